@@ -7,22 +7,29 @@ import { defineConfig } from 'vitest/config';
  */
 const SETS = ['slow', 'aws', 'tools'];
 /**
- * Fast tests that start dozens of processes, a fifth of the time of all. `npm test` leaves them out, and says so. CI,
+ * Fast tests that start dozens of processes, two fifths of the time of all. `npm test` leaves them out, and says so. CI,
  * `npm run test:slow` and a path on the command line run them.
  */
 const PROCESSES = [
   'test/bundles/bundles.test.ts',
-  ...['failures', 'machine', 'operations'].map((name) => `test/cli/${name}.test.ts`),
-  ...['backup', 'vanished-folder'].map((name) => `test/embedded/${name}.test.ts`),
+  'test/docs/operator-guide.test.ts',
+  ...['failures', 'ingest', 'machine', 'mapping', 'operations', 'settings'].map((name) => `test/cli/${name}.test.ts`),
+  ...['backup', 'ingest-file', 'main', 'restore-command', 'vanished-folder'].map(
+    (name) => `test/embedded/${name}.test.ts`,
+  ),
 ];
+/** Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others. */
+const COMPUTING = ['*memory', 'mirror', 'bench-smoke', 'simulator'].map((name) => `test/slow/${name}.test.ts`);
+const slowPart = process.env.TIDEMARK_SLOW;
 const leftOut = process.env.TIDEMARK_PROCESSES === 'few' ? PROCESSES : [];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
 const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000, tools: 10 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
 
 export default defineConfig({
   test: {
-    include: set === null ? ['test/**/*.test.ts'] : [`test/${set}/**/*.test.ts`],
-    exclude: set === null ? [...SETS.map((name) => `test/${name}/**`), ...leftOut] : [],
+    include: set === null ? ['test/**/*.test.ts'] : slowPart === 'computing' ? COMPUTING : [`test/${set}/**/*.test.ts`],
+    exclude:
+      set === null ? [...SETS.map((name) => `test/${name}/**`), ...leftOut] : slowPart === 'others' ? COMPUTING : [],
     pool: 'forks',
     // The fast tests share a process per core, so that modules are loaded and compiled once: that halves the CPU time of
     // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks
@@ -31,7 +38,7 @@ export default defineConfig({
     ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
     restoreMocks: true,
     unstubEnvs: true,
-    // The slow tests clone, install and measure: one at a time.
+    // The slow tests clone, install and measure: one at a time in each part.
     fileParallelism: set !== 'slow',
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,

@@ -2,6 +2,7 @@
 import { readCommandLine, refuseArguments } from '../scripts/command-line.ts';
 import type { Benchmark } from './benchmark.ts';
 import { benchCosts } from './costs.ts';
+import { benchExports } from './exports.ts';
 import { benchFreshness } from './freshness.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLog } from './log.ts';
@@ -32,6 +33,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   restart: benchRestart,
   'publish-all': benchPublishAll,
   log: benchLog,
+  exports: benchExports,
   freshness: benchFreshness,
   read: benchRead,
   costs: benchCosts,

@@ -1,13 +1,11 @@
 /** The newest price of every market, one short line each. */
 import * as z from 'zod';
-import { csvRecord } from './csv.ts';
-import { type Market, marketSchema } from './market.ts';
-import { provenanceFields } from './metric.ts';
-
-/** A service with more markets does not publish these files: they would be too large to be of use. */
-export const LATEST_MARKETS_MAX = 200_000;
+import { LATEST_MARKETS_MAX } from './latest-entries.ts';
+import { marketSchema } from './market.ts';
+import { observationFields, provenanceFields } from './metric.ts';
 
 const { sourceLabel, observedAt, releasedAt, status, unknownReason } = provenanceFields;
+const { recordedAt } = observationFields;
 const { slug, name, nativeCurrency, unit, updatedAt } = marketSchema.shape;
 
 export const latestEntrySchema = z.strictObject({
@@ -25,40 +23,14 @@ export const latestEntrySchema = z.strictObject({
     .nullable()
     .describe('`final`, `provisional`, `estimated` or `aggregate`. Null: there is no observation.'),
   unknownReason,
+  recordedAt: recordedAt
+    .nullable()
+    .describe(
+      'When the service took in the price. Null: there is no observation, or 256 newer rows of the history hide it.',
+    ),
 });
-
-export type LatestEntry = z.infer<typeof latestEntrySchema>;
 
 /** `GET /api/v1/latest`. */
 export const latestSchema = z.strictObject({
   data: z.array(latestEntrySchema).max(LATEST_MARKETS_MAX).describe('By slug.'),
 });
-
-/** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
-const LATEST_COLUMNS = [
-  ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
-  ...(['updatedAt', 'source', 'status', 'unknownReason'] as const),
-] as const;
-
-export function latestEntry({ slug, name, nativeCurrency, unit, metrics, updatedAt }: Market): LatestEntry {
-  const price = metrics.price ?? null;
-  return {
-    slug,
-    name,
-    decimal: price?.kind === 'money' ? price.decimal : null,
-    quantity: unit.quantity,
-    unit: unit.of,
-    currency: nativeCurrency,
-    observedAt: price?.observedAt ?? null,
-    releasedAt: price?.releasedAt ?? null,
-    updatedAt,
-    source: price?.sourceLabel ?? null,
-    status: price?.status ?? null,
-    unknownReason: price?.unknownReason ?? null,
-  };
-}
-
-export function latestCsv(entries: readonly LatestEntry[]): string {
-  const records = entries.map((entry) => csvRecord(LATEST_COLUMNS.map((column) => entry[column])));
-  return `${[LATEST_COLUMNS.join(','), ...records].join('\r\n')}\r\n`;
-}

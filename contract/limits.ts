@@ -3,6 +3,9 @@
 /** How long a shared cache may serve a public body without asking again (RFC 9111, section 5.2.2.1). */
 export const FRESH_SECONDS = 15;
 
+/** How long caches may keep a body that never changes and never goes: a year, as HTTP caches understand it. */
+export const IMMUTABLE_SECONDS = 365 * 24 * 60 * 60;
+
 /** How long an expired body may be served after that while the origin fails (RFC 5861, section 4). */
 export const STALE_IF_ERROR_SECONDS = 300;
 

@@ -184,7 +184,7 @@ export const metricNameSchema = z
   })
   .describe('The name of a metric on its market: `price`, or another camelCase word.');
 
-const observationFields = {
+export const observationFields = {
   id: z
     .string()
     .regex(/^obs_[0-9a-f]{24}$/)

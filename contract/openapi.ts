@@ -48,6 +48,7 @@ import { TAGS } from './operations/tags.ts';
 import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './operations/waitlist-requests.ts';
 import { watchlistSchema } from './operations/watchlists.ts';
 import { publicEditionSchema } from './public-edition.ts';
+import { recentEntrySchema, recentSchema } from './recent.ts';
 import { removedMarketSchema } from './removed-market.ts';
 import { takedownSchema } from './takedowns.ts';
 import { waitlistSchema } from './waitlist.ts';
@@ -109,6 +110,8 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Problem: problemSchema,
     Publication: publicationSchema,
     PublicEdition: publicEditionSchema,
+    Recent: recentSchema,
+    RecentEntry: recentEntrySchema,
     RemovedMarket: removedMarketSchema,
     ScalarMetric: scalarMetricSchema,
     Slug: slugSchema,

@@ -18,6 +18,7 @@ export type PublicObjectName =
   | { readonly kind: 'history-index'; readonly slug: string }
   | { readonly kind: 'latest' }
   | { readonly kind: 'latest-csv' }
+  | { readonly kind: 'recent' }
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'edition'; readonly edition: string }
   | { readonly kind: 'edition-list'; readonly edition: string }

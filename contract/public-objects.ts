@@ -6,7 +6,7 @@
  */
 
 import { PROBLEM_CONTENT_TYPE } from './edge-problems.ts';
-import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+import { CURSOR_PATTERN, FRESH_SECONDS, IMMUTABLE_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
 import {
   historyPages,
   historyPath,
@@ -28,10 +28,14 @@ import {
   LATEST_CSV_URL,
   LATEST_URL,
   MARKETS_URL,
+  RECENT_URL,
 } from './routes.ts';
 
-/** On every public object, also on immutable ones: the contract promises 15 seconds for every URL. */
+/** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
+
+/** Of objects whose bytes never change and that nobody will ever have to take back. See {@link cacheControlOf}. */
+export const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, immutable`;
 
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
 export const PUBLIC_PREFIX = 'public';
@@ -198,6 +202,14 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: () => 'markets',
     retention: 'head',
   },
+  recent: {
+    path: () => RECENT_URL,
+    pattern: whole(RECENT_URL),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheTag: () => 'markets',
+    retention: 'head',
+  },
   snapshot: {
     path: () => SNAPSHOT_PATH,
     pattern: whole(`${ROOT}/snapshot\\.json`),
@@ -316,6 +328,22 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
 /** The path of an object as the origin knows it, e.g. `/api/v1/markets/gold-usd.json`. */
 export function publicPath(name: PublicObjectName): string {
   return (PUBLIC_OBJECTS[name.kind].path as (name: PublicObjectName) => string)(name);
+}
+
+/**
+ * Objects that may stay in caches for a year: hashes of full tiles, and schemas of exports. They hold no text of anybody.
+ * All other immutable objects hold values and names of sources, which may have to go: docs/decisions/048-immutable-files.md.
+ */
+const FOREVER: { readonly [Kind in PublicObjectKind]?: (name: Extract<PublicObjectName, { kind: Kind }>) => boolean } =
+  {
+    'log-tile': ({ tile }) => !tile.startsWith('entries/') && !tile.includes('.p/'),
+    'export-schema': () => true,
+  };
+
+/** The `Cache-Control` of an object. */
+export function cacheControlOf(name: PublicObjectName): string {
+  const isForEver = FOREVER[name.kind] as ((name: PublicObjectName) => boolean) | undefined;
+  return isForEver?.(name) ? IMMUTABLE_CACHE_CONTROL : PUBLIC_CACHE_CONTROL;
 }
 
 /** See {@link PublicObjectPolicy.cacheTag}. */

@@ -7,6 +7,7 @@ export const SNAPSHOT_URL = '/api/v1/snapshot';
 export const LATEST_URL = '/api/v1/latest';
 export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
+export const RECENT_URL = '/api/v1/recent';
 /** The newest daily exports. */
 export const EXPORTS_URL = '/api/v1/exports/latest';
 /** The OpenAPI document. */

@@ -39,17 +39,24 @@ const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
 const few = isQuick ? { TIDEMARK_PROCESSES: 'few' } : {};
 const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...few }, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
+/** The same tests in two parts, which run beside each other (vitest.config.ts). */
+const [slowOthers, slowComputing] = ['others', 'computing'].map(
+  (part): Step => ({
+    name: part === 'others' ? 'slow tests' : 'computing',
+    run: (tell) => runVitest('slow', [], { TIDEMARK_SLOW: part }, tell),
+  }),
+) as [Step, Step];
 /** Rounds run one after the other; the lanes of one round run at the same time, each step by step. */
 const rounds: Step[][][] = [[[typeCheck], [lint]]];
 if (filters.length > 0) rounds.push([[values.slow ? slow : fast]]);
 else if (isCi) {
   // Engines are built while the other tests run. The tests on engines mostly wait, and the slow ones run one at a time, so
-  // they share the machine, and the tools' tests come after the shorter of the two.
+  // they share the machine.
   const starting = startEngines(progress.say);
   const installing = installTools(progress.say);
   const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
   const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
-  rounds.push([[fast]], [[slow], [onEngines, byTools]]);
+  rounds.push([[fast]], [[slowOthers], [onEngines, byTools, slowComputing]]);
 } else {
   rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
   progress.say('on engines, by tools: not run without CI=true: `npm run test:aws`, `npm run test:tools`');

@@ -1,5 +1,5 @@
 /**
- * Preloaded into a server: reports, when its parent asks, the longest time that the event loop was blocked since the
+ * Loaded into a process, or preloaded into a server, whose parent then asks: reports the longest time that the event loop was blocked since the
  * last report. By the clock, which includes other processes of the machine and the disk; and in processor time of the
  * thread, which includes only the work of the server.
  */
@@ -29,17 +29,19 @@ function quantile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-process.on('message', () => {
+/** Since the last report. */
+export function takeLoopReport(): LoopReport {
   const ms = Float64Array.from(stretches, (stretch) => stretch.ms).sort();
   const cpu = Float64Array.from(stretches, (stretch) => stretch.cpuMs).sort();
   stretches = [];
-  const report: LoopReport = {
+  return {
     longestMs: quantile(ms, 1),
     longestCpuMs: quantile(cpu, 1),
     p99Ms: quantile(ms, 0.99),
     p99CpuMs: quantile(cpu, 0.99),
   };
-  process.send?.(report);
-});
+}
+
+process.on('message', () => process.send?.(takeLoopReport()));
 // The parent's end is seen by the signal that it sends.
 process.channel?.unref();

@@ -1,5 +1,6 @@
 /** `tidemark receipt`: one entry of the log, with its way to a signed checkpoint. */
 import { writeFileSync } from 'node:fs';
+import { findEntry } from '../../contract/log/find-entry.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
 import { inclusionProof, verifyInclusion } from '../../contract/log/proofs.ts';
 import { tlogProofText } from '../../contract/log/tlog-proof.ts';
@@ -11,7 +12,6 @@ import type { Client } from '../http/client.ts';
 import { note, print } from '../output.ts';
 import { publicReaderOf } from '../reads/verify.ts';
 import { walkCollection } from '../reads/walk.ts';
-import { findEntry } from './find-entry.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 

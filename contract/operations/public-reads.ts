@@ -5,10 +5,13 @@
 import * as z from 'zod';
 import { historyIndex, historyIndexSchema } from '../history-files.ts';
 import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../history-rows.ts';
-import { latestCsv, latestEntry, latestSchema } from '../latest.ts';
+import { latestSchema } from '../latest.ts';
+import { latestCsv, latestEntry } from '../latest-entries.ts';
 import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../limits.ts';
 import { collectionSchema, cursorSchema, type Market, marketSchema, slugSchema, snapshotSchema } from '../market.ts';
 import { observationSchema, type PublicObservation } from '../metric.ts';
+import { recentSchema } from '../recent.ts';
+import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../recent-prices.ts';
 import { waitlistBody, waitlistSchema } from '../waitlist.ts';
 import { defineOperations } from './operation.ts';
 
@@ -267,7 +270,7 @@ export const publicReadOperations = defineOperations({
     scopes: null,
     success: { status: 200, description: 'One short entry for each market', body: latestSchema },
     problems: ['not-found'],
-    example: { response: { data: [latestEntry(market)] } },
+    example: { response: { data: [latestEntry(market, observation.recordedAt)] } },
   },
   getLatestCsv: {
     method: 'GET',
@@ -278,7 +281,32 @@ export const publicReadOperations = defineOperations({
     scopes: null,
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: ['not-found'],
-    example: { response: latestCsv([latestEntry(market)]) },
+    example: { response: latestCsv([latestEntry(market, observation.recordedAt)]) },
+  },
+  getRecent: {
+    method: 'GET',
+    path: '/api/v1/recent',
+    tag,
+    summary: 'Read the last 30 prices of every market, for small charts, in one request',
+    description:
+      'Published with the list. Of each moment the price that the market would show; corrected and retracted values are ' +
+      `left out. Looked for among the newest ${RECENT_ROWS_MAX} rows of a history. A service with more than ` +
+      `${RECENT_MARKETS_MAX.toLocaleString('en')} markets does not have it. Not every deployment publishes it: see ` +
+      '`projections` of the snapshot.',
+    scopes: null,
+    success: { status: 200, description: 'One short entry for each market', body: recentSchema },
+    problems: ['not-found'],
+    example: {
+      response: {
+        data: [
+          {
+            decimal: ['4102.35', null, '4129.10'],
+            observedAt: ['2026-09-27T00:00:00Z', '2026-09-28T00:00:00Z', '2026-09-29T00:00:00Z'],
+            slug: 'gold-usd',
+          },
+        ],
+      },
+    },
   },
   getSnapshot: {
     method: 'GET',

@@ -5,9 +5,9 @@ import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import { checkDocuments } from '../../publisher/verify/check-documents.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
+import { freshReader, recorded } from './fresh-reader.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
 const DOCUMENTS: readonly (readonly [url: string, name: PublicObjectName])[] = [
@@ -19,16 +19,11 @@ const DOCUMENTS: readonly (readonly [url: string, name: PublicObjectName])[] = [
 /** Nothing of a document with a finding is put. */
 export async function copyDocuments({ upstream, copy, generation }: MirrorWorld): Promise<readonly Finding[]> {
   const findings = new Findings();
-  const bodies = new Map<string, Uint8Array>();
-  const reader: PublicReader = async (url, headers) => {
-    const answer = await upstream(url, headers);
-    bodies.set(url, answer.body);
-    return answer;
-  };
+  const { reader, answers } = recorded(freshReader({ upstream, copy }));
   await checkDocuments(reader, findings);
   const faults = bodyFaults(findings);
   for (const [url, name] of DOCUMENTS) {
-    const body = bodies.get(url);
+    const body = answers.get(url)?.body;
     if (body === undefined || faults.some((finding) => finding.url === url)) continue;
     await copy.put(name, { body, generation });
   }

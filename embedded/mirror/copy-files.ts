@@ -7,13 +7,13 @@ import type { PublicReader, PublicResponse } from '../../publisher/verify/reader
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
 import { bodyFaults } from './body-faults.ts';
+import { type RecordedAnswers, recorded } from './fresh-reader.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
 export type CopiedFiles =
   | {
       readonly kind: 'checked';
-      /** By URL. */
-      readonly answers: ReadonlyMap<string, PublicResponse>;
+      readonly answers: RecordedAnswers;
       readonly put: () => Promise<void>;
     }
   | { readonly kind: 'stale' }
@@ -36,15 +36,8 @@ export async function copyFiles(
   pages: ReadonlyMap<string, PublicResponse>,
 ): Promise<CopiedFiles> {
   const findings = new Findings();
-  const files = new Map<string, PublicResponse>();
-  const reader: PublicReader = async (url) => {
-    const page = pages.get(url);
-    if (page !== undefined) return page;
-    const answer = await upstream(url);
-    files.set(url, answer);
-    return answer;
-  };
-  await checkFiles(reader, findings, slug, history);
+  const files = recorded(upstream);
+  await checkFiles(async (url) => pages.get(url) ?? (await files.reader(url)), findings, slug, history);
   if (bodyFaults(findings).length > 0) {
     // The history may have moved on since its pages were read, or the files be of a cache.
     const { body } = await upstream(historyUrl(slug));
@@ -52,12 +45,12 @@ export async function copyFiles(
     return isSame ? { kind: 'faulty', findings: bodyFaults(findings) } : { kind: 'stale' };
   }
   const put = async () => {
-    for (const [url, { status, headers, body }] of files) {
+    for (const [url, { status, headers, body }] of files.answers) {
       if (status === 404) continue;
       const contentType = headers.get('content-type');
       const isGone = contentType !== undefined && statusOfObject(contentType) === 410;
       await copy.putAt(url, { body, generation, ...(isGone && { contentType }) });
     }
   };
-  return { kind: 'checked', answers: files, put };
+  return { kind: 'checked', answers: files.answers, put };
 }

@@ -3,21 +3,23 @@ import pMap from 'p-map';
 import { statusOfObject } from '../../contract/edge-problems.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { marketUrl } from '../../contract/routes.ts';
-import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
+import { Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { ALL_MARKETS } from '../../publisher/verify/share.ts';
 import { ListWalk } from '../../publisher/verify/walk-pages.ts';
 import { bodyFaults } from './body-faults.ts';
 import { publishesFiles } from './copy-files.ts';
+import type { WalkedList } from './copy-list-files.ts';
 import { copyMarket, goneBody, isCopied, nextCursorOf, PageCopier } from './copy-market.ts';
 import type { MirrorWorld } from './mirror-world.ts';
+import { copiedKeys } from './reached.ts';
 
 /** Each of them holds the observations of one market in memory. */
 const MARKETS_AT_ONCE = 4;
 
 export interface CopiedList {
-  /** The first page, with all pages after it in the copy. Null: it cannot be put. */
-  readonly head: Checked<unknown> | null;
+  /** Its first page, with all pages after it in the copy, and the newest values. Null: it cannot be put. */
+  readonly walked: WalkedList | null;
   readonly slugs: ReadonlySet<string>;
   readonly hasFiles: boolean;
   /** Markets that were taken over. */
@@ -55,7 +57,7 @@ export async function copyListedMarkets(given: Omit<MirrorWorld, 'hasFiles'>): P
   await pages.storeLast();
   const found = [...bodyFaults(findings), ...faulty];
   return {
-    head: found.length + stale.length === 0 ? list.head : null,
+    walked: found.length + stale.length === 0 && list.head !== null ? { head: list.head, latest: list.latest } : null,
     hasFiles: (await hasFiles) ?? false,
     slugs,
     copied,
@@ -71,7 +73,7 @@ export async function copyListedMarkets(given: Omit<MirrorWorld, 'hasFiles'>): P
 export async function copyDueMarkets(
   world: MirrorWorld,
   listed: ReadonlySet<string>,
-): Promise<Omit<CopiedList, 'head' | 'slugs' | 'hasFiles'>> {
+): Promise<Omit<CopiedList, 'walked' | 'slugs' | 'hasFiles'>> {
   const [stale, findings]: [string[], Finding[]] = [[], []];
   let copied = 0;
   for (const [slug, revision] of world.log?.due ?? []) {
@@ -85,7 +87,7 @@ export async function copyDueMarkets(
   return { copied, stale, findings };
 }
 
-export async function putList({ copy, generation }: MirrorWorld, head: Checked<unknown>): Promise<void> {
+export async function putList({ copy, generation }: MirrorWorld, { head }: WalkedList): Promise<void> {
   const body = Buffer.from(head.text);
   await copy.put({ kind: 'market-list' }, { body, generation, nextCursor: nextCursorOf(body) });
 }
@@ -94,15 +96,11 @@ export async function putList({ copy, generation }: MirrorWorld, head: Checked<u
 export async function unlistedMarkets({ copy }: MirrorWorld, listed: ReadonlySet<string>): Promise<readonly string[]> {
   const unlisted: string[] = [];
   const prefix = publicKey({ kind: 'market', slug: 'a' }).replace(/[^/]*$/, '');
-  for (let after: string | null = ''; after !== null; ) {
-    const page = await copy.objects.list(prefix, { after });
-    for (const key of page.keys) {
-      const name = parsePublicKey(key);
-      if (name?.kind !== 'market' || listed.has(name.slug)) continue;
-      const head = await copy.head(name);
-      if (head !== null && statusOfObject(head.metadata.contentType) === 200) unlisted.push(name.slug);
-    }
-    after = page.next;
+  for await (const key of copiedKeys(copy, prefix)) {
+    const name = parsePublicKey(key);
+    if (name?.kind !== 'market' || listed.has(name.slug)) continue;
+    const head = await copy.head(name);
+    if (head !== null && statusOfObject(head.metadata.contentType) === 200) unlisted.push(name.slug);
   }
   return unlisted;
 }
@@ -116,8 +114,7 @@ export async function copyRemovals(world: MirrorWorld, slugs: readonly string[])
     if (outcome.kind !== 'gone') continue;
     const body = goneBody(outcome.document, world.generation);
     await world.copy.put({ kind: 'history', slug }, body);
-    const files = await world.copy.objects.list(`${PUBLIC_PREFIX}${marketUrl(slug)}/`);
-    for (const key of files.keys) {
+    for await (const key of copiedKeys(world.copy, `${PUBLIC_PREFIX}${marketUrl(slug)}/`)) {
       const name = parsePublicKey(key);
       if (name !== null) await world.copy.put(name, body);
     }

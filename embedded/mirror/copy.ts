@@ -2,8 +2,8 @@
 import { statusOfObject } from '../../contract/edge-problems.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import {
+  cacheControlOf,
   cacheTagOf,
-  PUBLIC_CACHE_CONTROL,
   PUBLIC_OBJECTS,
   parsePublicKey,
   publicKey,
@@ -75,7 +75,7 @@ export class MirrorCopy {
     const policy = PUBLIC_OBJECTS[name.kind];
     const metadata = {
       contentType: contentType ?? policy.contentType,
-      cacheControl: PUBLIC_CACHE_CONTROL,
+      cacheControl: cacheControlOf(name),
       cacheTag: cacheTagOf(name),
       generation,
       nextCursor,

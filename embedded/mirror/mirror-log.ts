@@ -78,7 +78,7 @@ export class MirrorLog {
   }
 
   /** Whether the log has the size and the root that the snapshot names. `ahead`: it is not verified up to there. */
-  async agreesWith({ log }: Snapshot): Promise<'yes' | 'no' | 'ahead'> {
+  async agreesWith({ log }: Pick<Snapshot, 'log'>): Promise<'yes' | 'no' | 'ahead'> {
     const { checkpoint } = this;
     if (log === undefined) return 'no';
     if (checkpoint === null || log.size > checkpoint.size) return 'ahead';

@@ -4,14 +4,17 @@ import { verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/runtime.ts';
+import { copiedSnapshot } from './copied-snapshot.ts';
 import { MirrorCopy } from './copy.ts';
+import { copyExports } from './copy-exports.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
-import { copiedSnapshot, copyOnce, type RoundReport } from './round.ts';
+import { copyOnce, type RoundReport } from './round.ts';
 import { sweepCopy } from './sweep-copy.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from './upstream.ts';
 
@@ -26,6 +29,8 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly pageSizes?: PageSizes;
 }
 
+/** A day has one export, and an unchanged one costs one small GET. */
+const EXPORTS_EVERY_MS = 10 * 60 * 1000;
 /** A sweep reads the head of every file. */
 const SWEEP_EVERY_MS = 6 * 3600 * 1000;
 
@@ -34,6 +39,7 @@ export class Mirror {
   readonly #copy: MirrorCopy;
   #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
+  #exportedAtMs = Number.NEGATIVE_INFINITY;
   #lost: readonly string[] = [];
   #broken: ReadonlySet<string> = new Set();
   #generation: number | null = null;
@@ -104,7 +110,18 @@ export class Mirror {
       folder.state = { ...folder.state, lastSuccessAt: new Date(askedAtMs).toISOString() };
     }
     folder.save();
-    return report;
+    const findings = await this.#followExports(report);
+    return findings.length === 0 ? report : { ...report, state: 'faulty', findings: [...report.findings, ...findings] };
+  }
+
+  /** After the bodies: an export that does not fit, or is broken, holds nothing else back. */
+  async #followExports({ snapshot: { generation, projections = [] } }: RoundReport): Promise<readonly Finding[]> {
+    const { upstream, nowMs } = this.#options;
+    const isDue = nowMs() - this.#exportedAtMs >= EXPORTS_EVERY_MS;
+    if (!isDue || !projections.includes('exports')) return [];
+    const findings = await copyExports({ upstream, copy: this.#copy, log: this.#log, generation });
+    if (findings.length === 0) this.#exportedAtMs = nowMs();
+    return findings;
   }
 
   /** The first key is trusted, as a browser trusts the first key of a host: later ones must follow from it. */
@@ -125,8 +142,9 @@ export class Mirror {
 
   async #sweep(): Promise<void> {
     const { folder, nowMs } = this.#options;
-    const sizes = [this.#log?.checkpoint?.size ?? 0, this.#log?.state.bodiesAt ?? 0];
-    const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, new Set(this.#lost), sizes, nowMs());
+    const logSizes = [this.#log?.checkpoint?.size ?? 0, this.#log?.state.bodiesAt ?? 0];
+    const options = { lost: new Set(this.#lost), logSizes, nowMs: nowMs() };
+    const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, options);
     folder.unreached = unreached;
     this.#broken = new Set(broken);
     this.#sweptAtMs = nowMs();

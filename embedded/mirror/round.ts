@@ -15,7 +15,7 @@ import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
-import type { MirrorCopy } from './copy.ts';
+import { copiedSnapshot } from './copied-snapshot.ts';
 import { copyDocuments } from './copy-documents.ts';
 import {
   type CopiedList,
@@ -25,6 +25,7 @@ import {
   putList,
   unlistedMarkets,
 } from './copy-list.ts';
+import { copyListFiles, lacksListFiles } from './copy-list-files.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 import { UpstreamInvalid } from './upstream.ts';
 
@@ -61,7 +62,8 @@ export async function copyOnce(
   const world = { ...fixed, acceptsAhead: false, hasFiles: false, generation: snapshot.value.generation };
   const { log, generation } = world;
   await log?.follow(generation);
-  if (before?.text === snapshot.text && world.broken.size === 0 && !log?.due.size && !log?.unproven.size) {
+  const isSame = before?.text === snapshot.text && !(await lacksListFiles(world.copy, snapshot.value));
+  if (isSame && world.broken.size === 0 && !log?.due.size && !log?.unproven.size) {
     await log?.putCheckpoint(generation);
     return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
   }
@@ -69,9 +71,9 @@ export async function copyOnce(
   let due = await copyDueMarkets({ ...world, hasFiles: list.hasFiles }, list.slugs);
   let copied = list.copied + due.copied;
   const isSettled = async () =>
-    list.head !== null &&
+    list.walked !== null &&
     due.stale.length === 0 &&
-    list.head.digest === snapshot.value.listDigest &&
+    list.walked.head.digest === snapshot.value.listDigest &&
     (log === null || (await log.agreesWith(snapshot.value)) !== 'ahead');
   const hasFaults = () => list.findings.length + due.findings.length > 0;
   for (let tries = 1; tries < MOST_TRIES && !hasFaults() && !(await isSettled()); tries++) {
@@ -89,12 +91,16 @@ export async function copyOnce(
     findings.push({ url: SNAPSHOT_URL, rule: 'digest', detail: 'names another log than the one that is signed' });
   }
   let lost: readonly string[] = [];
-  if (list.head !== null) {
+  let hasFilesOfList = false;
+  if (list.walked !== null) {
     const unlisted = await unlistedMarkets(world, list.slugs);
-    await putList(world, list.head);
+    await putList(world, list.walked);
+    const files = await copyListFiles(world, list.walked, snapshot.value, CACHED_MS);
+    findings.push(...files.findings);
+    hasFilesOfList = files.kind === 'copied';
     lost = await copyRemovals(world, unlisted);
   }
-  const isCurrent = findings.length === 0 && (await isSettled());
+  const isCurrent = findings.length === 0 && hasFilesOfList && (await isSettled());
   // Bodies, tiles, checkpoint, snapshot: the order in which the service puts them.
   if (findings.length === 0) await log?.putCheckpoint(generation);
   if (isCurrent) await putSnapshot(world, snapshot);
@@ -115,16 +121,6 @@ async function readSnapshot({ upstream }: Pick<MirrorWorld, 'upstream'>): Promis
 function checkDirection(copied: Snapshot | null, { generation }: Snapshot): void {
   if (copied === null || copied.generation <= generation) return;
   throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${copied.generation}`);
-}
-
-/** Null: the first round has not ended. */
-export async function copiedSnapshot({
-  reader,
-}: MirrorCopy): Promise<{ readonly value: Snapshot; readonly text: string } | null> {
-  const { status, body } = await reader(SNAPSHOT_URL);
-  if (status !== 200) return null;
-  const text = Buffer.from(body).toString('utf8');
-  return { value: snapshotSchema.parse(JSON.parse(text)), text };
 }
 
 async function putSnapshot({ copy, generation }: MirrorWorld, { text }: Checked<Snapshot>): Promise<void> {

@@ -53,6 +53,7 @@ var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
   "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
 );
+var IMMUTABLE_SECONDS = 365 * 24 * 60 * 60;
 var CURSOR_LIFETIME_SECONDS = 24 * 60 * 60;
 var SLUG_MAX_LENGTH = 80;
 var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";
@@ -73,6 +74,7 @@ var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
 var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
+var RECENT_URL = "/api/v1/recent";
 var OPENAPI_URL = "/api/v1/openapi.json";
 var EDITIONS_URL = "/api/v1/editions";
 function decodeUnreserved(text) {
@@ -86,7 +88,7 @@ var METHODS = "GET, HEAD, OPTIONS";
 var MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
 var MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
 var FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
+  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|editions)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
 );
 var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;

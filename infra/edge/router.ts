@@ -32,6 +32,7 @@ import {
   LATEST_URL,
   MARKETS_URL,
   OPENAPI_URL,
+  RECENT_URL,
   SNAPSHOT_URL,
   WAITLIST_URL,
 } from '../../contract/routes.ts';
@@ -78,7 +79,7 @@ const MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
  * bytes.
  */
 const FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
+  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|editions)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
 /** The beginning of the URLs of an edition that have pages. Their later pages are those that all readers share. */

@@ -18,7 +18,7 @@ import {
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucketPolicy, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { CACHE_TAG_METADATA } from '../../contract/aws.ts';
-import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import { FRESH_SECONDS, IMMUTABLE_SECONDS } from '../../contract/limits.ts';
 import { PUBLIC_PREFIX, publicPath } from '../../contract/public-objects.ts';
 import type { Configuration } from '../configuration.ts';
 import { addAliasRecords } from '../constructs/alias-records.ts';
@@ -141,14 +141,14 @@ export class EdgeStack extends Stack {
   }
 
   /**
-   * The cache key is the path alone. The maximum TTL covers stale-if-error. Minimum TTL is 0, so `no-store` is
+   * The cache key is the path alone. The maximum TTL is that of immutable objects; it covers stale-if-error. Minimum TTL is 0, so `no-store` is
    * honoured.
    */
   #addCachePolicy(): CachePolicy {
     return new CachePolicy(this, 'CachePolicy', {
       minTtl: Duration.seconds(0),
       defaultTtl: Duration.seconds(FRESH_SECONDS),
-      maxTtl: Duration.seconds(FRESH_SECONDS + STALE_IF_ERROR_SECONDS),
+      maxTtl: Duration.seconds(IMMUTABLE_SECONDS),
       queryStringBehavior: CacheQueryStringBehavior.none(),
       enableAcceptEncodingBrotli: true,
       enableAcceptEncodingGzip: true,

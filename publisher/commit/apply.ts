@@ -27,6 +27,7 @@ const PUT_ORDER = [
   'market-list',
   'latest',
   'latest-csv',
+  'recent',
   'gone',
   'log-vkey',
   'log-checkpoint',

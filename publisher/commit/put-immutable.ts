@@ -2,7 +2,7 @@
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import { cacheTagOf, PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS, publicKey } from '../../contract/public-objects.ts';
+import { cacheControlOf, cacheTagOf, PUBLIC_OBJECTS, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
@@ -22,7 +22,7 @@ export function publicMetadata(
   const cacheTag = cacheTagOf(name);
   return {
     contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType,
-    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheControl: cacheControlOf(name),
     cacheTag,
     generation,
     nextCursor,

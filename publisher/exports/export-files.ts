@@ -5,8 +5,7 @@
  * before the objects, and says "unused from today on" until the transaction that makes the file part of the export. Whatever is
  * left by a process that died is swept like a file of an old export.
  */
-import type { ExportExtension, ExportRow, ExportTable } from '../../contract/export-tables.ts';
-import { millisecondInstant } from '../../contract/instants.ts';
+import type { ExportTable } from '../../contract/export-tables.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { created } from '../../storage/changes.ts';
@@ -23,20 +22,17 @@ import { publicMetadata } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { objectsOfFile } from './export-objects.ts';
-import { parquetOf } from './write-parquet.ts';
-import { csvOf, ndjsonOf } from './write-texts.ts';
+import type { PartFile } from './part-file.ts';
 
 export class ExportWriter {
   readonly #storage: PublisherStorage;
   readonly #date: string;
   readonly #generation: number;
-  readonly #breathe: () => Promise<void>;
 
-  constructor(storage: PublisherStorage, date: string, generation: number, breathe: () => Promise<void>) {
+  constructor(storage: PublisherStorage, date: string, generation: number) {
     this.#storage = storage;
     this.#date = date;
     this.#generation = generation;
-    this.#breathe = breathe;
   }
 
   /**
@@ -49,10 +45,10 @@ export class ExportWriter {
     table: ExportTable,
     part: number,
     before: Item<ExportPartValue> | null,
-    { rows, ...covered }: Pick<ExportPartValue, 'entries' | 'takenDown'> & { readonly rows: readonly ExportRow[] },
+    { file, ...covered }: Pick<ExportPartValue, 'entries' | 'takenDown'> & { readonly file: PartFile },
   ): Promise<void> {
-    const files = rows.length === 0 ? null : await this.#putRows(table, part, before?.value.files ?? null, rows);
-    const value: ExportPartValue = { ...covered, files, ...observedIn(rows) };
+    const files = file.rows === 0 ? null : await this.#putRows(table, part, before?.value.files ?? null, file);
+    const value: ExportPartValue = { ...covered, files, ...file.observed };
     const key = exportPartKey(table.name, part);
     const guard =
       before === null ? { kind: 'absent' as const } : { kind: 'written-by' as const, attemptId: before.attemptId };
@@ -103,24 +99,19 @@ export class ExportWriter {
     table: ExportTable,
     part: number,
     before: ExportFiles | null,
-    rows: readonly ExportRow[],
+    written: PartFile,
   ): Promise<ExportFiles> {
-    const ndjson = await ndjsonOf(rows, this.#breathe);
-    const file = `${table.name}-${partDigits(part)}-${ndjson.contentDigest.slice(0, 32)}`;
+    const { contentDigest, bodies } = await written.end();
+    const file = `${table.name}-${partDigits(part)}-${contentDigest.slice(0, 32)}`;
     if (before?.file === file && (await this.#isComplete(file))) return before;
     const pending = created(exportFileKey(file), { unusedFrom: this.#date });
     // Refused if it is known already.
     await this.#storage.ledger.transact([pending] as Change[], { attemptId: this.#storage.newAttemptId() });
-    const bodies: { readonly [Extension in ExportExtension]: () => Promise<Buffer> } = {
-      parquet: () => parquetOf(table, rows, this.#breathe),
-      'ndjson.gz': async () => ndjson.bytes,
-      'csv.gz': async () => (await csvOf(table, rows, this.#breathe)).bytes,
-    };
     const formats: ExportFiles['formats'] = {};
     for (const [extension, name] of objectsOfFile(file)) {
-      formats[extension] = await this.put(name, await bodies[extension]());
+      formats[extension] = await this.put(name, bodies[extension]);
     }
-    return { file, rows: rows.length, formats };
+    return { file, rows: written.rows, formats };
   }
 
   async #isComplete(file: string): Promise<boolean> {
@@ -143,15 +134,4 @@ export class ExportWriter {
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (!result.committed) throw new Superseded('another export changes the same part');
   }
-}
-
-function observedIn(rows: readonly ExportRow[]): Pick<ExportPartValue, 'firstObservedAt' | 'lastObservedAt'> {
-  let [first, last]: [string | null, string | null] = [null, null];
-  for (const { observedAt } of rows) {
-    if (typeof observedAt !== 'string') continue;
-    const instant = millisecondInstant(observedAt);
-    if (first === null || instant < first) first = instant;
-    if (last === null || instant > last) last = instant;
-  }
-  return { firstObservedAt: first, lastObservedAt: last };
 }

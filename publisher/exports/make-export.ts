@@ -58,7 +58,7 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
   if (head?.log === undefined || head.counts.markets === 0) return { kind: 'no-data', date };
   if (!head.applied || head.list.isDoubtful || head.log.isDoubtful === true) return { kind: 'busy', date };
 
-  const writer = new ExportWriter(storage, date, head.generation, breathe);
+  const writer = new ExportWriter(storage, date, head.generation);
   const { size, takenDown = 0 } = head.log;
   if (!(await updateParts({ storage, readEntries, writer, breathe, hasTime, partEntries, takenDown }, size))) {
     return { kind: 'unfinished', date };

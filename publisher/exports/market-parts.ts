@@ -13,6 +13,7 @@ import { Superseded } from '../errors.ts';
 import { readLayout } from '../plan/list-layout.ts';
 import type { ExportWriter } from './export-files.ts';
 import { marketRows } from './market-rows.ts';
+import { PartFile } from './part-file.ts';
 import { SourceSummary } from './source-summary.ts';
 
 const PAGES_AT_ONCE = 8;
@@ -30,21 +31,27 @@ export async function updateMarkets(
 ): Promise<SourceSummary> {
   const before = await readAll(storage.ledger, exportPartsOf('markets'));
   const sources = new SourceSummary();
-  let rows: ExportRow[] = [];
+  const begin = () => new PartFile(MARKETS_TABLE, breathe);
+  let file = begin();
   let part = 0;
   const flush = async () => {
-    await writer.writePart(MARKETS_TABLE, part, before[part] ?? null, { entries: 0, rows });
+    await writer.writePart(MARKETS_TABLE, part, before[part] ?? null, { entries: 0, file });
     part++;
-    rows = [];
+    file = begin();
   };
   for await (const markets of pagesOf(storage, list)) {
+    let rows: ExportRow[] = [];
     for (const market of markets) {
       sources.add(market);
       const added = marketRows(market);
-      if (rows.length + added.length > partRows) await flush();
+      if (file.rows + rows.length + added.length > partRows) {
+        await file.add(rows);
+        await flush();
+        rows = [];
+      }
       rows.push(...added);
     }
-    await breathe();
+    await file.add(rows);
   }
   await flush();
   for (const left of before.slice(part).reverse()) await writer.forgetPart(left);

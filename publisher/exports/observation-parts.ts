@@ -7,7 +7,8 @@
  * found and made again, and making them twice has no effect. A part whose objects are lost is forgotten together with
  * all later ones; all of them are then made from the log.
  */
-import { gunzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { OBSERVATIONS_TABLE } from '../../contract/export-tables.ts';
 import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import { publicKey } from '../../contract/public-objects.ts';
@@ -19,6 +20,7 @@ import type { PublisherStorage } from '../dependencies.ts';
 import type { ExportWriter } from './export-files.ts';
 import { objectsOfFile } from './export-objects.ts';
 import { changedRow, type EarlierChanges, type ObservationRow, PartRows } from './observation-rows.ts';
+import { PartFile } from './part-file.ts';
 
 /** The first entries of a tile of the log, as texts. */
 export type EntryReader = (tile: number, width: number) => Promise<readonly string[]>;
@@ -38,6 +40,9 @@ export interface PartsOptions {
 }
 
 type Part = Item<ExportPartValue>;
+
+/** Some hundred rows. */
+const TEXT_BYTES = 128 * 1024;
 
 /** Whether all parts are up to a log of this size; false: there was no time for all. */
 export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
@@ -76,16 +81,17 @@ async function updatePart(
   const end = Math.min(logSize, start + partEntries);
   const read = new PartRows();
   for (let first = start; first < end; first += TILE_WIDTH) {
-    const texts = await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, end - first));
-    for (const [index, text] of texts.entries()) read.add(first + index, text);
+    read.addTile(first, await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, end - first)));
     await breathe();
   }
   await changeEarlierParts({ storage, writer, breathe }, earlier, read.earlierChanges(covered));
-  const rows = await read.rows(await quantitiesOf(storage, read.undefinedMarkets), breathe);
+  const file = new PartFile(OBSERVATIONS_TABLE, breathe);
+  const quantities = await quantitiesOf(storage, read.undefinedMarkets);
+  for await (const rows of read.rows(quantities, breathe)) await file.add(rows);
   await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, {
     entries: end - start,
     ...(takenDown === 0 ? {} : { takenDown }),
-    rows,
+    file,
   });
 }
 
@@ -105,14 +111,26 @@ async function changeEarlierParts(
   for (const [index, part] of [...earlier.entries()].reverse()) {
     if (reset.size === 0 && left.size === 0) return;
     if (reset.size === 0 && ![...left.values()].some(({ observedAt }) => isWithin(part.value, observedAt))) continue;
-    const rows = await readRows(options, part);
-    const changed = rows.map((row) => changedRow(row, { superseded: left, reset })).filter((row) => row !== null);
-    const isChanged = changed.length < rows.length || changed.some((row, place) => row !== rows[place]);
-    for (const { id } of rows) left.delete(id);
-    if (!isChanged) continue;
-    const { entries, takenDown } = part.value;
-    const covered = { entries, ...(takenDown === undefined ? {} : { takenDown }) };
-    await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { ...covered, rows: changed });
+    const packed = await readPacked(options.storage, part);
+    const changes = { superseded: left, reset };
+    const found: string[] = [];
+    let isChanged = false;
+    for await (const rows of rowsIn(packed, options.breathe)) {
+      for (const row of rows) {
+        if (left.has(row.id)) found.push(row.id);
+        isChanged ||= changedRow(row, changes) !== row;
+      }
+    }
+    if (isChanged) {
+      const file = new PartFile(OBSERVATIONS_TABLE, options.breathe);
+      for await (const rows of rowsIn(packed, options.breathe)) {
+        await file.add(rows.map((row) => changedRow(row, changes)).filter((row) => row !== null));
+      }
+      const { entries, takenDown } = part.value;
+      const covered = { entries, ...(takenDown === undefined ? {} : { takenDown }) };
+      await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { ...covered, file });
+    }
+    for (const id of found) left.delete(id);
   }
 }
 
@@ -122,27 +140,27 @@ function isWithin({ firstObservedAt, lastObservedAt }: ExportPartValue, observed
   return Date.parse(firstObservedAt) <= atMs && atMs <= Date.parse(lastObservedAt);
 }
 
-async function readRows(
-  { storage, breathe }: Pick<PartsOptions, 'storage' | 'breathe'>,
-  { value }: Part,
-): Promise<ObservationRow[]> {
-  if (value.files === null) return [];
-  const found = await storage.objects.get(publicKey({ kind: 'export-ndjson', file: value.files.file }));
+/** Compressed NDJSON. */
+async function readPacked({ objects }: PublisherStorage, { value }: Part): Promise<Buffer | null> {
+  if (value.files === null) return null;
+  const found = await objects.get(publicKey({ kind: 'export-ndjson', file: value.files.file }));
   // The next run notices the loss.
   if (found.kind !== 'found') throw new Error(`${value.files.file} of the exports is lost`);
-  const rows: ObservationRow[] = [];
-  for (const line of linesOf(gunzipSync(found.body))) {
-    rows.push(JSON.parse(line) as ObservationRow);
-    if (rows.length % 256 === 0) await breathe();
-  }
-  return rows;
+  return Buffer.from(found.body);
 }
 
-function* linesOf(bytes: Buffer): Generator<string> {
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(0x0a, start);
-    yield bytes.toString('utf8', start, end);
-    start = end + 1;
+/** Some at a time: all rows of a part take too much memory. */
+async function* rowsIn(packed: Buffer | null, breathe: () => Promise<void>): AsyncGenerator<readonly ObservationRow[]> {
+  if (packed === null) return;
+  let rest = '';
+  const texts = Readable.from([packed])
+    .pipe(createGunzip({ chunkSize: TEXT_BYTES }))
+    .setEncoding('utf8');
+  for await (const text of texts as AsyncIterable<string>) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines.map((line) => JSON.parse(line) as ObservationRow);
+    await breathe();
   }
 }
 

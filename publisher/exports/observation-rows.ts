@@ -2,6 +2,7 @@
 import type { ExportRow } from '../../contract/export-tables.ts';
 import { millisecondInstant } from '../../contract/instants.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
+import { sortedInStretches } from './sorted-in-stretches.ts';
 
 /** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
 interface ObservationFacts {
@@ -59,20 +60,44 @@ export type ObservationRow = ExportRow & {
   readonly logIndex: number;
 };
 
+/**
+ * An observation of a part. Its entry becomes a row when the row is written: all rows at once take too much memory. It is kept
+ * as bytes, because the heap may grow to several times the size of its strings before it is tidied.
+ */
+interface Place {
+  readonly index: number;
+  readonly entry: Buffer;
+  readonly id: string;
+  readonly market: string;
+  readonly metric: string;
+  /** With all three digits of its fraction. */
+  readonly observedAt: string;
+}
+
 /** The rows of the entries of one part, while they are read in order. */
 export class PartRows {
-  readonly #observations: { readonly index: number; readonly facts: ObservationFacts }[] = [];
+  readonly #observations: Place[] = [];
   readonly #quantities = new Map<string, number>();
   /** The index in the log from which a market's observations count: everything before its reset does not hold. */
   readonly #countsFrom = new Map<string, number>();
   readonly #superseded = new Map<string, SupersededAt>();
 
-  /** @param index of the entry in the log */
-  add(index: number, text: string): void {
+  /** The entries of a tile. @param first index in the log of the first of them */
+  addTile(first: number, texts: readonly string[]): void {
+    const bytes = Buffer.from(texts.join(''));
+    let start = 0;
+    for (const [place, text] of texts.entries()) {
+      const end = start + Buffer.byteLength(text);
+      this.#add(first + place, text, bytes.subarray(start, end));
+      start = end;
+    }
+  }
+
+  #add(index: number, text: string, entry: Buffer): void {
     const facts = JSON.parse(text) as Facts;
     if (facts.type === 'observation') {
-      this.#observations.push({ index, facts });
-      const { supersedes, id, recordedAt, observedAt } = facts;
+      const { supersedes, id, recordedAt, observedAt, market, metric } = facts;
+      this.#observations.push({ index, entry, id, market, metric, observedAt: millisecondInstant(observedAt) });
       if (supersedes !== null) this.#superseded.set(supersedes, { index, by: id, at: recordedAt, observedAt });
     } else if (facts.type === 'market') this.#quantities.set(facts.market, facts.unit.quantity);
     else if (facts.type === 'reset') this.#countsFrom.set(facts.market, index);
@@ -80,7 +105,7 @@ export class PartRows {
 
   /** The changes to earlier parts by the entries from this index on. */
   earlierChanges(from: number): EarlierChanges {
-    const own = new Set(this.#observations.map(({ facts }) => facts.id));
+    const own = new Set(this.#observations.map(({ id }) => id));
     const superseded = [...this.#superseded].filter(([id, { index }]) => index >= from && !own.has(id));
     const reset = [...this.#countsFrom].filter(([, index]) => index >= from).map(([slug]) => slug);
     return { superseded: new Map(superseded), reset: new Set(reset) };
@@ -88,30 +113,38 @@ export class PartRows {
 
   /** Markets whose definition is in an earlier part. */
   get undefinedMarkets(): readonly string[] {
-    const all = new Set(this.#observations.map(({ facts }) => facts.market));
+    const all = new Set(this.#observations.map(({ market }) => market));
     return [...all].filter((slug) => !this.#quantities.has(slug));
   }
 
-  /** The rows in order; to be called last, because it gives up what was read. `quantities`: of {@link undefinedMarkets}. */
-  async rows(quantities: ReadonlyMap<string, number>, breathe: () => Promise<void>): Promise<ObservationRow[]> {
+  /** The rows in order, some at a time. `quantities`: of {@link undefinedMarkets}. */
+  async *rows(
+    quantities: ReadonlyMap<string, number>,
+    breathe: () => Promise<void>,
+  ): AsyncGenerator<readonly ObservationRow[]> {
     const seen = new Set<string>();
-    const rows: ObservationRow[] = [];
-    // From the end, so that an observation is not in memory twice.
-    this.#observations.reverse();
-    for (let next = this.#observations.pop(); next !== undefined; next = this.#observations.pop()) {
-      const { index, facts } = next;
-      if (index < (this.#countsFrom.get(facts.market) ?? 0) || seen.has(facts.id)) continue;
-      seen.add(facts.id);
-      const quantity = this.#quantities.get(facts.market) ?? quantities.get(facts.market) ?? null;
-      rows.push(rowOf(index, facts, quantity, this.#superseded.get(facts.id) ?? null));
-      if (rows.length % ROWS_IN_A_STRETCH === 0) await breathe();
+    const standing = this.#observations.filter(({ id, market, index }) => {
+      if (index < (this.#countsFrom.get(market) ?? 0) || seen.has(id)) return false;
+      seen.add(id);
+      return true;
+    });
+    const places = await sortedInStretches(standing, inOrder, breathe);
+    for (let start = 0; start < places.length; start += ROWS_IN_A_STRETCH) {
+      yield places.slice(start, start + ROWS_IN_A_STRETCH).map(({ index, entry, id, market }) => {
+        const quantity = this.#quantities.get(market) ?? quantities.get(market) ?? null;
+        return rowOf(
+          index,
+          JSON.parse(entry.toString()) as ObservationFacts,
+          quantity,
+          this.#superseded.get(id) ?? null,
+        );
+      });
     }
-    return rows.sort(inOrder);
   }
 }
 
 /** Takes a millisecond or two. */
-export const ROWS_IN_A_STRETCH = 256;
+const ROWS_IN_A_STRETCH = 256;
 
 /** The row as later entries leave it; null if they take it away. */
 export function changedRow(row: ObservationRow, { superseded, reset }: EarlierChanges): ObservationRow | null {
@@ -120,14 +153,11 @@ export function changedRow(row: ObservationRow, { superseded, reset }: EarlierCh
   return newer === undefined ? row : { ...row, supersededAt: newer.at, supersededBy: newer.by };
 }
 
-function inOrder(one: ObservationRow, other: ObservationRow): number {
+function inOrder(one: Place, other: Place): number {
   if (one.market !== other.market) return one.market < other.market ? -1 : 1;
-  if (one.observedAt !== other.observedAt) {
-    const [left, right] = [millisecondInstant(one.observedAt), millisecondInstant(other.observedAt)];
-    if (left !== right) return left < right ? -1 : 1;
-  }
+  if (one.observedAt !== other.observedAt) return one.observedAt < other.observedAt ? -1 : 1;
   if (one.metric !== other.metric) return one.metric < other.metric ? -1 : 1;
-  return one.logIndex - other.logIndex;
+  return one.index - other.index;
 }
 
 /** In the order of the table's columns. */

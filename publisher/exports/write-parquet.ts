@@ -4,7 +4,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { ColumnType, ExportCell, ExportColumn, ExportRow, ExportTable } from '../../contract/export-tables.ts';
 
 /** Writing a group takes some 50 ms, in which the process does nothing else. Readers skip groups by market and time. */
-const ROWS_IN_A_GROUP = 8_192;
+const ROWS_IN_A_GROUP = 4_096;
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
@@ -20,28 +20,48 @@ const TYPES: { readonly [Type in ColumnType]: Omit<SchemaElement, 'name'> } = {
   },
 };
 
-export async function parquetOf(
-  { columns }: ExportTable,
-  rows: readonly ExportRow[],
-  breathe: () => Promise<void>,
-): Promise<Buffer> {
-  const writer = new ByteWriter();
-  const file = new ParquetWriter({
-    writer,
-    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(elementOf)],
-    codec: 'ZSTD',
-    compressors: { ZSTD: (page) => zstdCompressSync(page) },
-    createdBy: 'tidemark',
-  });
-  for (let start = 0; start < rows.length; start += ROWS_IN_A_GROUP) {
-    const group = rows.slice(start, start + ROWS_IN_A_GROUP);
-    const columnData = columns.map(({ name, type }) => ({ name, data: group.map((row) => stored(row[name], type)) }));
-    await breathe();
-    file.write({ columnData, rowGroupSize: ROWS_IN_A_GROUP });
-    await breathe();
+/** A Parquet file that grows by rows. Of rows that are written only the compressed pages are kept. */
+export class ParquetFile {
+  readonly #columns: readonly ExportColumn[];
+  readonly #bytes = new ByteWriter();
+  readonly #writer: ParquetWriter;
+  /** Less than a group. Cells, because rows take several times the memory. */
+  #cells: unknown[][];
+  #count = 0;
+
+  constructor({ columns }: ExportTable) {
+    this.#columns = columns;
+    this.#cells = columns.map(() => []);
+    this.#writer = new ParquetWriter({
+      writer: this.#bytes,
+      schema: [{ name: 'root', num_children: columns.length }, ...columns.map(elementOf)],
+      codec: 'ZSTD',
+      compressors: { ZSTD: (page) => zstdCompressSync(page) },
+      createdBy: 'tidemark',
+    });
   }
-  file.finish();
-  return Buffer.from(writer.getBuffer());
+
+  add(rows: readonly ExportRow[]): void {
+    for (const row of rows) {
+      for (const [column, { name, type }] of this.#columns.entries())
+        this.#cells[column]?.push(stored(row[name], type));
+      this.#count++;
+      if (this.#count === ROWS_IN_A_GROUP) this.#writeGroup();
+    }
+  }
+
+  end(): Buffer {
+    if (this.#count > 0) this.#writeGroup();
+    this.#writer.finish();
+    return Buffer.from(this.#bytes.getBytes());
+  }
+
+  #writeGroup(): void {
+    const columnData = this.#columns.map(({ name }, column) => ({ name, data: this.#cells[column] ?? [] }));
+    this.#writer.write({ columnData, rowGroupSize: ROWS_IN_A_GROUP });
+    this.#cells = this.#columns.map(() => []);
+    this.#count = 0;
+  }
 }
 
 function elementOf({ name, type, isNullable }: ExportColumn): SchemaElement {

@@ -1,9 +1,8 @@
 /** Writes NDJSON and CSV, compressed. The texts are the same everywhere; their compressed bytes depend on Node's zlib. */
 import { createHash } from 'node:crypto';
-import { pipeline } from 'node:stream/promises';
+import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
 import type { ExportCell, ExportRow, ExportTable } from '../../contract/export-tables.ts';
-import { ROWS_IN_A_STRETCH } from './observation-rows.ts';
 
 /** Changes when the form of a file changes, so that its files get other names. */
 const FORM = 'tidemark export 1\n';
@@ -14,46 +13,51 @@ export interface WrittenText {
   readonly contentDigest: string;
 }
 
+/** A text that grows by rows. Only its compressed bytes are kept. */
+export interface TextFile {
+  add(rows: readonly ExportRow[]): Promise<void>;
+  end(): Promise<WrittenText>;
+}
+
 /** One JSON object a line, with all columns. */
-export function ndjsonOf(rows: readonly ExportRow[], breathe: () => Promise<void>): Promise<WrittenText> {
-  return packed('', rows, (row) => JSON.stringify(row), '\n', breathe);
+export function ndjsonFile(): TextFile {
+  return textFile('', (row) => `${JSON.stringify(row)}\n`);
 }
 
 /** RFC 4180, with a header. An unknown value is an empty field. */
-export function csvOf(
-  { columns }: ExportTable,
-  rows: readonly ExportRow[],
-  breathe: () => Promise<void>,
-): Promise<WrittenText> {
+export function csvFile({ columns }: ExportTable): TextFile {
   const names = columns.map(({ name }) => name);
-  const line = (row: ExportRow) => names.map((name) => field(row[name] ?? null)).join(',');
-  return packed(`${names.join(',')}\r\n`, rows, line, '\r\n', breathe);
+  return textFile(`${names.join(',')}\r\n`, (row) => `${names.map((name) => field(row[name] ?? null)).join(',')}\r\n`);
 }
 
-async function packed(
-  header: string,
-  rows: readonly ExportRow[],
-  line: (row: ExportRow) => string,
-  end: string,
-  breathe: () => Promise<void>,
-): Promise<WrittenText> {
+function textFile(header: string, line: (row: ExportRow) => string): TextFile {
   const digest = createHash('sha256').update(FORM);
+  const gzip = createGzip();
   const chunks: Buffer[] = [];
-  async function* texts(): AsyncGenerator<Buffer> {
-    if (header !== '') yield Buffer.from(header);
-    for (let start = 0; start < rows.length; start += ROWS_IN_A_STRETCH) {
-      let text = '';
-      for (const row of rows.slice(start, start + ROWS_IN_A_STRETCH)) text += line(row) + end;
-      const some = Buffer.from(text);
-      digest.update(some);
-      yield some;
-      await breathe();
-    }
-  }
-  await pipeline(texts, createGzip(), async (source: AsyncIterable<Buffer>) => {
-    for await (const chunk of source) chunks.push(chunk);
-  });
-  return { bytes: Buffer.concat(chunks), contentDigest: digest.digest('hex') };
+  const ended = once(
+    gzip.on('data', (chunk: Buffer) => chunks.push(chunk)),
+    'end',
+  );
+  // A fault is thrown at the end.
+  ended.catch(() => undefined);
+  const write = async (text: string) => {
+    const bytes = Buffer.from(text);
+    digest.update(bytes);
+    if (!gzip.write(bytes)) await Promise.race([once(gzip, 'drain'), ended]);
+  };
+  let isBegun = header === '';
+  return {
+    async add(rows) {
+      const text = rows.map(line).join('');
+      await write(isBegun ? text : header + text);
+      isBegun = true;
+    },
+    async end() {
+      gzip.end();
+      await ended;
+      return { bytes: Buffer.concat(chunks), contentDigest: digest.digest('hex') };
+    },
+  };
 }
 
 /** A spreadsheet runs a text that begins with one of these as a formula. A number may begin with a minus. */

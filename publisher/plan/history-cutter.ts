@@ -57,6 +57,8 @@ export interface ClosedPage extends CutPage {
 
 export interface HistoryPlan {
   readonly head: Rendered & { readonly nextCursor: string | null };
+  /** The observations of the head, oldest first. */
+  readonly newest: readonly ObservationValue[];
   /** The closed pages after the kept ones, oldest first. */
   readonly pages: readonly CutPage[];
   /** Published pages that are no longer part of the history. */
@@ -117,9 +119,11 @@ export class HistoryCutter {
 
   /** To be called once, after the last observation. */
   finish(): HistoryPlan {
-    const head = rendered(historyPageBody(observationsOf(this.#open), this.#nextCursor, this.#quantity));
+    const newest = observationsOf(this.#open);
+    const head = rendered(historyPageBody(newest, this.#nextCursor, this.#quantity));
     return {
       head: { ...head, nextCursor: this.#nextCursor },
+      newest,
       pages: this.#pages,
       superseded: [...this.#published.values()].filter((entry) => entry.index >= this.#keptPages),
       closedPages: this.#keptPages + this.#pages.length,

@@ -11,7 +11,7 @@ import { LogPlan } from '../log/log-plan.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from './marks.ts';
-import { addLatest, hasLatest } from './plan-latest.ts';
+import { addLatest, hasLatest, hasRecent } from './plan-latest.ts';
 import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
@@ -196,7 +196,7 @@ async function planListIfDue(
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
-  const isRight = list !== null && hasPageSize(list, dependencies.pageSizes) && isLatestRight(dependencies, list);
+  const isRight = list !== null && hasPageSize(list, dependencies.pageSizes) && isLatestRight(dependencies, before);
   if (isRight && !hasChanged && !isBehind && !list.isDoubtful) {
     const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
     return { list: { ...list, shows: generation }, dueAtMs, endsDoubt: false };
@@ -224,7 +224,9 @@ async function planListIfDue(
       markets: layout.markets,
       pageSize: dependencies.pageSizes.markets,
       publishedAtMs: atMs,
-      ...(latest === null ? {} : { latest: await addLatest(dependencies, bundle, latest, list) }),
+      ...(latest === null
+        ? {}
+        : await addLatest(dependencies, bundle, { entries: latest, changes, before: list, isPreviousKnown })),
       layout: await putLayout(objects, generation, layout),
       isDoubtful: false,
     },
@@ -233,9 +235,13 @@ async function planListIfDue(
   };
 }
 
-/** Whether the newest values are published if, and only if, they should be. */
-function isLatestRight(dependencies: PublisherDependencies, { latest, markets }: ListState): boolean {
-  return hasLatest(dependencies, markets) === (latest !== undefined);
+/** Whether the newest prices are published if, and only if, they should be, as this version publishes them. */
+function isLatestRight(dependencies: PublisherDependencies, before: HeadValue | null): boolean {
+  const { latest, recent, markets = 0 } = before?.list ?? {};
+  const isLatest = hasLatest(dependencies, markets);
+  const isRecent = hasRecent(dependencies, markets);
+  if (isLatest !== (latest !== undefined) || isRecent !== (recent !== undefined)) return false;
+  return !(isLatest || isRecent) || before?.renderer === rendererOf(dependencies);
 }
 
 /** Adds the static bodies that have changed. */

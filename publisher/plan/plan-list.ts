@@ -1,6 +1,6 @@
 /** Plans the market list of a generation, and puts its new pages in place. */
 import pMap, { pMapIterable } from 'p-map';
-import type { LatestEntry } from '../../contract/latest.ts';
+import type { LatestEntry } from '../../contract/latest-entries.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { ListState } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
@@ -16,12 +16,12 @@ import {
   listedMarkets,
 } from './list-items.ts';
 import { type ListedPage, type ListLayout, readLayout } from './list-layout.ts';
-import { hasLatest, latestOfPage } from './plan-latest.ts';
+import { hasLatest, hasRecent, latestOfPage } from './plan-latest.ts';
 
 export interface ListPlan {
   readonly head: ListHead;
   readonly layout: ListLayout;
-  /** The newest values of all markets; null if they are not published. */
+  /** The newest price of every market, without what only its history has; null if no file shows it. */
   readonly latest: readonly LatestEntry[] | null;
   /** Whether every page of the previous list is in the new layout, as current or as superseded. */
   readonly isPreviousKnown: boolean;
@@ -121,7 +121,7 @@ async function cutList(
   isDoubtful: boolean,
 ): Promise<ListPlan> {
   const { objects, pageSizes } = storage;
-  const isLatestWanted = hasLatest(storage, markets);
+  const isLatestWanted = hasLatest(storage, markets) || hasRecent(storage, markets);
   const cutter = new ListCutter({ ...cut, generation, pageSize: pageSizes.markets });
   const put = async (cutPage: CutListPage) => {
     await putPage(objects, { kind: 'market-list-page', cursor: cutPage.page.cursor }, cutPage, isDoubtful);

@@ -15,12 +15,15 @@ import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
 import { hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 import { isListed, type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
+import { type NewestPrices, newestPrices } from './recent-prices.ts';
 import { shownDigest } from './shown-digest.ts';
 
 /** The part of a generation that the marked markets contribute. */
 export interface MarketsPlan {
   /** The new list item of each market whose body differs from the published one; null: the market leaves the list. */
   readonly changedItems: ReadonlyMap<string, string | null>;
+  /** The newest prices of these, if files show them. */
+  readonly newestPrices: ReadonlyMap<string, NewestPrices>;
   /** The generation that first published each market of `changedItems`, before this plan; null: not published. */
   readonly joinedBefore: ReadonlyMap<string, number | null>;
   /** The marks that this plan covers. */
@@ -57,6 +60,8 @@ type Planned = {
   readonly view: MarketView;
   readonly plan: MarketPlan;
   readonly rendered: number;
+  /** Null: no file shows them. */
+  readonly newest: NewestPrices | null;
   /** The market's entries of the log. */
   readonly spool: EntrySpool | null;
 };
@@ -78,6 +83,7 @@ export async function planMarkets(
   { log, editions }: { readonly log: LogPlan | null; readonly editions: EditionKeeper },
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
+  const newestPricesOf = new Map<string, NewestPrices>();
   const joinedBefore = new Map<string, number | null>();
   const marks: Item[] = [];
   const planned = new Map<string, number>();
@@ -87,7 +93,7 @@ export async function planMarkets(
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan, spool }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, spool, newest }: Planned): Promise<void> => {
     const { slug } = market;
     for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
@@ -95,6 +101,7 @@ export async function planMarkets(
     gone.push(...plan.gone);
     if (plan.isChanged) {
       changedItems.set(slug, plan.body);
+      if (newest !== null && plan.body !== null) newestPricesOf.set(slug, newest);
       joinedBefore.set(slug, view.published?.joined ?? null);
     }
     marks.push(...market.marks, ...view.historyMarks);
@@ -123,7 +130,18 @@ export async function planMarkets(
     rendered += outcome.rendered;
     if (rendered > MAX_RENDERED) break;
   }
-  return { changedItems, joinedBefore, marks, planned, putOff, waiting, takeWaiting, gone, countsDelta };
+  return {
+    changedItems,
+    newestPrices: newestPricesOf,
+    joinedBefore,
+    marks,
+    planned,
+    putOff,
+    waiting,
+    takeWaiting,
+    gone,
+    countsDelta,
+  };
 }
 
 /** Whether the market is removed, and a list may show it: a list without it must come first. */
@@ -158,7 +176,7 @@ interface PlanContext {
 
 async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
   const { storage, bundle, generation, log } = context;
-  const { ledger, objects, pageSizes } = storage;
+  const { ledger, objects, pageSizes, projections } = storage;
   const { slug, revision, isRefresh } = market;
   const pageSize = pageSizes.observations;
   const needOfLog = log?.needOf ?? null;
@@ -187,7 +205,9 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
   const filesPlan = files instanceof MarketFiles ? await files.finish(history) : files;
   if (filesPlan === null) return await refreshed();
   const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, filesPlan);
-  return { view, plan, rendered: history.rendered, spool };
+  const isPriced = projections?.has('latest') === true || projections?.has('recent') === true;
+  const newest = isPriced && view.isShown ? newestPrices(history, record?.value.unit.quantity ?? 1) : null;
+  return { view, plan, rendered: history.rendered, newest, spool };
 }
 
 interface CutOptions {

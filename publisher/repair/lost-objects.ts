@@ -82,6 +82,9 @@ async function* publishedNames(
     yield { kind: 'log-checkpoint' };
   }
   yield { kind: 'market-list' };
+  const { latest, recent } = head.value.list;
+  if (latest !== undefined) yield* [{ kind: 'latest' }, { kind: 'latest-csv' }] as const;
+  if (recent !== undefined) yield { kind: 'recent' };
   yield { kind: 'snapshot' };
 }
 

@@ -6,7 +6,7 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
-import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import type { PublicObjectKind, PublicObjectName } from '../../contract/public-object-names.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
@@ -39,6 +39,7 @@ export interface SettledList {
   readonly cursors: ReadonlySet<string>;
   /** Whether the newest values are published as files. */
   readonly hasLatest: boolean;
+  readonly hasRecent: boolean;
   /** The keys of its layout, and of those of editions. */
   readonly layoutKeys: ReadonlySet<string>;
   /** Generations that editions name, in order. */
@@ -73,6 +74,7 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
     generation: head.revision,
     logSize: head.value.log?.isDoubtful ? null : (head.value.log?.size ?? 0),
     hasLatest: list.latest !== undefined,
+    hasRecent: list.recent !== undefined,
     cursors,
     layoutKeys,
     editions: editions.sort((a, b) => a - b),
@@ -80,7 +82,17 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   };
 }
 
-const isLatest = ({ kind }: PublicObjectName): boolean => kind === 'latest' || kind === 'latest-csv';
+/** The files that a list has, if they are not switched off. */
+const LIST_FILES: { readonly [Kind in PublicObjectKind]?: 'hasLatest' | 'hasRecent' } = {
+  latest: 'hasLatest',
+  'latest-csv': 'hasLatest',
+  recent: 'hasRecent',
+};
+
+function isFileOfList({ kind }: PublicObjectName, list: SettledList): boolean {
+  const has = LIST_FILES[kind];
+  return has !== undefined && list[has];
+}
 
 interface Body {
   readonly key: string;
@@ -169,7 +181,7 @@ export class Reach {
         else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
       } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
       else if (isHistoryFile(name)) files.push({ key, name });
-      else if (isLatest(name) && !this.#list.hasLatest) unreachable.add(key);
+      else if (name.kind in LIST_FILES && !isFileOfList(name, this.#list)) unreachable.add(key);
     }
     const { ledger, nowMs } = this.#storage;
     for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
@@ -214,7 +226,10 @@ export class Reach {
       const head = await this.#storage.ledger.get(HEAD_KEY);
       return head?.revision !== this.generation;
     }
-    if (name !== null && isLatest(name)) return (await readSettledList(this.#storage))?.hasLatest !== false;
+    if (name !== null && name.kind in LIST_FILES) {
+      const list = await readSettledList(this.#storage);
+      return list === null || isFileOfList(name, list);
+    }
     const isFile = name !== null && isHistoryFile(name);
     if (name === null || (!isFile && name.kind !== 'market' && name.kind !== 'history')) return false;
     // While a generation is being applied, its records become visible one after the other. The next run looks again.

@@ -1,21 +1,25 @@
 /** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
 import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
+import { EXPORTS_URL } from '../../contract/routes.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
 import { checkAnswer, type Findings } from './check-body.ts';
-import type { PublicReader } from './reader.ts';
+import type { PublicReader, PublicResponse } from './reader.ts';
 import type { Share } from './share.ts';
 
-const EXPORTS_URL = '/api/v1/exports/';
-const LATEST_EXPORT_URL = `${EXPORTS_URL}latest`;
+/** Paths of files in a manifest follow it. */
+export const EXPORT_ROOT = '/api/v1/exports/';
+/** The rows of a part; what is larger after decompression is not read. */
+const ROWS_BYTES_MAX = 1024 * 1024 * 1024;
 
-const manifestSchema = z.looseObject({
+export const exportManifestSchema = z.looseObject({
   version: z.iso.date(),
   generation: z.int(),
   log: z.strictObject({ size: z.int(), root: z.base64() }),
   resources: z.array(
     z.looseObject({
-      path: z.string().regex(/^parts\/[\w.-]+$/),
+      path: z.string().regex(/^parts\/(observations|markets)-[\w.-]+$/),
+      schema: z.string().regex(/^parts\/(observations|markets)-schema-[0-9a-f]{32}\.json$/),
       format: z.enum(['parquet', 'ndjson', 'csv']),
       bytes: z.int(),
       hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
@@ -24,26 +28,44 @@ const manifestSchema = z.looseObject({
   ),
 });
 
+export type ReadManifest = z.infer<typeof exportManifestSchema>;
+
 /** A deployment without exports answers 404, which is no finding. Of the files, only a share is read. */
 export async function checkExports(reader: PublicReader, findings: Findings, share: Share): Promise<void> {
-  const response = await reader(LATEST_EXPORT_URL);
+  const response = await reader(EXPORTS_URL);
   if (response.status === 404) return;
-  const manifest = checkAnswer(findings, LATEST_EXPORT_URL, response, manifestSchema);
+  const manifest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema);
   for (const [index, resource] of (manifest?.value.resources ?? []).entries()) {
     if (index % share.of !== share.index) continue;
-    const { path, bytes, hash, format, rows } = resource;
-    const url = EXPORTS_URL + path;
-    const { status, body } = await reader(url);
-    if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
-    else if (body.length !== bytes || `sha256:${bodyDigest(body)}` !== hash) {
-      findings.add(url, 'digest', `has ${body.length} bytes of another digest than the manifest says`);
-    } else if (format === 'ndjson' && linesIn(gunzipSync(body)) !== rows) {
-      findings.add(url, 'count', `has another number of rows than ${rows}, which the manifest says`);
-    }
+    const url = EXPORT_ROOT + resource.path;
+    checkExportFile(findings, url, await reader(url), resource);
   }
 }
 
-function linesIn(text: Buffer): number {
+/** Whether a file is the one that the manifest promises. */
+export function checkExportFile(
+  findings: Findings,
+  url: string,
+  { status, body }: PublicResponse,
+  { bytes, hash, format, rows }: ReadManifest['resources'][number],
+): boolean {
+  if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
+  else if (body.length !== bytes || `sha256:${bodyDigest(body)}` !== hash) {
+    findings.add(url, 'digest', `has ${body.length} bytes of another digest than the manifest says`);
+  } else if (format === 'ndjson' && linesIn(body) !== rows) {
+    findings.add(url, 'count', `has another number of rows than ${rows}, which the manifest says`);
+  } else return true;
+  return false;
+}
+
+/** Null: it is no gzip, or too large. */
+function linesIn(gzipped: Uint8Array): number | null {
+  let text: Buffer;
+  try {
+    text = gunzipSync(gzipped, { maxOutputLength: ROWS_BYTES_MAX });
+  } catch {
+    return null;
+  }
   let lines = 0;
   for (let end = text.indexOf(0x0a); end >= 0; end = text.indexOf(0x0a, end + 1)) lines++;
   return lines;

@@ -6,7 +6,13 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
 import { parseNote, type VerifierKey, verifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, tilePath } from '../../contract/log/tiles.ts';
-import { LOG_ROOT } from '../../contract/public-objects.ts';
+import {
+  cacheControlOf,
+  LOG_ROOT,
+  PUBLIC_CACHE_CONTROL,
+  PUBLIC_PREFIX,
+  parsePublicKey,
+} from '../../contract/public-objects.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyRule } from './report.ts';
 
@@ -107,8 +113,17 @@ export class LogFiles {
     if (found !== contentType) {
       throw new LogFileError(url, 'headers', `content-type is ${found ?? 'missing'}, expected ${contentType}`);
     }
+    checkCaching(url, headers.get('cache-control'));
     return Buffer.from(body);
   }
+}
+
+/** What may be taken down must not stay in caches. A shorter time than allowed is no fault. */
+function checkCaching(url: string, found: string | undefined): void {
+  const name = parsePublicKey(PUBLIC_PREFIX + url);
+  const longest = name === null ? PUBLIC_CACHE_CONTROL : cacheControlOf(name);
+  if (found === PUBLIC_CACHE_CONTROL || found === longest) return;
+  throw new LogFileError(url, 'headers', `cache-control is ${found ?? 'missing'}, expected ${longest}`);
 }
 
 /** Opens a checkpoint. @throws LogFileError for a signature, key or text that is not right */

@@ -5,7 +5,6 @@
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
-import { LATEST_MARKETS_MAX } from '../../contract/latest.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
@@ -14,7 +13,7 @@ import { checkDocuments } from './check-documents.ts';
 import { checkExports } from './check-exports.ts';
 import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
-import { checkLatest } from './check-latest.ts';
+import { checkLatest, ReadPrices } from './check-latest.ts';
 import { checkRemoved } from './check-removed.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
@@ -57,7 +56,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
   // checked when it is read again below.
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
-  const hasFiles = before?.value.projections?.includes('history-files') === true;
+  const { projections = [] } = before?.value ?? {};
+  const hasFiles = projections.includes('history-files');
+  const prices = new ReadPrices();
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
     const url = marketUrl(item.slug);
@@ -73,7 +74,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
     if (hasFiles) await checkFiles(reader, findings, item.slug, history);
-    if (settled && history.observations.length !== market.value.history.count) {
+    const isSame = history.observations.length === market.value.history.count;
+    if (isSame && market.text === canonicalJson(item)) prices.add(item.slug, history.observations);
+    if (settled && !isSame) {
       findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
     }
     totals.observations += history.observations.length;
@@ -100,8 +103,10 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     }
   }
   await checkDocuments(reader, findings);
-  const hasLatest = before?.value.projections?.includes('latest') === true && list.markets <= LATEST_MARKETS_MAX;
-  if (hasLatest && list.head !== null) await checkLatest(reader, findings, list.latest, list.head.digest);
+  if (list.head !== null) {
+    const read = { entries: list.latest, digest: list.head.digest, prices };
+    await checkLatest(reader, findings, read, projections);
+  }
   await checkExports(reader, findings, share);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {

@@ -1,7 +1,7 @@
 /** Follows cursors as a reader does; walks the whole list of markets. */
 import type * as z from 'zod';
 import { isCursorOf } from '../../contract/cursors.ts';
-import { type LatestEntry, latestEntry } from '../../contract/latest.ts';
+import { type LatestEntry, latestEntry } from '../../contract/latest-entries.ts';
 import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market, marketSchema } from '../../contract/market.ts';
 import { MARKETS_URL } from '../../contract/routes.ts';
@@ -60,7 +60,7 @@ export class ListWalk {
   /** The number of markets so far, of all shares. */
   markets = 0;
   pages = 0;
-  /** The newest value of each market so far, of all shares. */
+  /** The newest price of each market so far, of all shares, without what only its history has. */
   readonly latest: LatestEntry[] = [];
 
   readonly #reader: PublicReader;
@@ -87,7 +87,7 @@ export class ListWalk {
           this.#findings.add(url, 'order', `${item.slug} comes after ${before}`);
         before = item.slug;
         this.markets++;
-        this.latest.push(latestEntry(item));
+        this.latest.push(latestEntry(item, null));
         if (isInShare(item.slug, share)) yield item;
       }
     }

@@ -42,6 +42,8 @@ export type ListState = {
   publishedAtMs: number;
   /** SHA-256 of the files of newest values, in hex. Absent: they are not published. */
   latest?: { json: string; csv: string };
+  /** The same of the file of the last prices. */
+  recent?: string;
   /** The layout of its pages; null if it is not known. */
   layout: ObjectRef | null;
   /**

@@ -25,7 +25,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 672 * KILOBYTE,
+  publish: 704 * KILOBYTE,
   verify: 150 * KILOBYTE,
   'collect-garbage': 500 * KILOBYTE,
   export: 500 * KILOBYTE,

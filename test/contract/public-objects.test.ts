@@ -46,6 +46,7 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'history-index': fc.record({ kind: fc.constant('history-index'), slug }),
   latest: fc.constant({ kind: 'latest' }),
   'latest-csv': fc.constant({ kind: 'latest-csv' }),
+  recent: fc.constant({ kind: 'recent' }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   edition: fc.record({ kind: fc.constant('edition'), edition: slug }),
   'edition-list': fc.record({ kind: fc.constant('edition-list'), edition: slug }),
@@ -169,6 +170,7 @@ function sorted(name: PublicObjectName): unknown {
 
 const CURSOR = '7-0123456789abcdef0123456789abcdef';
 const CACHED = 'public, max-age=15, stale-if-error=300';
+const FOREVER = 'public, max-age=31536000, immutable';
 
 interface Row {
   readonly name: PublicObjectName;
@@ -264,6 +266,13 @@ const TABLE: readonly Row[] = [
     name: { kind: 'latest-csv' },
     key: 'public/api/v1/latest.csv',
     contentType: 'text/csv; charset=utf-8',
+    cacheTag: 'markets',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'recent' },
+    key: 'public/api/v1/recent',
+    contentType: 'application/json',
     cacheTag: 'markets',
     retention: 'head',
   },
@@ -419,10 +428,20 @@ describe('the table of public objects', () => {
     expect(PUBLIC_OBJECTS[name.kind].retention).toBe(retention);
     expect(publicMetadata(name, 7, CURSOR)).toEqual({
       contentType,
-      cacheControl: CACHED,
+      cacheControl: name.kind === 'export-schema' ? FOREVER : CACHED,
       cacheTag,
       generation: 7,
       nextCursor: CURSOR,
     });
+  });
+
+  test.each([
+    ['0/000', FOREVER],
+    ['2/x001/234', FOREVER],
+    ['0/000.p/5', CACHED],
+    ['entries/000', CACHED],
+    ['entries/000.p/5', CACHED],
+  ])('the tile %s: %s', (tile, cacheControl) => {
+    expect(publicMetadata({ kind: 'log-tile', tile }, 7)).toMatchObject({ cacheControl });
   });
 });

@@ -63,8 +63,8 @@ describe('the public objects bucket', () => {
 });
 
 describe('the distribution', () => {
-  it('cache policy TTL min/default/max: 0 / 15 / 315 s', () => {
-    expect(cachePolicy).toMatchObject({ MinTTL: 0, DefaultTTL: 15, MaxTTL: 315 });
+  it('cache policy TTL min/default/max: 0 / 15 s / a year', () => {
+    expect(cachePolicy).toMatchObject({ MinTTL: 0, DefaultTTL: 15, MaxTTL: 31_536_000 });
     expect(PUBLIC_CACHE_CONTROL).toBe('public, max-age=15, stale-if-error=300');
   });
 

@@ -31,9 +31,10 @@ type ProjectionKind =
   | `log-${string}`
   | `export-${string}`
   | 'latest'
-  | 'latest-csv';
+  | 'latest-csv'
+  | 'recent';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|latest)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';

@@ -5,13 +5,13 @@ import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
-import { market, price, readerOf } from './world.ts';
+import { market, price, readerOf, START_MS } from './world.ts';
 
-const KEYS = ['public/api/v1/latest', 'public/api/v1/latest.csv'];
+const KEYS = ['public/api/v1/latest', 'public/api/v1/latest.csv', 'public/api/v1/recent'];
 
 /** Three list pages. `b` has no observation, `c` an unknown value. */
 async function latestWorld(): Promise<FilesWorld> {
-  const world = createFilesWorld(undefined, ['latest']);
+  const world = createFilesWorld(undefined, ['latest', 'recent']);
   await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => market(slug)));
   await world.ingest([price('a', 0, 105), price('c', 0, null), price('h', 1, -7)]);
   await world.publish();
@@ -32,7 +32,7 @@ test('there is a line for each market, by slug', async () => {
   const world = await latestWorld();
   const [header, ...lines] = await csvOf(world);
   expect(header).toBe(
-    'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason',
+    'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason,recordedAt',
   );
   const shown = lines.map((line) => line.split(',').slice(0, 7).join(','));
   expect([shown[0], shown[1], shown[2], shown[7], lines.length]).toEqual([
@@ -44,12 +44,14 @@ test('there is a line for each market, by slug', async () => {
   ]);
   const { data } = JSON.parse(await textOf(world, '/api/v1/latest'));
   expect(data).toHaveLength(8);
-  expect(data[2]).toMatchObject({ slug: 'c', decimal: null, unknownReason: 'not-published' });
+  const recordedAt = new Date(START_MS).toISOString();
+  expect(data[2]).toMatchObject({ slug: 'c', decimal: null, unknownReason: 'not-published', recordedAt });
+  expect(data[1]).toMatchObject({ slug: 'b', decimal: null, recordedAt: null });
   expect(await world.findings()).toEqual([]);
 });
 
 describe('a publication', () => {
-  test('of a market puts both, also if later list pages are kept', async () => {
+  test('of a market puts each, also if later list pages are kept', async () => {
     const world = await latestWorld();
     await world.ingest([price('a', 1, 200)]);
     expect(await putsOf(world)).toEqual(KEYS);

@@ -19,7 +19,7 @@ async function bench(...args: string[]): Promise<{ code: number | null; stdout: 
 }
 
 /** Ends a run that hangs. Not a limit on speed. */
-const RUN_LIMIT_MS = 300_000;
+const RUN_LIMIT_MS = 540_000;
 
 const NAMES = [
   'render',
@@ -34,6 +34,7 @@ const NAMES = [
   'restart',
   'publish-all',
   'log',
+  'exports',
   'freshness',
   'read',
   'costs',

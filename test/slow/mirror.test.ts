@@ -20,7 +20,7 @@ let url: string;
 beforeAll(async () => {
   temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'log,history-files' });
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
   await ingest([market('old'), ...Array.from({ length: 100 }, (_, day) => price('old', day, 1 + day))]);
 });

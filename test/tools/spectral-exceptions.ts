@@ -10,7 +10,7 @@ export interface Exception {
 /** Public reads have no credential. Every operation without scopes is one of these. */
 const PUBLIC_READS = new RegExp(
   [
-    '^/paths//api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?',
+    '^/paths//api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?|recent',
     '(editions/\\{name\\}(/markets)?|markets)(/\\{slug\\}(/history)?)?',
     'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson)))/get/',
   ].join('|'),

@@ -150,8 +150,8 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   },
   listTakedowns: () => ({ query: '' }),
   createTakedown: async (made) => {
-    await made.make('removeMarket', { body: { reason: 'Its source has ended.' } });
-    return {};
+    await made.make('removeMarket', { params: { slug: 'silver-usd' }, body: { reason: 'Its source has ended.' } });
+    return { body: { market: 'silver-usd', reason: 'Order of a court.' } };
   },
   getEntitlements: () => ({}),
   putEntitlement: () => ({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_CACHE_CONTROL } from '../../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/routes.ts';
-import { MirrorFull } from '../../../embedded/mirror/copy.ts';
+import { MirrorCopy, MirrorFull } from '../../../embedded/mirror/copy.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../../embedded/mirror/upstream.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
@@ -74,6 +74,59 @@ test('a file with another value is not taken over', async () => {
   const copied = openMemoryObjects();
   expect((await roundOf(world, copied, { upstream })).state).toBe('faulty');
   expect(servedBy(copied).has('public/api/v1/markets/b.json')).toBe(false);
+});
+
+describe('the files of the list', () => {
+  const LATEST = ['public/api/v1/latest', 'public/api/v1/latest.csv'];
+
+  test('follow the list, and verify finds nothing', async () => {
+    const world = await publishedWorld(undefined, ['latest']);
+    const copied = openMemoryObjects();
+    for (const change of [async () => {}, () => changeWorld(world)]) {
+      await change();
+      expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
+      for (const key of LATEST) expect(servedBy(copied).get(key)).toBe(servedBy(world.objects).get(key));
+      expect(await findingsOf(copied, true)).toEqual([]);
+    }
+  });
+
+  test('are taken over into a copy that has none yet', async () => {
+    const world = await publishedWorld(undefined, ['latest']);
+    const copied = openMemoryObjects();
+    await roundOf(world, copied);
+    await new MirrorCopy(copied, 1e9).remove('public/api/v1/latest.csv');
+    expect((await roundOf(world, copied)).state).toBe('current');
+    expect([...servedBy(copied).keys()]).toEqual(expect.arrayContaining(LATEST));
+  });
+
+  test.each([
+    ['of an earlier list, they are asked for again', 1, 'current', 2],
+    ['that differ from the list are not taken over', 9, 'faulty', 1],
+  ])('%s', async (_, wrong, state, value) => {
+    const world = await publishedWorld(undefined, ['latest']);
+    const copied = openMemoryObjects();
+    await roundOf(world, copied);
+    const { body: earlier } = await readerOf(world.objects)('/api/v1/latest');
+    await changeWorld(world);
+    let asked = 0;
+    const upstream: PublicReader = async (url) => {
+      const answer = await readerOf(world.objects)(url);
+      return url === '/api/v1/latest' && asked++ < wrong ? { ...answer, body: earlier } : answer;
+    };
+    expect((await roundOf(world, copied, { upstream })).state).toBe(state);
+    const { data } = JSON.parse(servedBy(copied).get('public/api/v1/latest') ?? '') as { data: { decimal: string }[] };
+    expect(data[1]?.decimal).toBe(`0.0${value}`);
+  });
+
+  test('that are not there yet leave the copy behind', async () => {
+    const world = await publishedWorld(undefined, ['latest']);
+    const missing: PublicReader = async (url) =>
+      url === '/api/v1/latest' ? { status: 404, headers: new Map(), body: Buffer.of() } : readerOf(world.objects)(url);
+    expect(await roundOf(world, openMemoryObjects(), { upstream: missing })).toMatchObject({
+      state: 'behind',
+      findings: [],
+    });
+  });
 });
 
 test('a round without a change asks for the snapshot alone, and puts nothing', async () => {
@@ -192,8 +245,8 @@ describe('of a service that breaks its promises, nothing broken is taken over:',
     const copied = openMemoryObjects();
     await roundOf(world, copied);
     await changeWorld(world);
-    const upstream: PublicReader = async (url, headers) => {
-      const answer = await readerOf(world.objects)(url, headers);
+    const upstream: PublicReader = async (url) => {
+      const answer = await readerOf(world.objects)(url);
       return (typeof where === 'string' ? url === where : where.test(url)) ? change(answer) : answer;
     };
     const { state, findings } = await roundOf(world, copied, { upstream });

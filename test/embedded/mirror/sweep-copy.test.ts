@@ -15,7 +15,7 @@ const bytesOf = (objects: MemoryObjects) =>
   [...objects.snapshot().values()].reduce((sum, { body }) => sum + body.byteLength, 0);
 const sweep = async (objects: MemoryObjects, before: Unreached, nowMs: number, lost = NONE, sizes: number[] = []) => {
   const copy = new MirrorCopy(objects, 1e9);
-  const report = await sweepCopy(copy, before, lost, sizes, nowMs);
+  const report = await sweepCopy(copy, before, { lost, logSizes: sizes, nowMs });
   expect(copy.usedBytes).toBe(bytesOf(objects));
   return report;
 };

@@ -1,4 +1,6 @@
 /** Reads a small deployment with a log. */
+
+import { PUBLIC_CACHE_CONTROL } from '../../../contract/public-objects.ts';
 import { VKEY_URL } from '../../../publisher/verify/log-files.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
@@ -16,6 +18,9 @@ export function loggedReader(objects: ObjectStore): PublicReader {
 }
 
 export function vkeyAnswer(...vkeys: readonly string[]): PublicResponse {
-  const headers = new Map([['content-type', 'text/plain; charset=utf-8']]);
+  const headers = new Map([
+    ['content-type', 'text/plain; charset=utf-8'],
+    ['cache-control', PUBLIC_CACHE_CONTROL],
+  ]);
   return { status: 200, headers, body: Buffer.from(vkeys.map((vkey) => `${vkey}\n`).join('')) };
 }

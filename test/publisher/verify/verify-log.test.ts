@@ -233,6 +233,9 @@ describe('damage', () => {
       ),
     ).toEqual([`log ${entries}`]);
     expect(await one(entries, withHeader('content-type', 'text/html'))).toEqual([`headers ${entries}`]);
+    // What may be taken down must not stay in caches.
+    const forEver = withHeader('cache-control', 'public, max-age=31536000, immutable');
+    expect(await one(entries, forEver)).toEqual([`headers ${entries}`]);
     expect(await one(ndjson, withEntry('Market b', 'Market B'))).toEqual([`log ${ndjson}`]);
     expect(
       await one(

@@ -1,7 +1,6 @@
 /** Finds the entry of an observation in a log of any length, with few requests. */
-import { laterInstant, millisecondInstant } from '../../contract/instants.ts';
-import { TILE_WIDTH } from '../../contract/log/tiles.ts';
-import type { LogFiles, ReadEntry } from '../../publisher/verify/log-files.ts';
+import { laterInstant, millisecondInstant } from '../instants.ts';
+import { TILE_WIDTH } from './tiles.ts';
 
 /** An observation, and when it was recorded. */
 export interface SoughtEntry {
@@ -14,16 +13,18 @@ export interface FoundEntry {
   readonly text: string;
 }
 
+/** Reads entries, file by file. */
+export interface EntryFiles {
+  /** @param width how many entries file `n` has. A text is null if the entry was taken down */
+  readonly entries: (n: number, width: number) => Promise<readonly { readonly text: string | null }[]>;
+}
+
 /**
  * Entries stand in the order of generations. So the times of bundles grow, but for markets that were put off, and for
  * the beginning of a log whose service is older. The search begins at the first bundle that is new enough, goes on to the end, and then
  * looks at all earlier ones. Null: the log has no such entry.
  */
-export async function findEntry(
-  files: Pick<LogFiles, 'entries'>,
-  size: number,
-  sought: SoughtEntry,
-): Promise<FoundEntry | null> {
+export async function findEntry(files: EntryFiles, size: number, sought: SoughtEntry): Promise<FoundEntry | null> {
   const bundles = Math.ceil(size / TILE_WIDTH);
   const read = (n: number) => files.entries(n, Math.min(TILE_WIDTH, size - n * TILE_WIDTH));
   const recordedAt = millisecondInstant(sought.recordedAt);
@@ -48,7 +49,7 @@ function* order(from: number, end: number): Generator<number> {
 }
 
 /** Null if no entry of the bundle says when it was recorded. */
-function newestIn(entries: readonly ReadEntry[]): string | null {
+function newestIn(entries: Awaited<ReturnType<EntryFiles['entries']>>): string | null {
   return entries.reduce<string | null>((newest, { text }) => {
     const instant = text === null ? undefined : (JSON.parse(text) as Partial<SoughtEntry>).recordedAt;
     return instant === undefined ? newest : laterInstant(instant, newest);

@@ -1,0 +1,208 @@
+/**
+ * Reads a service from several hosts: the service itself and its mirrors. Trusts the key of its log, not the hosts. For
+ * browsers and Node, without dependencies; docs/reading.md has an example.
+ */
+import type { PublicObservation } from '../contract/metric.ts';
+import { moneyTexts } from '../contract/money-texts.ts';
+import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog, type VerifyingKey } from './signed-log.ts';
+
+export interface ReaderOptions {
+  /** E.g. `https://data.example`: the service and its mirrors, in the order in which they are asked. */
+  readonly hosts: readonly string[];
+  /** The verifier keys of the log, as the operator tells them. Without one, nothing can be proven. */
+  readonly vkeys?: readonly string[];
+  /** A mirror whose copy is older is passed over. Default: 300. */
+  readonly maxAgeSeconds?: number;
+  /** For one answer. Default: 10,000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds since the epoch: `Date.now`. */
+  readonly nowMs: () => number;
+  readonly fetch?: typeof fetch;
+}
+
+/** An answer below 500, and the host that gave it. */
+export interface HostAnswer {
+  readonly host: string;
+  readonly status: number;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+export interface ProvenObservation extends ProvenEntry {
+  /** The row of the history; its values are those of the entry. */
+  readonly row: PublicObservation;
+  readonly host: string;
+  /** The log that has the entry, and its size at the time. */
+  readonly log: { readonly origin: string; readonly size: number };
+}
+
+/** No host gave what was asked for. The message names each of them with the reason. */
+export class NoHostError extends Error {
+  override readonly name = 'NoHostError';
+}
+
+/** The host cannot be used now. */
+class HostUnavailable extends Error {}
+
+interface Source {
+  readonly host: string;
+  readonly cache: 'default' | 'reload';
+}
+
+/** Members of an entry that are no members of a row. */
+const OF_THE_ENTRY: ReadonlySet<string> = new Set(['format', 'type', 'market', 'revision']);
+/** A mirror is asked for its age so often. */
+const AGE_CHECKED_MS = 60_000;
+/** A service publishes a value some seconds before its entry. */
+const NEWER_THAN_LOG_MS = 10 * 60_000;
+
+export class TidemarkReader {
+  readonly #options: ReaderOptions;
+  readonly #checkedAtMs = new Map<string, number>();
+  #keys: Promise<readonly VerifyingKey[]> | null = null;
+  /** Hosts that showed something else than what is signed, with the reason. They are not asked any more. */
+  readonly refused = new Map<string, string>();
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** GETs e.g. `/api/v1/markets/gold-usd` from the first host that can answer. Proves nothing. @throws NoHostError */
+  async get(path: string): Promise<HostAnswer> {
+    return await this.#fromAny((host) => this.#ask({ host, cache: 'default' }, path));
+  }
+
+  /**
+   * Reads a row of the newest page of a history, and proves it: a host whose row is not in the signed log with the same
+   * values is refused, and the next one is asked.
+   *
+   * Proven are all members of the entry, and `decimal`. Not proven: that no later entry replaces it.
+   *
+   * @param choose default: the newest row
+   * @throws NoHostError
+   */
+  async provenObservation(
+    slug: string,
+    choose: (rows: readonly PublicObservation[]) => PublicObservation | undefined = ([first]) => first,
+  ): Promise<ProvenObservation> {
+    const keys = await this.#logKeys();
+    return await this.#fromAny(async (host) => {
+      const read = (cache: Source['cache']) => this.#proven({ host, cache }, slug, choose, keys);
+      try {
+        return await read('default');
+      } catch (error) {
+        if (!(error instanceof LogVerificationError)) throw error;
+        // Hashes may be in this browser's cache from another log of this host.
+        return await read('reload');
+      }
+    });
+  }
+
+  async #proven(
+    from: Source,
+    slug: string,
+    choose: (rows: readonly PublicObservation[]) => PublicObservation | undefined,
+    keys: readonly VerifyingKey[],
+  ): Promise<ProvenObservation> {
+    const row = choose(rowsOf((await this.#found(from, `/api/v1/markets/${slug}/history`)).body));
+    if (row === undefined) throw new HostUnavailable('has no such row');
+    const log = await SignedLog.open(async (path) => (await this.#found(from, `/api/v1/log/${path}`)).body, keys);
+    const proven = await log.prove(row);
+    if (proven === null) {
+      if (this.#options.nowMs() - Date.parse(row.recordedAt) < NEWER_THAN_LOG_MS) {
+        throw new HostUnavailable('has a row that is newer than its log: ask again soon');
+      }
+      throw new LogVerificationError(`${row.id} is not in the log`);
+    }
+    assertSame(slug, row, proven);
+    const { origin, size } = log.checkpoint;
+    return { row, host: from.host, ...proven, log: { origin, size } };
+  }
+
+  async #fromAny<Value>(read: (host: string) => Promise<Value>): Promise<Value> {
+    const reasons: string[] = [];
+    for (const host of this.#options.hosts) {
+      const refusal = this.refused.get(host);
+      try {
+        if (refusal !== undefined) throw new HostUnavailable(`is refused: ${refusal}`);
+        await this.#assertNotOld(host);
+        return await read(host);
+      } catch (error) {
+        if (error instanceof LogVerificationError) this.refused.set(host, error.message);
+        else if (!(error instanceof HostUnavailable)) throw error;
+        reasons.push(`${host} ${error.message}`);
+      }
+    }
+    throw new NoHostError(`no host can be read: ${reasons.join('; ')}`);
+  }
+
+  /** The service itself has no such document. */
+  async #assertNotOld(host: string): Promise<void> {
+    const { maxAgeSeconds = 300 } = this.#options;
+    if (this.#options.nowMs() - (this.#checkedAtMs.get(host) ?? Number.NEGATIVE_INFINITY) < AGE_CHECKED_MS) return;
+    const { status, body } = await this.#ask({ host, cache: 'default' }, '/api/v1/mirror');
+    if (status === 200) {
+      const { ageSeconds, state } = objectOf(body);
+      if (state === 'forked') throw new HostUnavailable('is a mirror of a forked log');
+      if (typeof ageSeconds !== 'number' || ageSeconds > maxAgeSeconds) {
+        throw new HostUnavailable(`is a mirror that is ${ageSeconds} s old, and ${maxAgeSeconds} s are allowed`);
+      }
+    }
+    this.#checkedAtMs.set(host, this.#options.nowMs());
+  }
+
+  async #found(from: Source, path: string): Promise<HostAnswer> {
+    const answer = await this.#ask(from, path);
+    if (answer.status !== 200) throw new HostUnavailable(`answered ${answer.status} to ${path}`);
+    return answer;
+  }
+
+  async #ask({ host, cache }: Source, path: string): Promise<HostAnswer> {
+    const { fetch: ask = fetch, timeoutMs = 10_000 } = this.#options;
+    let status = 0;
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const response = await ask(new URL(path, host), { cache, signal, redirect: 'error' });
+      status = response.status;
+      const body = new Uint8Array(await response.arrayBuffer());
+      if (status < 500 && status !== 429) return { host, status, body };
+    } catch (cause) {
+      throw new HostUnavailable(`gave no answer to ${path}`, { cause });
+    }
+    throw new HostUnavailable(`answered ${status} to ${path}`);
+  }
+
+  async #logKeys(): Promise<readonly VerifyingKey[]> {
+    const { vkeys = [] } = this.#options;
+    if (vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
+    this.#keys ??= Promise.all(vkeys.map(importLogKey));
+    return await this.#keys;
+  }
+}
+
+function objectOf(body: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(new TextDecoder().decode(body)) as Readonly<Record<string, unknown>>;
+  } catch {
+    throw new HostUnavailable('gave an answer that is no JSON');
+  }
+}
+
+/** Rows that name themselves. */
+function rowsOf(body: Uint8Array): readonly PublicObservation[] {
+  const { data } = objectOf(body);
+  const rows = (Array.isArray(data) ? data : []) as readonly PublicObservation[];
+  return rows.filter((row) => typeof row?.id === 'string' && !Number.isNaN(Date.parse(row.recordedAt)));
+}
+
+/** @throws LogVerificationError for a row that says something else than the entry */
+function assertSame(slug: string, row: PublicObservation, { entry, index }: ProvenEntry): void {
+  const shown = row as unknown as Readonly<Record<string, unknown>>;
+  const differs = Object.keys(entry).find((name) => !OF_THE_ENTRY.has(name) && shown[name] !== entry[name]);
+  const wrong = entry.market !== slug ? 'market' : (differs ?? (isDecimalRight(row) ? null : 'decimal'));
+  if (wrong === null) return;
+  throw new LogVerificationError(`${wrong} of ${row.id} differs from entry ${index} of the log`);
+}
+
+function isDecimalRight(row: PublicObservation): boolean {
+  return row.kind !== 'money' || row.decimal === moneyTexts(row.amountMinor, row.currency, 1).decimal;
+}

@@ -1,0 +1,214 @@
+/**
+ * Verifies entries of a signed log (docs/log.md) in browsers and in Node: with WebCrypto alone, from any host. What it gives
+ * is signed by a key that the reader knows.
+ */
+import { findEntry } from '../contract/log/find-entry.ts';
+import { ndjsonPath, partialTilesOf, TILE_WIDTH, tilePath, widthOfTile } from '../contract/log/tiles.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The host shows something else than what the key has signed, or nothing that it has signed. */
+export class LogVerificationError extends Error {
+  override readonly name = 'LogVerificationError';
+}
+
+/** A public key of a log. */
+export interface VerifyingKey {
+  /** The origin of the log that it signs. */
+  readonly name: string;
+  readonly id: string;
+  readonly key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+}
+
+/** Size and root of a log, signed. */
+export interface SignedCheckpoint {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: Bytes;
+}
+
+export interface ProvenEntry {
+  /** The entry, as docs/log.md describes it. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** Its place in the log, from 0. */
+  readonly index: number;
+}
+
+/** GETs a file below the root of the log, e.g. `checkpoint`. Rejects if it is not there. */
+export type LogFileReader = (path: string) => Promise<Bytes>;
+
+const HASH_BYTES = 32;
+const ED25519 = 1;
+/** 256 entries of 64 KB, with their line breaks. */
+const LINES_BYTES_MAX = TILE_WIDTH * 0x10000;
+
+const encode = (text: string): Bytes => new TextEncoder().encode(text);
+const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+const sha256 = async (...parts: readonly Uint8Array[]): Promise<Bytes> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', joined(parts)));
+const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** @throws LogVerificationError for a text that is no verifier key (`<name>+<id>+<base64>`) of type Ed25519 */
+export async function importLogKey(vkey: string): Promise<VerifyingKey> {
+  const [, name = '', id = '', material = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
+  const bytes = base64(material);
+  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_BYTES) {
+    throw new LogVerificationError(`not a verifier key of Ed25519: ${vkey}`);
+  }
+  const found = hexOf((await sha256(encode(`${name}\n`), bytes)).subarray(0, 4));
+  if (found !== id) throw new LogVerificationError(`the id of the verifier key is ${id}, and its key has ${found}`);
+  return { name, id, key: await crypto.subtle.importKey('raw', bytes.slice(1), 'Ed25519', false, ['verify']) };
+}
+
+/** Reads a checkpoint. @throws LogVerificationError unless one of the keys has signed it */
+export async function readSignedCheckpoint(note: string, keys: readonly VerifyingKey[]): Promise<SignedCheckpoint> {
+  const split = note.lastIndexOf('\n\n');
+  const [text, lines] = [note.slice(0, split + 1), note.slice(split + 2).split('\n')];
+  const [origin = '', size = '', encoded = ''] = text.split('\n');
+  const root = base64(encoded);
+  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_BYTES) {
+    throw new LogVerificationError('not a signed checkpoint');
+  }
+  for (const { name, id, key } of keys) {
+    for (const line of lines) {
+      const [, signer, signature = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
+      const bytes = base64(signature);
+      if (signer !== name || name !== origin || bytes === null || hexOf(bytes.subarray(0, 4)) !== id) continue;
+      if (await crypto.subtle.verify('Ed25519', key, bytes.slice(4), encode(text))) {
+        return { origin, size: Number(size), root };
+      }
+    }
+  }
+  throw new LogVerificationError(`no known key has signed the checkpoint of ${origin}`);
+}
+
+/** The entries below one checkpoint. */
+export class SignedLog {
+  readonly checkpoint: SignedCheckpoint;
+  readonly #read: LogFileReader;
+  /** The partial tiles, by level: together they give the root. */
+  readonly #edge: ReadonlyMap<number, Bytes>;
+
+  private constructor(checkpoint: SignedCheckpoint, read: LogFileReader, edge: ReadonlyMap<number, Bytes>) {
+    this.checkpoint = checkpoint;
+    this.#read = read;
+    this.#edge = edge;
+  }
+
+  /** Reads and checks the checkpoint, and the tiles whose hashes give its root. */
+  static async open(read: LogFileReader, keys: readonly VerifyingKey[]): Promise<SignedLog> {
+    const checkpoint = await readSignedCheckpoint(decode(await read('checkpoint')), keys);
+    const edge = new Map<number, Bytes>();
+    let root: Bytes | null = null;
+    // From the smallest subtree, on the right, up to the largest.
+    for (const { level, n, width } of partialTilesOf(checkpoint.size)) {
+      const tile = await readTile(read, level, n, width);
+      edge.set(level, tile);
+      for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
+        if ((width & bit) === 0) continue;
+        const subtree = await perfectRoot(tile.subarray((end - bit) * HASH_BYTES, end * HASH_BYTES));
+        root = root === null ? subtree : await nodeHash(subtree, root);
+        end -= bit;
+      }
+    }
+    if (!isSame(root ?? (await sha256()), checkpoint.root)) {
+      throw new LogVerificationError('the tiles do not give the root that is signed');
+    }
+    return new SignedLog(checkpoint, read, edge);
+  }
+
+  /**
+   * Finds the entry of an observation, and proves that it is in the log. Null: the log has none with this id.
+   *
+   * @param sought a row of a history
+   */
+  async prove(sought: { readonly id: string; readonly recordedAt: string }): Promise<ProvenEntry | null> {
+    const { size } = this.checkpoint;
+    if (size === 0) return null;
+    const files = { entries: async (n: number, width: number) => await this.#lines(n, width) };
+    const found = await findEntry(files, size, sought).catch((cause: unknown) => {
+      // Of entries that are no JSON, or say no time.
+      if (cause instanceof SyntaxError || cause instanceof TypeError || cause instanceof RangeError) {
+        throw new LogVerificationError('the entries cannot be read', { cause });
+      }
+      throw cause;
+    });
+    if (found === null) return null;
+    const { index, text } = found;
+    const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
+    const at = (index % TILE_WIDTH) * HASH_BYTES;
+    if (!isSame(await sha256(new Uint8Array([0]), encode(text)), tile.subarray(at, at + HASH_BYTES))) {
+      throw new LogVerificationError(`entry ${index} is not the one that is signed`);
+    }
+    return { entry: JSON.parse(text) as ProvenEntry['entry'], index };
+  }
+
+  /** The hashes of a tile, each of which the root covers. */
+  async #tile(level: number, n: number): Promise<Bytes> {
+    const width = widthOfTile(level, n, this.checkpoint.size);
+    const edge = width < TILE_WIDTH ? this.#edge.get(level) : undefined;
+    if (edge !== undefined) return edge;
+    const tile = await readTile(this.#read, level, n, width);
+    const parent = await this.#tile(level + 1, Math.floor(n / TILE_WIDTH));
+    const at = (n % TILE_WIDTH) * HASH_BYTES;
+    if (isSame(await perfectRoot(tile), parent.subarray(at, at + HASH_BYTES))) return tile;
+    throw new LogVerificationError(`tile ${n} of level ${level} is not the one that is signed`);
+  }
+
+  async #lines(n: number, width: number): Promise<readonly { readonly text: string | null }[]> {
+    const lines = (await unzipped(await this.#read(ndjsonPath(n, width)))).split('\n').slice(0, -1);
+    if (lines.length !== width) throw new LogVerificationError(`file ${n} of entries has ${lines.length} lines`);
+    return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
+  }
+}
+
+async function readTile(read: LogFileReader, level: number, n: number, width: number): Promise<Bytes> {
+  const tile = await read(tilePath(level, n, width));
+  if (tile.length === width * HASH_BYTES) return tile;
+  throw new LogVerificationError(`tile ${n} of level ${level} has ${tile.length} bytes`);
+}
+
+/** The root over 1, 2, 4 … 256 hashes (RFC 6962, section 2.1). */
+async function perfectRoot(hashes: Bytes): Promise<Bytes> {
+  if (hashes.length === HASH_BYTES) return hashes;
+  const half = hashes.length / 2;
+  return await nodeHash(await perfectRoot(hashes.subarray(0, half)), await perfectRoot(hashes.subarray(half)));
+}
+
+const nodeHash = async (left: Bytes, right: Bytes): Promise<Bytes> => await sha256(new Uint8Array([1]), left, right);
+
+const isSame = (one: Bytes, other: Bytes): boolean => hexOf(one) === hexOf(other);
+
+function joined(parts: readonly Uint8Array[]): Bytes {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+function base64(text: string): Bytes | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+async function unzipped(gzipped: Bytes): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream('gzip'));
+    for await (const chunk of stream) {
+      bytes += chunk.length;
+      if (bytes > LINES_BYTES_MAX) throw new RangeError('too large');
+      chunks.push(chunk);
+    }
+    return decode(joined(chunks));
+  } catch (cause) {
+    throw new LogVerificationError('a file of entries cannot be read', { cause });
+  }
+}

@@ -1,0 +1,55 @@
+/** The entries of the file of newest prices. Without the schema library. */
+import { csvRecord } from './csv.ts';
+import type { Market } from './market.ts';
+import type { PublicMetric } from './metric.ts';
+
+/** A service with more markets does not publish these files: they would be too large to be of use. */
+export const LATEST_MARKETS_MAX = 200_000;
+
+/** `latestEntrySchema` describes the fields. */
+export interface LatestEntry extends Pick<Market, 'slug' | 'name' | 'updatedAt'> {
+  readonly decimal: string | null;
+  readonly quantity: Market['unit']['quantity'];
+  readonly unit: Market['unit']['of'];
+  readonly currency: Market['nativeCurrency'];
+  readonly observedAt: string | null;
+  readonly releasedAt: string | null;
+  readonly source: string | null;
+  readonly status: PublicMetric['status'] | null;
+  readonly unknownReason: PublicMetric['unknownReason'];
+  readonly recordedAt: string | null;
+}
+
+/** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
+const LATEST_COLUMNS = [
+  ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
+  ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
+] as const;
+
+/** @param recordedAt of the newest price; only the history has it */
+export function latestEntry(
+  { slug, name, nativeCurrency, unit, metrics, updatedAt }: Market,
+  recordedAt: string | null,
+): LatestEntry {
+  const price = metrics.price ?? null;
+  return {
+    slug,
+    name,
+    decimal: price?.kind === 'money' ? price.decimal : null,
+    quantity: unit.quantity,
+    unit: unit.of,
+    currency: nativeCurrency,
+    observedAt: price?.observedAt ?? null,
+    releasedAt: price?.releasedAt ?? null,
+    updatedAt,
+    source: price?.sourceLabel ?? null,
+    status: price?.status ?? null,
+    unknownReason: price?.unknownReason ?? null,
+    recordedAt,
+  };
+}
+
+export function latestCsv(entries: readonly LatestEntry[]): string {
+  const records = entries.map((entry) => csvRecord(LATEST_COLUMNS.map((column) => entry[column])));
+  return `${[LATEST_COLUMNS.join(','), ...records].join('\r\n')}\r\n`;
+}

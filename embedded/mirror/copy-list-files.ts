@@ -1,0 +1,96 @@
+/** Takes over the files that are made from the list. They are put right after it, as the service does. */
+import { LATEST_MARKETS_MAX, type LatestEntry } from '../../contract/latest-entries.ts';
+import type { Snapshot } from '../../contract/market.ts';
+import type { Projection } from '../../contract/projections.ts';
+import { RECENT_MARKETS_MAX } from '../../contract/recent-prices.ts';
+import { LATEST_CSV_URL, MARKETS_URL, RECENT_URL } from '../../contract/routes.ts';
+import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
+import { checkLatest, ReadPrices } from '../../publisher/verify/check-latest.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import { bodyDigest } from '../../storage/object-rules.ts';
+import { bodyFaults } from './body-faults.ts';
+import type { MirrorCopy } from './copy.ts';
+import { freshReader, recorded } from './fresh-reader.ts';
+import type { MirrorWorld } from './mirror-world.ts';
+
+/** The list as it was walked. */
+export interface WalkedList {
+  /** The first page. */
+  readonly head: Checked<unknown>;
+  readonly latest: readonly LatestEntry[];
+}
+
+interface ListFiles {
+  readonly projection: Projection;
+  /** One of them; the copy has all if it has this one. */
+  readonly lastUrl: string;
+  /** A longer list has no such files. */
+  readonly marketsMax: number;
+}
+
+/** In the order in which they are put. */
+const LIST_FILES: readonly ListFiles[] = [
+  { projection: 'latest', lastUrl: LATEST_CSV_URL, marketsMax: LATEST_MARKETS_MAX },
+  { projection: 'recent', lastUrl: RECENT_URL, marketsMax: RECENT_MARKETS_MAX },
+];
+
+/** `stale`: they are of another list. A cache may be the reason, or a publication in between. */
+export type CopiedListFiles = { readonly kind: 'copied' | 'stale'; readonly findings: readonly Finding[] };
+
+/** Whether the copy has no file of a kind that the service publishes. */
+export async function lacksListFiles(copy: MirrorCopy, snapshot: Snapshot): Promise<boolean> {
+  for (const { lastUrl } of publishedKinds(snapshot)) {
+    if ((await copy.reader(lastUrl)).status !== 200) return true;
+  }
+  return false;
+}
+
+/** @param cachedMs longer than a shared cache keeps a body */
+export async function copyListFiles(
+  world: MirrorWorld,
+  list: WalkedList,
+  snapshot: Snapshot,
+  cachedMs: number,
+): Promise<CopiedListFiles> {
+  for (const kind of publishedKinds(snapshot)) {
+    let findings = await copyKind(world, kind, list);
+    if (findings.length > 0) {
+      await world.pause(cachedMs);
+      findings = await copyKind(world, kind, list);
+    }
+    if (findings.length === 0) continue;
+    const { body } = await world.upstream(MARKETS_URL);
+    const isStale = bodyDigest(body) !== list.head.digest || findings.every(({ rule }) => rule === 'status');
+    return { kind: 'stale', findings: isStale ? [] : findings };
+  }
+  return { kind: 'copied', findings: [] };
+}
+
+function publishedKinds({ projections = [], counts }: Snapshot): readonly ListFiles[] {
+  return LIST_FILES.filter(
+    ({ projection, marketsMax }) => projections.includes(projection) && counts.markets <= marketsMax,
+  );
+}
+
+/** They are compared with the list. `verify` compares them with the histories, too. */
+async function copyKind(
+  world: MirrorWorld,
+  { projection }: ListFiles,
+  { head, latest }: WalkedList,
+): Promise<readonly Finding[]> {
+  const findings = new Findings();
+  const files = recorded(freshReader(world));
+  const listAnswer = { status: 200, headers: new Map<string, string>(), body: Buffer.from(head.text) };
+  // The list that was put: the check shall not excuse a file by a newer one.
+  const reader: PublicReader = async (url, headers) =>
+    url === MARKETS_URL ? listAnswer : await files.reader(url, headers);
+  const list = { entries: latest, digest: head.digest, prices: new ReadPrices() };
+  await checkLatest(reader, findings, list, [projection]);
+  const faults = bodyFaults(findings);
+  if (faults.length > 0) return faults;
+  for (const [url, { status, body }] of files.answers) {
+    if (status === 200) await world.copy.putAt(url, { body, generation: world.generation });
+  }
+  return [];
+}

@@ -1,0 +1,124 @@
+/** A mirror of daily exports: files by their digests, manifests last. */
+import { expect, test } from 'vitest';
+import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
+import { MirrorCopy, MirrorFull } from '../../../embedded/mirror/copy.ts';
+import { copyExports } from '../../../embedded/mirror/copy-exports.ts';
+import { sweepCopy } from '../../../embedded/mirror/sweep-copy.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { Findings } from '../../../publisher/verify/check-body.ts';
+import { checkExports } from '../../../publisher/verify/check-exports.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { ALL_MARKETS } from '../../../publisher/verify/share.ts';
+import { DAY_MS, days, exportWorld } from '../../publisher/exports/export-world.ts';
+import { market, publicObjects, readerOf } from '../../publisher/world.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+
+type Objects = Parameters<typeof publicObjects>[0];
+
+const exportsIn = (objects: Objects) => [...publicObjects(objects)].filter(([key]) => key.includes('/exports/'));
+
+async function mirrored() {
+  const world = exportWorld();
+  await world.ingest([market('a'), ...days('a', 300)]);
+  await world.nextDay();
+  const copied = openMemoryObjects();
+  const follow = (upstream: PublicReader = world.read, maxBytes = 1e9) =>
+    copyExports({ upstream, copy: new MirrorCopy(copied, maxBytes), log: null, generation: 1 });
+  const check = async () => {
+    const findings = new Findings();
+    await checkExports(readerOf(copied), findings, ALL_MARKETS);
+    return findings.all;
+  };
+  return { world, copied, follow, check };
+}
+
+test('the copy has every file of the newest export, and verify finds nothing', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  expect(await follow()).toEqual([]);
+  expect(exportsIn(copied)).toEqual(exportsIn(world.objects));
+  expect(await check()).toEqual([]);
+});
+
+test('the next day, only files that are new are read, and the old day stays', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  await follow();
+  await world.ingest(days('a', 10, 300));
+  await world.nextDay();
+  const asked: string[] = [];
+  const upstream: PublicReader = async (url, headers) => {
+    const answer = await world.read(url, headers);
+    if (answer.status === 200) asked.push(url);
+    return answer;
+  };
+  expect(await follow(upstream)).toEqual([]);
+  // The first part of the observations has not changed. The last one has, and the table of markets.
+  expect(asked.filter((url) => url.includes('/parts/'))).toHaveLength(6);
+  expect(await check()).toEqual([]);
+  expect(exportsIn(copied).map(([key]) => key)).toEqual(
+    expect.arrayContaining(exportsIn(world.objects).map(([key]) => key)),
+  );
+});
+
+test('killed after any write, the manifests lead to whole files, and the next round ends it', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  await follow();
+  await world.ingest(days('a', 10, 300));
+  await world.nextDay();
+  let reads = 0;
+  const dying: PublicReader = async (url, headers) => {
+    if (--reads < 0) throw new Error('killed');
+    return await world.read(url, headers);
+  };
+  for (let most = 0, isDone = false; !isDone; most++) {
+    reads = most;
+    isDone = await follow(dying).then(
+      () => true,
+      () => false,
+    );
+    expect(await check()).toEqual([]);
+  }
+  expect(Object.fromEntries(exportsIn(copied))).toMatchObject(Object.fromEntries(exportsIn(world.objects)));
+});
+
+test.each<[string, RegExp, string, string]>([
+  ['a file with another byte', /ndjson\.gz$/, 'digest', ''],
+  ['a schema with another byte', /schema-\w+\.json$/, 'digest', '"description"'],
+  ['a manifest that is none', /exports\/latest$/, 'schema', '"resources"'],
+  ['another manifest under the day', /datapackage\.json$/, 'digest', '"title"'],
+  ['a dataset of other files', /dataset\.jsonld$/, 'schema', '"sha256"'],
+])('%s: nothing leads to it, and it is told', async (_, where, rule, from) => {
+  const { world, copied, follow } = await mirrored();
+  const upstream: PublicReader = async (url, headers) => {
+    const answer = await world.read(url, headers);
+    if (!where.test(url)) return answer;
+    const text = Buffer.from(answer.body).toString('latin1');
+    return { ...answer, body: Buffer.from(from === '' ? `${text}!` : text.replace(from, '"x"'), 'latin1') };
+  };
+  const rules = (await follow(upstream)).map((finding) => finding.rule);
+  expect(rules).toContain(rule);
+  expect(exportsIn(copied).filter(([key]) => !key.includes('/parts/'))).toEqual([]);
+});
+
+test('a service without exports has none in its mirror; one that does not fit is not begun', async () => {
+  const { copied, follow } = await mirrored();
+  expect(await follow(async () => ({ status: 404, headers: new Map(), body: Buffer.of() }))).toEqual([]);
+  await expect(follow(undefined, 3_000)).rejects.toThrow(MirrorFull);
+  expect(exportsIn(copied)).toEqual([]);
+});
+
+test('days that are over go with the files that only they name', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  await follow();
+  await world.ingest(days('a', 10, 300));
+  world.clock.nowMs += EXPORT_KEPT_DAYS * DAY_MS;
+  await world.nextDay();
+  await follow();
+  const options = { lost: new Set<string>(), logSizes: [] };
+  const copy = new MirrorCopy(copied, 1e9);
+  const { unreached } = await sweepCopy(copy, {}, { ...options, nowMs: world.clock.nowMs });
+  // Two manifests, and three formats of two parts.
+  expect(Object.keys(unreached)).toHaveLength(8);
+  const nowMs = world.clock.nowMs + PAGE_RETENTION_SECONDS * 1000;
+  expect(await sweepCopy(copy, unreached, { ...options, nowMs })).toMatchObject({ removed: 8, unreached: {} });
+  expect(await check()).toEqual([]);
+});

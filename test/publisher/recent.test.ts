@@ -1,0 +1,168 @@
+/** The last prices of every market as one file, and when the newest one was recorded: values, reads and limits. */
+import { expect, test } from 'vitest';
+import type { Projection } from '../../contract/projections.ts';
+import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
+import { hasRecent } from '../../publisher/plan/plan-latest.ts';
+import { publish } from '../../publisher/publish.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
+
+const BOTH = ['latest', 'recent'] as const;
+
+const dataOf = async ({ objects }: FilesWorld, url: string) =>
+  JSON.parse(Buffer.from((await readerOf(objects)(url)).body).toString()).data;
+const recentOf = (world: FilesWorld) => dataOf(world, '/api/v1/recent');
+
+const from = (count: number, day = 0) => Array.from({ length: count }, (_, index) => day + index);
+
+/** A price of another source than {@link price}. */
+const other = (slug: string, day: number, amount: number) => ({
+  ...price(slug, day, amount),
+  sourceLabel: 'another',
+  sourceUrl: `https://example.org/${slug}`,
+});
+
+test('there are the last prices of each market, oldest first, across the pages of its history', async () => {
+  const world = createFilesWorld(undefined, BOTH);
+  await world.ingest(['a', 'b', 'c', 'd'].map((slug) => market(slug)));
+  await world.ingest(from(RECENT_PRICES_MAX + 5).map((day) => price('a', day, day === 33 ? null : 100 + day)));
+  await world.ingest([price('c', 0, 7), price('c', 2, 9)]);
+  await world.publish();
+  const [a, b, c, d] = await recentOf(world);
+  expect([a.slug, a.observedAt.length, a.observedAt[0], a.observedAt.at(-1)]).toEqual([
+    ...['a', RECENT_PRICES_MAX, '2026-01-06T00:00:00Z', '2026-02-04T00:00:00Z'],
+  ]);
+  expect([a.decimal[0], ...a.decimal.slice(-3)]).toEqual(['1.05', '1.32', null, '1.34']);
+  expect([b, d]).toEqual([
+    { slug: 'b', decimal: [], observedAt: [] },
+    { slug: 'd', decimal: [], observedAt: [] },
+  ]);
+  expect(c).toEqual({
+    slug: 'c',
+    decimal: ['0.07', '0.09'],
+    observedAt: ['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'],
+  });
+  expect(await world.findings()).toEqual([]);
+});
+
+test('a correction, a retraction and another source of the same moment change them as they change the market', async () => {
+  const world = createFilesWorld(undefined, BOTH);
+  await world.ingest([market('a'), ...from(3).map((day) => price('a', day, 100 + day))]);
+  await world.publish();
+  world.clock.nowMs += 60_000;
+  await world.ingest([price('a', 0, 555)], 'correct');
+  await world.ingest([other('a', 1, 700), price('a', 3, 103)]);
+  const { market: slug, metric, observedAt, sourceUrl } = price('a', 3, 0) as never;
+  const retraction = {
+    type: 'retraction',
+    kind: 'mistake',
+    market: slug,
+    metric,
+    observedAt,
+    sourceUrl,
+    reason: 'No.',
+  };
+  world.clock.nowMs += 60_000;
+  await world.ingest([retraction as never], 'correct');
+  await world.publish();
+  const [{ decimal }] = await recentOf(world);
+  const { metrics, history } = JSON.parse((await world.read('a')).text);
+  expect([decimal.length, decimal[0], decimal.at(-1), history.count]).toEqual([3, '5.55', metrics.price.decimal, 7]);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('a list in its cadence shows the changes of the generations before it', async () => {
+  const world = createFilesWorld(undefined, BOTH);
+  await world.ingest([market('a'), market('b'), ...from(6).map((day) => price('a', day, 100 + day))]);
+  await world.publish();
+  const paced = { ...world.dependencies, listEverySeconds: () => 60 };
+  world.clock.nowMs += 1000;
+  await world.ingest(from(5, 6).map((day) => price('a', day, 100 + day)));
+  await publish(paced);
+  expect((await recentOf(world))[0].decimal).toHaveLength(6);
+  world.clock.nowMs += 60_000;
+  await world.ingest([price('b', 0, 1)]);
+  await publish(paced);
+  const [a, b] = await recentOf(world);
+  expect([a.decimal.length, a.decimal.at(-1), b.decimal]).toEqual([11, '1.10', ['0.01']]);
+  const [{ recordedAt }] = await dataOf(world, '/api/v1/latest');
+  expect(recordedAt).toBe('2026-10-01T12:00:01.000Z');
+  expect(await world.findings()).toEqual([]);
+});
+
+/** Reads of the ledger and of the store by three publications. */
+async function readsWith(projections: readonly Projection[]) {
+  const ledger = openSqliteLedger(':memory:');
+  let reads = 0;
+  const counted = new Proxy(ledger, {
+    get(target, name: keyof Ledger) {
+      if (name !== 'transact') reads++;
+      return target[name].bind(target);
+    },
+  });
+  const world = createFilesWorld(createWorld(SMALL_PAGES, counted), projections);
+  const { objects } = world;
+  await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((slug) => market(slug)));
+  await world.ingest(from(9).map((day) => price('a', day, 1 + day)));
+  const counts: { readonly ledger: number; readonly objects: number }[] = [];
+  for (const record of [null, price('a', 20, 5), price('d', 0, 5)]) {
+    if (record !== null) await world.ingest([record]);
+    reads = 0;
+    objects.resetCounts();
+    await world.publish();
+    counts.push({ ledger: reads, objects: objects.counts.get });
+  }
+  return counts;
+}
+
+test('they cost no read of the ledger, and a few of the store', async () => {
+  const [without, withBoth] = [await readsWith([]), await readsWith(BOTH)];
+  expect(withBoth.map(({ ledger }) => ledger)).toEqual(without.map(({ ledger }) => ledger));
+  // First the two older pages of one history. Then each list reads the two files, its kept pages, and the older pages of
+  // the changed history.
+  const more = withBoth.map(({ objects }, index) => objects - (without[index]?.objects ?? 0));
+  expect(more).toEqual([2, 2 + 2 + 2, 2 + 1]);
+});
+
+test('only the newest rows of a history are looked at', () => {
+  const prices = new RecentPrices();
+  const row = (metric: string, day: number) => ({
+    ...{ metric, observedAt: `2026-01-0${day}T00:00:00Z`, recordedAt: '2026-02-01T00:00:00.000Z' },
+    ...{ retraction: null, supersededBy: null },
+  });
+  for (const _ of from(RECENT_ROWS_MAX - 1)) prices.add(row('volume', 3), () => null);
+  prices.add(row('price', 2), () => '2');
+  prices.add(row('price', 1), () => '1');
+  expect([prices.isComplete, prices.entry('a')]).toEqual([
+    true,
+    { slug: 'a', decimal: ['2'], observedAt: ['2026-01-02T00:00:00Z'] },
+  ]);
+});
+
+test('a service with many markets does not publish them', () => {
+  const projections = new Set(BOTH);
+  expect([RECENT_MARKETS_MAX, 5_000, 5_001, 100_000].map((markets) => hasRecent({ projections }, markets))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('verify finds an entry that the history does not give', async () => {
+  const world = createFilesWorld(undefined, BOTH);
+  await world.ingest([market('a'), price('a', 0, 105), price('a', 1, 106)]);
+  await world.publish();
+  const change = async (url: string, from: string, to: string) => {
+    const found = await world.objects.get(`public${url}`);
+    if (found.kind !== 'found') throw new Error(`${url} is missing`);
+    const body = Buffer.from(Buffer.from(found.body).toString().replace(from, to));
+    await world.objects.put(`public${url}`, body, found.metadata, { kind: 'matches', etag: found.etag });
+  };
+  await change('/api/v1/recent', '"1.05"', '"1.07"');
+  await change('/api/v1/latest', '"recordedAt":"2026-10-01T12:00:00.000Z"', '"recordedAt":"2026-10-01T12:00:01.000Z"');
+  const urls = (await world.findings()).map((finding) => (finding as { url: string }).url);
+  expect(urls).toEqual(['/api/v1/latest', '/api/v1/recent']);
+});
