@@ -3,6 +3,7 @@ import { acceptedBatch, edition, idleMinute, publication, sweep, workedOffBatch 
 import { month, type Traffic } from './month.ts';
 import type { OperationCounts } from './operations.ts';
 import { dollarsOf } from './prices.ts';
+import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from './projection-costs.ts';
 import { number, printHeading } from './table.ts';
 
 const MINUTES = 30 * 24 * 60;
@@ -39,6 +40,16 @@ const MONTHS: readonly (Traffic & { readonly name: string })[] = [
     changed: 900,
     lists: (MINUTES * 60) / 13,
   },
+  {
+    name: 'fast',
+    markets: 5_000,
+    reads: 1e8,
+    batches: MINUTES * 20,
+    rows: 1_000,
+    generations: MINUTES * 4,
+    changed: 5_000,
+    lists: MINUTES * 4,
+  },
 ];
 
 export async function benchCosts(): Promise<void> {
@@ -69,6 +80,12 @@ export function unitTable(): string {
     ],
     ['an edition of 10,000 markets', edition({ markets: 10_000 })],
     ['a minute without work', idleMinute()],
+    ['log: a generation of 1 observation', logOfGeneration({ entries: 1 })],
+    ['log: a generation of 100 observations', logOfGeneration({ entries: 100 })],
+    ['history-files: a generation of 100 markets', historyFilesOfGeneration({ markets: 100, longHistories: 100 })],
+    ['latest: with a list of 10 pages, the first of which has changed', newestOfList({ files: 2, pagesBehind: 9 })],
+    ['recent: the same', newestOfList({ files: 1, pagesBehind: 9 })],
+    ['exports: a day, 1,000,000 observations of 1,000 markets', exportOfDay({ entries: 1_000_000, markets: 1_000 })],
     [
       'a sweep through 10,000 objects, a list a minute',
       sweep({ histories: 10_000, listPages: 0, retainedLists: 1_440, expiredLists: 60, expiredListPages: 540 }),

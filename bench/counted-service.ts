@@ -1,14 +1,18 @@
 /** The write API, the worker, the publisher and the sweep on one ledger and one store that count, in memory. */
+import type { Projection } from '../contract/projections.ts';
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
+import { makeExport } from '../publisher/exports/make-export.ts';
+import { readEntries } from '../publisher/log/log-chunks.ts';
 import { publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
 import { runDueSources } from '../sources/run-due.ts';
+import { HEAD_KEY } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { openApi } from './api.ts';
 import { countLedger, countObjects } from './counting-storage.ts';
-import { DEPLOYMENT } from './deployment.ts';
+import { DEPLOYMENT, LOG } from './deployment.ts';
 import { openMemoryObjects } from './memory-objects.ts';
 import { OperationCounter, type OperationCounts, sumOf } from './operations.ts';
 import { SettableClock } from './publish-due.ts';
@@ -25,9 +29,15 @@ export interface CountedService {
   /** Names the published generation, until the edition is complete. */
   nameEdition(): Promise<OperationCounts>;
   sweep(): Promise<OperationCounts>;
+  /** Entries of the log. */
+  logSize(): Promise<number>;
+  /** The export of the day, for which the clock is put forward. */
+  export(): Promise<OperationCounts>;
   /** One look at the sources, of which none is due. */
   lookAtSources(): Promise<OperationCounts>;
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The ports of a run: without a run, none of them is asked. */
 const NO_SOURCES = {
@@ -40,7 +50,8 @@ async function never(): Promise<never> {
   throw new Error('there is no source');
 }
 
-export async function openCountedService(): Promise<CountedService> {
+/** @param projections none by default */
+export async function openCountedService(projections: readonly Projection[] = []): Promise<CountedService> {
   const counter = new OperationCounter();
   const ledger = countLedger(openSqliteLedger(':memory:'), counter);
   const objects = countObjects(openMemoryObjects(), counter);
@@ -57,7 +68,11 @@ export async function openCountedService(): Promise<CountedService> {
   const failed = (_: unknown, error: unknown) => {
     throw error;
   };
-  const publisher = { ...runtime, ledger, objects, ...DEPLOYMENT };
+  const publisher = {
+    ...{ ...runtime, ledger, objects, ...DEPLOYMENT },
+    projections: new Set(projections),
+    ...(projections.includes('log') && { log: LOG }),
+  };
   return {
     clock,
     accept: (records) => counted(() => api.send(api.eventOf('POST', '/api/v1/ingest/batches', { records }))),
@@ -75,6 +90,12 @@ export async function openCountedService(): Promise<CountedService> {
     },
     lookAtSources: () =>
       counted(() => runDueSources({ ...runtime, ledger, owner: 'a', failed, ended: () => {}, ...NO_SOURCES })),
+    logSize: async () => (await ledger.get(HEAD_KEY))?.value.log?.size ?? 0,
+    export: () => {
+      clock.forwardTo(clock.nowMs() + DAY_MS);
+      const read = (tile: number, width: number) => readEntries(ledger, tile, width);
+      return counted(() => makeExport({ storage: publisher, readEntries: read }));
+    },
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
   };
 }

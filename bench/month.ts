@@ -1,6 +1,9 @@
 /** The cost of a month of a deployment, by the cost model. */
+import { EXPORT_PART_ENTRIES } from '../contract/export-tables.ts';
+import { RECENT_MARKETS_MAX } from '../contract/recent-prices.ts';
 import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { dollarsOf, PRICES } from './prices.ts';
+import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from './projection-costs.ts';
 
 export interface Traffic {
   readonly markets: number;
@@ -38,6 +41,17 @@ const READ_REQUEST = PRICES.edgeRequest + 2 * PRICES.edgeFunctionRequest;
 const WRITE_HOST_REQUEST = PRICES.edgeRequest + PRICES.edgeFunctionRequest + PRICES.apiRequest;
 /** The publisher's metrics, and CloudFront's additional ones. */
 export const METRICS = 3 + 8;
+
+/** Stored for each row in the log: an entry in two forms, and its hash. */
+const ENTRY_KILOBYTES = 0.64;
+/** Times of what can be switched off: estimates from the benchmarks of this repository. */
+const LOG_SECONDS = { generation: 0.01, entry: 0.000_2 };
+const HISTORY_FILES_SECONDS = 0.01;
+const EXPORT_PART_SECONDS = 6;
+const DAYS = 30;
+/** An invocation each 15 minutes looks whether the export of the day is there. */
+const EXPORT_LOOKS = 96;
+const EXPORT_LOOK_SECONDS = 0.2;
 
 export interface Line {
   readonly what: string;
@@ -78,9 +92,36 @@ export function month(traffic: Traffic): readonly Line[] {
     worker: batches * (0.3 + rows / 3_000) + MINUTES * 0.1,
     sources: MINUTES * 0.1,
   };
-  const invocations = 3 * MINUTES + generations + batches;
+  const invocations = 3 * MINUTES + DAYS * EXPORT_LOOKS + generations + batches;
   const logKilobytes = invocations * INVOCATION_LOG_KILOBYTES + batches * REQUEST_LOG_KILOBYTES;
   const verifyReads = HOURS * Math.min(VERIFY_READS, 2 * markets + listPages);
+  const newest = { pagesBehind: listPages / 2, remembered: list.remembered };
+  const projections: readonly Line[] = [
+    {
+      what: 'log: tiles, records, signatures, its key',
+      dollars:
+        PRICES.keyMonth +
+        generations * (dollarsOf(logOfGeneration({ entries: rowsTotal / generations })) + PRICES.signature) +
+        (generations * LOG_SECONDS.generation + rowsTotal * LOG_SECONDS.entry) * PRICES.functionSecond +
+        ((rowsTotal * ENTRY_KILOBYTES) / 1e6) * PRICES.bucketGigabyteMonth,
+    },
+    {
+      what: 'history-files: whole histories, years',
+      dollars:
+        generations * dollarsOf(historyFilesOfGeneration({ markets: changed, longHistories: changed })) +
+        closedPages * PRICES.objectPut +
+        generations * changed * HISTORY_FILES_SECONDS * PRICES.functionSecond,
+    },
+    { what: 'latest: newest values', dollars: lists * dollarsOf(newestOfList({ ...newest, files: 2 })) },
+    {
+      what: 'recent: last prices',
+      dollars: markets > RECENT_MARKETS_MAX ? 0 : lists * dollarsOf(newestOfList({ ...newest, files: 1 })),
+    },
+    {
+      what: 'exports: every day',
+      dollars: DAYS * dollarsOfExport({ entries: rowsTotal, markets, rowsADay: rowsTotal / DAYS }),
+    },
+  ];
   return [
     { what: 'reads, with both functions', dollars: reads * READ_REQUEST },
     {
@@ -110,9 +151,28 @@ export function month(traffic: Traffic): readonly Line[] {
         PRICES.dashboardMonth +
         SECRETS * PRICES.secretMonth,
     },
+    ...projections,
     {
       what: 'storage, for each month that is kept',
       dollars: ((rowsTotal * ROW_KILOBYTES) / 1e6) * PRICES.tableGigabyteMonth,
     },
   ];
+}
+
+function dollarsOfExport({
+  entries,
+  markets,
+  rowsADay,
+}: {
+  entries: number;
+  markets: number;
+  rowsADay: number;
+}): number {
+  const changedParts = 1 + rowsADay / EXPORT_PART_ENTRIES;
+  const seconds = (changedParts + Math.ceil(markets / EXPORT_PART_ENTRIES)) * EXPORT_PART_SECONDS;
+  return (
+    dollarsOf(exportOfDay({ entries, markets, changedParts })) +
+    (seconds + EXPORT_LOOKS * EXPORT_LOOK_SECONDS) * PRICES.functionSecond +
+    EXPORT_LOOKS * PRICES.functionRequest
+  );
 }

@@ -27,6 +27,10 @@ export const PRICES = {
   /** Three are free. */
   dashboardMonth: 3,
   secretMonth: 0.4,
+  /** Of KMS. */
+  keyMonth: 1,
+  /** By a key that is not RSA of 2,048 bits; not in the free tier. */
+  signature: 0.15 / 10_000,
 } as const;
 
 /** The price of these operations. */

@@ -19,6 +19,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const SWITCHED: { readonly [Name in Projection]?: readonly PublicObjectKind[] } = {
   'history-files': HISTORY_FILE_KINDS,
   latest: ['latest', 'latest-csv'],
+  recent: ['recent'],
 };
 
 export interface ReachOptions {
