@@ -8,6 +8,7 @@ import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './ca
 import type { Json } from './canonical-json.ts';
 import { editionSchema } from './editions.ts';
 import { exportDatasetSchema, exportManifestSchema } from './export-manifest.ts';
+import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from './faces.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import { historyIndexSchema, historyTooLongSchema } from './history-files.ts';
 import {
@@ -95,6 +96,9 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Erasure: erasureSchema,
     ExportDataset: exportDatasetSchema,
     ExportManifest: exportManifestSchema,
+    FaceCurrencies: faceCurrenciesSchema,
+    FaceQuotes: faceQuotesSchema,
+    FaceRates: faceRatesSchema,
     HistoryIndex: historyIndexSchema,
     HistoryPage: historyPageSchema,
     HistoryTooLong: historyTooLongSchema,

@@ -1,5 +1,6 @@
 /** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { editionNameSchema } from '../../contract/editions.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { CommandError, type Exit, endWith } from '../exit-codes.ts';
 import { byteCount, portNumber, seconds } from '../numbers.ts';
@@ -14,6 +15,7 @@ interface MirrorFlags extends GlobalOptions {
   readonly once?: boolean;
   readonly maxBytes: number;
   readonly logKey?: string;
+  readonly edition?: readonly string[];
   readonly allowHttp?: boolean;
 }
 
@@ -53,11 +55,12 @@ export function addMirrorCommand(program: Command): void {
       '--log-key <vkey>',
       'the verifier key of its log, as its operator told you (default: the one that it shows first)',
     )
+    .addOption(new Option('--edition <name>', 'copy this edition, too; may be repeated').argParser(editionNames))
     .option('--allow-http', 'follow a service over http on another machine, which anybody on the way can change')
     .addHelpText('after', HELP)
     .action(async (text: string, folder: string, _, command: Command) => {
       const options = command.optsWithGlobals<MirrorFlags>();
-      const { host, port, every, maxBytes, logKey } = options;
+      const { host, port, every, maxBytes, logKey, edition = [] } = options;
       const { runMirror } = await import('../../embedded/commands/mirror.ts');
       const { end, document } = await runMirror({
         url: serviceUrl(text, options),
@@ -67,6 +70,7 @@ export function addMirrorCommand(program: Command): void {
         isOnce: options.once === true,
         maxBytes,
         logKey: logKey === undefined ? null : checkedKey(logKey),
+        editions: edition,
         environment: process.env,
       });
       const exit = EXITS[end];
@@ -98,4 +102,9 @@ function checkedKey(vkey: string): string {
   } catch (cause) {
     throw new CommandError('usage', (cause as Error).message, 'Write it as GET /api/v1/log/vkey shows it.', { cause });
   }
+}
+
+function editionNames(text: string, before: readonly string[] = []): readonly string[] {
+  if (editionNameSchema.safeParse(text).success) return [...before, text];
+  throw new InvalidArgumentError('It is the name that follows /api/v1/editions/ in its URL.');
 }

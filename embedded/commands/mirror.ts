@@ -28,6 +28,8 @@ export interface MirrorCommand {
   readonly maxBytes: number;
   /** The verifier key of the log; null: the one that the service shows. */
   readonly logKey: string | null;
+  /** Names of editions that are copied, too. */
+  readonly editions: readonly string[];
   /** For `TIDEMARK_LOG`. */
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -63,9 +65,10 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
   const { nowMs } = systemRuntime;
-  const { maxBytes, logKey } = command;
+  const { maxBytes, logKey, editions } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
-  const mirror = new Mirror({ folder, upstream: boundedReader(url), maxBytes, logKey, onTrusted, nowMs, pause });
+  const upstream = boundedReader(url);
+  const mirror = new Mirror({ folder, upstream, maxBytes, logKey, editions, onTrusted, nowMs, pause });
   try {
     await mirror.open();
     const server = await serve(command, mirror, folder.objects, log);

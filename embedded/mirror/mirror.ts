@@ -8,12 +8,14 @@ import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import { MirrorCopy } from './copy.ts';
+import { copyEdition } from './copy-edition.ts';
 import { copyExports } from './copy-exports.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
+import { copiedEditions } from './reached.ts';
 import { copyOnce, type RoundReport } from './round.ts';
 import { sweepCopy } from './sweep-copy.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from './upstream.ts';
@@ -24,13 +26,15 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly maxBytes: number;
   /** The key of the log, which the operator knows from elsewhere. Null: the first one that the service shows. */
   readonly logKey: string | null;
+  /** Names of editions that are copied, too. */
+  readonly editions: readonly string[];
   /** Receives the key of a log that was trusted because the service shows it. */
   readonly onTrusted: (vkey: string) => void;
   readonly pageSizes?: PageSizes;
 }
 
-/** A day has one export, and an unchanged one costs one small GET. */
-const EXPORTS_EVERY_MS = 10 * 60 * 1000;
+/** A day has one export, and editions never change: each costs one small GET. */
+const FILES_EVERY_MS = 10 * 60 * 1000;
 /** A sweep reads the head of every file. */
 const SWEEP_EVERY_MS = 6 * 3600 * 1000;
 
@@ -39,7 +43,7 @@ export class Mirror {
   readonly #copy: MirrorCopy;
   #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
-  #exportedAtMs = Number.NEGATIVE_INFINITY;
+  #filesAtMs = Number.NEGATIVE_INFINITY;
   #lost: readonly string[] = [];
   #broken: ReadonlySet<string> = new Set();
   #generation: number | null = null;
@@ -110,17 +114,20 @@ export class Mirror {
       folder.state = { ...folder.state, lastSuccessAt: new Date(askedAtMs).toISOString() };
     }
     folder.save();
-    const findings = await this.#followExports(report);
+    const findings = await this.#followFiles(report);
     return findings.length === 0 ? report : { ...report, state: 'faulty', findings: [...report.findings, ...findings] };
   }
 
-  /** After the bodies: an export that does not fit, or is broken, holds nothing else back. */
-  async #followExports({ snapshot: { generation, projections = [] } }: RoundReport): Promise<readonly Finding[]> {
-    const { upstream, nowMs } = this.#options;
-    const isDue = nowMs() - this.#exportedAtMs >= EXPORTS_EVERY_MS;
-    if (!isDue || !projections.includes('exports')) return [];
-    const findings = await copyExports({ upstream, copy: this.#copy, log: this.#log, generation });
-    if (findings.length === 0) this.#exportedAtMs = nowMs();
+  /** After the bodies: an export or an edition that does not fit, or is broken, holds nothing else back. */
+  async #followFiles({ snapshot: { generation, projections = [] } }: RoundReport): Promise<readonly Finding[]> {
+    const { upstream, nowMs, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
+    if (nowMs() - this.#filesAtMs < FILES_EVERY_MS) return [];
+    const world = { upstream, copy: this.#copy, log: this.#log, pageSizes, generation };
+    const findings = projections.includes('exports') ? [...(await copyExports(world))] : [];
+    for (const name of new Set([...editions, ...(await copiedEditions(this.#copy))])) {
+      findings.push(...(await copyEdition(world, name)));
+    }
+    if (findings.length === 0) this.#filesAtMs = nowMs();
     return findings;
   }
 

@@ -181,6 +181,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
       upstream: (url: string) => readerOf(objects)(url),
       maxBytes: 1e9,
       logKey: testSigner().vkey,
+      editions: [],
       onTrusted: () => {},
       nowMs: () => world.clock.nowMs,
       pause: async () => {},
