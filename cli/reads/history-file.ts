@@ -1,0 +1,61 @@
+/**
+ * The standing history of a market as CSV or NDJSON, oldest first: the published file, or those of its years. Where they are
+ * missing, the same bytes are made from the pages. At most one file is in memory, which the service limits to 24 MiB.
+ */
+import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/history-rows.ts';
+import { millisecondInstant } from '../../contract/instants.ts';
+import type { PublicObservation } from '../../contract/metric.ts';
+import { historyFileUrl, historyUrl } from '../../contract/routes.ts';
+import { CommandError } from '../exit-codes.ts';
+import { type Client, jsonOf } from '../http/client.ts';
+import { print } from '../output.ts';
+
+export async function printHistoryFile(client: Client, name: string, format: HistoryFormat): Promise<void> {
+  const slug = encodeURIComponent(name);
+  const { header, line } = HISTORY_FILE_FORMS[format];
+  const answer = await client.read(historyFileUrl(slug, format, null), [404, 410]);
+  if (answer.status === 200) return await print(answer.text);
+  const instead = answer.status === 410 ? yearsOf(answer.text) : [];
+  if (instead.length === 0) {
+    // Printed when the history is found.
+    let before = header;
+    for await (const row of standingRows(client, slug, null)) {
+      await print(before + line(row));
+      before = '';
+    }
+    return await print(before);
+  }
+  await print(header);
+  for (const year of instead) {
+    const file = await client.read(historyFileUrl(slug, format, year), [404, 410]);
+    if (file.status === 200) await print(file.text.slice(header.length));
+    else for await (const row of standingRows(client, slug, year)) await print(line(row));
+  }
+}
+
+/** The years that the answer in the place of a long file names. None: the answer is another one. */
+function yearsOf(text: string): readonly string[] {
+  const { instead = [] } = (JSON.parse(text) as { readonly instead?: readonly string[] }) ?? {};
+  return instead.flatMap((url) => /\/(\d{4})\.(?:csv|ndjson)$/.exec(url)?.[1] ?? []);
+}
+
+interface Page {
+  readonly data: readonly PublicObservation[];
+  readonly page: { readonly nextCursor: string | null };
+}
+
+/** From the pages: their cursors first, because each names the older one. @param year null: of all years */
+async function* standingRows(client: Client, slug: string, year: string | null): AsyncGenerator<PublicObservation> {
+  const url = historyUrl(slug);
+  const read = async (cursor: string) => jsonOf(await client.read(`${url}?cursor=${cursor}`)) as Page;
+  const newest = jsonOf(await client.read(url)) as Page;
+  if (!Array.isArray(newest?.data)) {
+    throw new CommandError('unreachable', 'The answer is no page of a history.', 'Is the base URL that of Tidemark?');
+  }
+  const cursors: string[] = [];
+  for (let next = newest.page.nextCursor; next !== null; next = (await read(next)).page.nextCursor) cursors.push(next);
+  const isWanted = ({ observedAt, supersededBy }: PublicObservation) =>
+    supersededBy === null && (year === null || millisecondInstant(observedAt).startsWith(year));
+  for (const cursor of cursors.reverse()) yield* (await read(cursor)).data.filter(isWanted).reverse();
+  yield* newest.data.filter(isWanted).reverse();
+}
