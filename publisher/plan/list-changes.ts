@@ -15,7 +15,7 @@ import { isListed } from './plan-market.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 
 type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
-type Planned = Changed & Pick<MarketsPlan, 'newestPrices' | 'putOff'>;
+type Planned = Changed & Pick<MarketsPlan, 'putOff'>;
 
 /** Remembers the changes of a generation that publishes no list. */
 export async function rememberListChanges(
@@ -53,17 +53,15 @@ export async function takeListChanges(
       wasListed: value.wasListed,
       isListed: isListed(heads[index]?.value ?? null),
       item: () => readPublishedBody(objects, slug),
-      newest: null,
     });
   }
   for (const [slug, body] of markets.changedItems) {
     const before = changes.get(slug)?.wasListed ?? wasListed(list, markets.joinedBefore.get(slug) ?? null);
-    const newest = markets.newestPrices.get(slug) ?? null;
-    changes.set(slug, { wasListed: before, isListed: body !== null, item: async () => body as string, newest });
+    changes.set(slug, { wasListed: before, isListed: body !== null, item: async () => body as string });
   }
   if (list?.isDoubtful) {
     for (const slug of await lostBodies(objects, markets.putOff)) {
-      changes.set(slug, { wasListed: false, isListed: false, item: async () => '', newest: null });
+      changes.set(slug, { wasListed: false, isListed: false, item: async () => '' });
     }
   }
   return changes;

@@ -11,7 +11,6 @@ import { sha256Hex } from '../../storage/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { HOW_TO_REBUILD } from '../errors.ts';
 import type { ListItem } from './list-cutter.ts';
-import type { NewestPrices } from './recent-prices.ts';
 import { collectionItems } from './render.ts';
 
 /** The change of one market in the list. */
@@ -22,8 +21,6 @@ export interface ListChange {
   readonly isListed: boolean;
   /** Its body; called only if the market is listed. */
   readonly item: () => Promise<string>;
-  /** Its newest prices, if this generation renders them. Null: they are in the store. */
-  readonly newest: NewestPrices | null;
 }
 
 export type ListChanges = ReadonlyMap<string, ListChange>;

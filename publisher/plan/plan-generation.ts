@@ -226,7 +226,13 @@ async function planListIfDue(
       publishedAtMs: atMs,
       ...(latest === null
         ? {}
-        : await addLatest(dependencies, bundle, { entries: latest, changes, before: list, isPreviousKnown })),
+        : await addLatest(dependencies, bundle, {
+            entries: latest,
+            changes,
+            newest: markets.newestPrices,
+            before: list,
+            isPreviousKnown,
+          })),
       layout: await putLayout(objects, generation, layout),
       isDoubtful: false,
     },

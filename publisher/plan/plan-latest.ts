@@ -11,7 +11,7 @@ import { sha256Hex } from '../../storage/sha256.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import type { ListChanges } from './list-items.ts';
-import { readRecentPrices } from './recent-prices.ts';
+import { type NewestPrices, readRecentPrices } from './recent-prices.ts';
 import { rendered } from './render.ts';
 import { shownDigest } from './shown-digest.ts';
 
@@ -40,6 +40,8 @@ interface LatestPlan {
   /** Of the new list. */
   readonly entries: readonly LatestEntry[];
   readonly changes: ListChanges;
+  /** Of markets that this generation renders: their histories may not be in the store yet. */
+  readonly newest: ReadonlyMap<string, NewestPrices>;
   readonly before: ListState | null;
   /** Whether markets without a change are shown as before. */
   readonly isPreviousKnown: boolean;
@@ -52,7 +54,7 @@ interface LatestPlan {
 export async function addLatest(
   storage: PublisherStorage,
   bundle: BundleWriter,
-  { entries, changes, before, isPreviousKnown }: LatestPlan,
+  { entries, changes, newest, before, isPreviousKnown }: LatestPlan,
 ): Promise<Pick<ListState, 'latest' | 'recent'>> {
   const { objects } = storage;
   const isLatest = hasLatest(storage, entries.length);
@@ -60,10 +62,9 @@ export async function addLatest(
   const isTrusted = isPreviousKnown && before?.isDoubtful !== true;
   const known = isTrusted ? await readShown(objects, before, isLatest, isRecent) : null;
   const show = async ({ slug }: LatestEntry): Promise<Shown> => {
-    const change = changes.get(slug);
-    const same = change === undefined ? known?.get(slug) : undefined;
+    const same = changes.has(slug) ? undefined : known?.get(slug);
     if (same !== undefined) return same;
-    const prices = await readRecentPrices(objects, slug, change?.newest ?? null);
+    const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null);
     return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entry(slug) : null };
   };
   const shown = await pMap(entries, show, { concurrency: OBJECT_CONCURRENCY });

@@ -23,7 +23,7 @@ import { shownDigest } from './shown-digest.ts';
 export interface MarketsPlan {
   /** The new list item of each market whose body differs from the published one; null: the market leaves the list. */
   readonly changedItems: ReadonlyMap<string, string | null>;
-  /** The newest prices of these, if files show them. */
+  /** The newest prices of all markets that are rendered, if files show them. */
   readonly newestPrices: ReadonlyMap<string, NewestPrices>;
   /** The generation that first published each market of `changedItems`, before this plan; null: not published. */
   readonly joinedBefore: ReadonlyMap<string, number | null>;
@@ -100,9 +100,10 @@ export async function planMarkets(
     for (const line of plan.lines) await bundle.add(line);
     for await (const texts of spool?.parts() ?? []) await log?.append(texts);
     gone.push(...plan.gone);
+    // Also of an unchanged market: its history may have been lost, and is not in the store before this generation is.
+    if (newest !== null) newestPricesOf.set(slug, newest);
     if (plan.isChanged) {
       changedItems.set(slug, plan.body);
-      if (newest !== null && plan.body !== null) newestPricesOf.set(slug, newest);
       joinedBefore.set(slug, view.published?.joined ?? null);
     }
     marks.push(...market.marks, ...view.historyMarks);
