@@ -1,11 +1,19 @@
 /** The operations of the write API and the public reads: what the OpenAPI document describes. */
 import type * as z from 'zod';
 import { editionReads } from './operations/edition-reads.ts';
+import { faceReads } from './operations/face-reads.ts';
+import { fileReads } from './operations/file-reads.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { publicReadOperations } from './operations/public-reads.ts';
 import { OPERATIONS } from './operations.ts';
 
-export const ALL_OPERATIONS = { ...publicReadOperations, ...editionReads, ...OPERATIONS } as const;
+export const ALL_OPERATIONS = {
+  ...publicReadOperations,
+  ...editionReads,
+  ...faceReads,
+  ...fileReads,
+  ...OPERATIONS,
+} as const;
 
 export type AnyOperationId = keyof typeof ALL_OPERATIONS;
 

@@ -25,6 +25,11 @@ export function currencyExponent(code: string): number | null {
   return CURRENCIES.get(code)?.exponent ?? null;
 }
 
+/** Whether ISO 4217 has the code: for a currency, or for a metal or a fund without a minor unit, such as `XAU`. */
+export function isIso4217(code: string): boolean {
+  return CURRENCIES.has(code) || Object.hasOwn(NOT_MONEY, code);
+}
+
 /** Null if amounts can be in this code, today or in the past. */
 export function checkCurrencyCode(code: string): CurrencyFault | null {
   if (CURRENCIES.has(code)) return null;

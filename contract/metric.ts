@@ -242,11 +242,6 @@ export function isUnknown(metric: Metric): boolean {
   return (metric.kind === 'money' ? metric.amountMinor : metric.value) === null;
 }
 
-/** An observation that its market can show: the newest version, unless that says that there never was one. */
-export function isShowable({ retraction, supersededBy }: Pick<Observation, 'retraction' | 'supersededBy'>): boolean {
-  return supersededBy === null && retraction !== 'mistake';
-}
-
 function hasReasonExactlyWhenUnknown(metric: Metric): boolean {
   return isUnknown(metric) === (metric.unknownReason !== null);
 }

@@ -3,7 +3,7 @@
  * always published.
  */
 
-export const PROJECTIONS = ['log', 'history-files', 'latest', 'recent', 'exports'] as const;
+export const PROJECTIONS = ['log', 'history-files', 'latest', 'recent', 'exports', 'faces'] as const;
 
 export type Projection = (typeof PROJECTIONS)[number];
 

@@ -33,6 +33,11 @@ export type PublicObjectName =
   | { readonly kind: 'export-package'; readonly date: string }
   | { readonly kind: 'export-dataset'; readonly date: string }
   | { readonly kind: 'export-latest' }
+  /** `date`: of one day, or `latest`. `file`: `currencies`, or e.g. `currencies/eur`. */
+  | { readonly kind: 'face-rates'; readonly date: string; readonly file: string }
+  | { readonly kind: 'face-prices'; readonly slug: string; readonly extension: PriceExtension }
+  | { readonly kind: 'face-includes'; readonly extension: PriceExtension }
+  | { readonly kind: 'face-quotes'; readonly slug: string }
   | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
@@ -43,6 +48,11 @@ export type StaticKind = (typeof STATIC_KINDS)[number];
 
 /** Immutable files of the exports. `file`: a table, the number of a part, and a digest. */
 export type ExportFileKind = 'export-parquet' | 'export-ndjson' | 'export-csv' | 'export-schema';
+
+/** Price files: of beancount, and of hledger. */
+export const PRICE_EXTENSIONS = ['beancount', 'journal'] as const;
+
+export type PriceExtension = (typeof PRICE_EXTENSIONS)[number];
 
 /** The files of a market's history, and their index. */
 export const HISTORY_FILE_KINDS = [
@@ -62,6 +72,7 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
  * - `edition`: immutable; kept until an operator removes its edition. Not `immutable` for caches, because then a removal
  *   would not reach readers.
+ * - `face`: mutable; kept while the deployment has faces and its market is published, or for some weeks if it is of a day.
  * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export';
+export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export' | 'face';

@@ -19,7 +19,8 @@ import {
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
-import type { PublicObjectKind, PublicObjectName, Retention } from './public-object-names.ts';
+import { PRICE_EXTENSIONS, type PublicObjectKind, type PublicObjectName } from './public-object-names.ts';
+import { exportKind, faceKind, JSON_TYPE, type PublicObjectPolicy, whole } from './public-object-policy.ts';
 import {
   EDITIONS_URL,
   editionUrl,
@@ -40,30 +41,18 @@ export const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, im
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
 export const PUBLIC_PREFIX = 'public';
 
-export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
-  /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
-  readonly path: (name: Extract<PublicObjectName, { kind: Kind }>) => string;
-  /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
-  readonly pattern: RegExp;
-  readonly contentType: string;
-  /** Whether a problem document may take the object's place: see `statusOfObject`. */
-  readonly mayBeGone: boolean;
-  /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
-  readonly cacheTag: (name: Extract<PublicObjectName, { kind: Kind }>) => string | null;
-  readonly retention: Retention;
-}
-
-const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
 const ROOT = '/api/v1';
 /** The log's paths are its URLs. */
 export const LOG_ROOT = `${ROOT}/log`;
 /** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
 const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
-const EXPORTS = `${ROOT}/exports`;
-const DATE = '(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})';
+const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+const DATE = `(?<date>${DAY})`;
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
+const EXTENSION = `(?<extension>${PRICE_EXTENSIONS.join('|')})`;
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
 const EDITION_MARKET = `/markets/(?<slug>${SLUG_PATTERN})`;
@@ -81,28 +70,6 @@ function editionKind<Name extends Extract<PublicObjectName, { readonly edition: 
     cacheTag: ({ edition }: Name) => `edition-${edition}`,
     retention: 'edition',
   } as const;
-}
-
-/** Whole-string pattern of a path. */
-function whole(source: string): RegExp {
-  return new RegExp(`^${source}$`);
-}
-
-/** @param pattern of the path below the exports, the inverse of `path` */
-function exportKind<Kind extends PublicObjectKind>(
-  pattern: string,
-  contentType: string,
-  retention: Retention,
-  path: PublicObjectPolicy<Kind>['path'],
-): PublicObjectPolicy<Kind> {
-  return {
-    path: (name) => EXPORTS + path(name),
-    pattern: whole(EXPORTS + pattern),
-    contentType,
-    mayBeGone: false,
-    cacheTag: () => 'exports',
-    retention,
-  };
 }
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
@@ -225,7 +192,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'log-checkpoint': {
     path: () => `${LOG_ROOT}/checkpoint`,
     pattern: whole(`${LOG_ROOT}/checkpoint`),
-    contentType: 'text/plain; charset=utf-8',
+    contentType: TEXT_TYPE,
     mayBeGone: false,
     cacheTag: () => 'log',
     retention: 'head',
@@ -233,7 +200,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'log-vkey': {
     path: () => `${LOG_ROOT}/vkey`,
     pattern: whole(`${LOG_ROOT}/vkey`),
-    contentType: 'text/plain; charset=utf-8',
+    contentType: TEXT_TYPE,
     mayBeGone: false,
     cacheTag: () => 'log',
     retention: 'head',
@@ -290,6 +257,24 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     JSON_TYPE,
     'export',
     ({ file }) => `/parts/${file}.json`,
+  ),
+  'face-rates': faceKind(
+    `/currency-api/(?<date>latest|${DAY})/v1/(?<file>currencies(?:/[a-z]{3})?)\\.json`,
+    JSON_TYPE,
+    ({ date, file }) => `/currency-api/${date}/v1/${file}.json`,
+  ),
+  'face-prices': faceKind(
+    `/prices/(?<slug>${SLUG_PATTERN})\\.${EXTENSION}`,
+    TEXT_TYPE,
+    ({ slug, extension }) => `/prices/${slug}.${extension}`,
+    ({ slug }) => slug,
+  ),
+  'face-includes': faceKind(`/prices\\.${EXTENSION}`, TEXT_TYPE, ({ extension }) => `/prices.${extension}`),
+  'face-quotes': faceKind(
+    `/quotes/(?<slug>${SLUG_PATTERN})\\.json`,
+    JSON_TYPE,
+    ({ slug }) => `/quotes/${slug}.json`,
+    ({ slug }) => slug,
   ),
   'not-found': {
     path: () => '/errors/404.json',

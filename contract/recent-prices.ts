@@ -1,6 +1,7 @@
 /** Which prices of a market are its last ones. Without the schema library. */
 import { millisecondInstant } from './instants.ts';
-import { isShowable, type Observation } from './metric.ts';
+import type { Observation } from './metric.ts';
+import { isShowable } from './showable.ts';
 
 /** A service with more markets does not publish this file: it would have more than 6 MB. */
 export const RECENT_MARKETS_MAX = 5_000;

@@ -13,6 +13,9 @@ export const EXPORTS_URL = '/api/v1/exports/latest';
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
+/** Files in the forms of other programs. */
+export const FACES_URL = '/api/v1/faces';
+
 export const EDITIONS_URL = '/api/v1/editions';
 
 /** An edition's document. The URLs of its markets begin with it, and go on as those of today's markets. */

@@ -106,9 +106,10 @@ export function startBackground(options: BackgroundOptions): Background {
     onError: (cause) => reportUnlessStopping('looking for lost objects failed', cause),
   });
   looking.wake();
-  const exporting = dependencies.projections?.has('exports')
-    ? startExportLoop({ storage: dependencies, breathe, report: reportUnlessStopping, info })
-    : null;
+  const exporting =
+    dependencies.projections?.has('exports') || dependencies.projections?.has('faces')
+      ? startExportLoop({ storage: dependencies, breathe, report: reportUnlessStopping, info })
+      : null;
   const expecting = startExpectationsLoop({ objects, breathe, report });
   const { verifyEveryHours: everyHours } = config;
   const verifying =

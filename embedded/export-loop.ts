@@ -1,6 +1,7 @@
-/** Makes the export of the day: soon after midnight (UTC), or after the start of a server that has none of today. */
+/** Makes the export and the faces of the day: soon after midnight (UTC), or after the start of a server that has none of today. */
 import { Superseded } from '../publisher/errors.ts';
 import { type ExportOptions, makeExport } from '../publisher/exports/make-export.ts';
+import { makeFaces } from '../publisher/faces/make-faces.ts';
 import { readEntries } from '../publisher/log/log-chunks.ts';
 import type { Log } from './log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
@@ -16,16 +17,23 @@ export interface ExportLoopOptions extends Required<Pick<ExportOptions, 'storage
 export function startExportLoop({ storage, breathe, report, info }: ExportLoopOptions): WakeLoop {
   const loop = startWakeLoop({
     round: async (stopping) => {
-      const startedMs = performance.now();
-      const { kind, date } = await makeExport({
+      const options = {
         storage,
         breathe: async () => {
           stopping.throwIfAborted();
           await breathe();
         },
-        readEntries: (tile, width) => readEntries(storage.ledger, tile, width),
-      });
-      if (kind === 'made') info('exported', { date, durationMs: Math.round(performance.now() - startedMs) });
+      };
+      const timed = async (event: string, make: () => Promise<{ readonly kind: string; readonly date: string }>) => {
+        const startedMs = performance.now();
+        const { kind, date } = await make();
+        if (kind === 'made') info(event, { date, durationMs: Math.round(performance.now() - startedMs) });
+      };
+      if (storage.projections?.has('exports')) {
+        const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
+        await timed('exported', () => makeExport({ ...options, readEntries: readTile }));
+      }
+      if (storage.projections?.has('faces')) await timed('made faces', () => makeFaces(options));
     },
     intervalMs: INTERVAL_MS,
     onError: (cause) => {

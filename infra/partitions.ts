@@ -16,6 +16,7 @@ import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../storage
 import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
 import { EDITIONS, ENDED_EDITIONS, OPEN_EDITION_KEY } from '../storage/records/editions.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../storage/records/exports.ts';
+import { FACES_DAY_KEY } from '../storage/records/faces.ts';
 import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
 import { FORMAT_KEY } from '../storage/records/formats.ts';
 import { logChunksOf, logHashesKey } from '../storage/records/log.ts';
@@ -66,6 +67,7 @@ export const PARTITIONS = {
   exportFiles: EXPORT_FILES.partition,
   /** Parts and days. */
   exports: EXPORT_DAYS.partition,
+  faces: FACES_DAY_KEY.partition,
   firstKey: FIRST_KEY_KEY.partition,
   format: FORMAT_KEY.partition,
   generationOf: generationOfKey('').partition,

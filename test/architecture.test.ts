@@ -14,6 +14,7 @@ const EDGE_CONTRACT = [
   'limits',
   'object-paths',
   'public-object-names',
+  'public-object-policy',
   'public-objects',
   'routes',
 ].map((name) => `contract/${name}.ts`);

@@ -79,11 +79,16 @@ const MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
  * bytes.
  */
 const FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|editions)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
+  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
 /** The beginning of the URLs of an edition that have pages. Their later pages are those that all readers share. */
 const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
+/**
+ * Forms of these URLs in the layout of currency-api, whose base URL has the date behind an @, and whose minified files
+ * have a name of their own. No key of an object has an @.
+ */
+const RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 /** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 /** The URLs to which problems lead. */
@@ -164,7 +169,7 @@ function singlePath(uri: string): string | null {
   if (uri === WAITLIST_URL) return WAITLIST_PATH;
   if (uri === OPENAPI_URL) return OPENAPI_PATH;
   if (PROBLEM.test(uri)) return PROBLEMS_PATH;
-  return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1') : null;
+  return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1').replace(RATES_ALIAS, '$1/$2.json') : null;
 }
 
 function rewrite(request: ViewerRequest, path: string): ViewerRequest {

@@ -3,8 +3,7 @@
  *
  * An observation is identified by market, metric, `observedAt` and source. If it comes again with the same content, it
  * is `unchanged`. With other content it is a conflict, except in a correcting batch: then a new observation supersedes
- * the old one, which stays. A retraction supersedes with an unknown value; one of the kind `mistake` is not shown by
- * the market. A source that still gives a retracted value does not bring it back.
+ * the old one, which stays. A retraction supersedes with an unknown value; one of the kind `mistake` is not shown.
  */
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type {
@@ -18,7 +17,8 @@ import type {
 } from '../../contract/ingest-records.ts';
 import { laterInstant } from '../../contract/instants.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
-import { isShowable, type Metric, type Observation } from '../../contract/metric.ts';
+import type { Metric, Observation } from '../../contract/metric.ts';
+import { isShowable } from '../../contract/showable.ts';
 import type { Change, Item, PutChange } from '../../storage/ledger.ts';
 import { metricPart, newestValues, valuesIn } from '../../storage/newest-values.ts';
 import {

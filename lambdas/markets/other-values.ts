@@ -2,7 +2,7 @@
  * Reads the values that a market shows once a shown one is taken away: by a retraction of the kind `mistake`, or by a
  * correction that names another source.
  */
-import { isShowable } from '../../contract/metric.ts';
+import { isShowable } from '../../contract/showable.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';
 import { metricPart, valuesIn, withValue } from '../../storage/newest-values.ts';

@@ -1,12 +1,13 @@
 /**
- * The daily export as a Lambda function, on a schedule. It makes the export of today unless it is there. If the time of an
- * invocation is not enough, the next one goes on.
+ * The daily export and the daily faces as a Lambda function, on a schedule. It makes those of today unless they are there.
+ * If the time of an invocation is not enough, the next one goes on.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { Superseded } from '../errors.ts';
 import { makeExport } from '../exports/make-export.ts';
+import { makeFaces } from '../faces/make-faces.ts';
 import { readEntries } from '../log/log-chunks.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
@@ -19,17 +20,20 @@ const LONGEST_PART_MS = 300_000;
 
 export async function handler(_event: unknown, invocation: LambdaInvocation): Promise<void> {
   await formatIsOurs();
-  if (storage.projections?.has('exports') !== true) return;
+  const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_PART_MS;
+  const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
   try {
-    const { kind, date } = await makeExport({
-      storage,
-      readEntries: (tile, width) => readEntries(storage.ledger, tile, width),
-      hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_PART_MS,
-    });
-    if (kind !== 'present' && kind !== 'no-data') logLine('info', 'exported', { kind, date });
+    if (storage.projections?.has('exports')) {
+      logOutcome('exported', await makeExport({ storage, readEntries: readTile, hasTime }));
+    }
+    if (storage.projections?.has('faces')) logOutcome('made faces', await makeFaces({ storage, hasTime }));
   } catch (error) {
     // Another invocation does the same work, or the list has changed: the next one goes on.
     if (!(error instanceof Superseded)) throw error;
     logLine('info', 'superseded', { reason: error.message });
   }
+}
+
+function logOutcome(event: string, { kind, date }: { readonly kind: string; readonly date: string }): void {
+  if (kind !== 'present' && kind !== 'no-data') logLine('info', event, { kind, date });
 }

@@ -13,6 +13,7 @@ import type { MarketEntries } from '../log/market-entries.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
+import { withGoneFaces } from './plan-faces.ts';
 import { hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 import { isListed, type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
 import { type NewestPrices, newestPrices } from './recent-prices.ts';
@@ -202,7 +203,8 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
     return `its observations do not add up to its record of revision ${record?.revision}`;
   }
   const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
-  const filesPlan = files instanceof MarketFiles ? await files.finish(history) : files;
+  const filesPlan =
+    files instanceof MarketFiles ? await files.finish(history) : await withGoneFaces(storage, view, files);
   if (filesPlan === null) return await refreshed();
   const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, filesPlan);
   const isPriced = projections?.has('latest') === true || projections?.has('recent') === true;

@@ -1,6 +1,7 @@
 /** The values of a market's record that follow from its observations, and the links between their versions. Pure. */
 import { laterInstant } from '../../contract/instants.ts';
-import { isShowable, isUnknown } from '../../contract/metric.ts';
+import { isUnknown } from '../../contract/metric.ts';
+import { isShowable } from '../../contract/showable.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { Item } from '../../storage/ledger.ts';
 import { metricPart, withValue } from '../../storage/newest-values.ts';

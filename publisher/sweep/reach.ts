@@ -28,6 +28,7 @@ import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { isTileBeyond, isTileExpired } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
 import { type ExportObject, unrecordedExports } from './expired-exports.ts';
+import { type FaceObject, isFace, unreachableFaces } from './faces.ts';
 import { type FileObject, isHistoryFile, unpublishedFiles } from './history-files.ts';
 
 /** The market list of an applied generation. */
@@ -165,6 +166,7 @@ export class Reach {
     const historyPages: HistoryPage[] = [];
     const lostPages: string[] = [];
     const exported: ExportObject[] = [];
+    const faces: FaceObject[] = [];
     for (const key of keys) {
       const written = packedGeneration(key);
       const name = parsePublicKey(key);
@@ -172,6 +174,7 @@ export class Reach {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
       } else if (name === null) unknown.push(key);
       else if (name.kind.startsWith('export-')) exported.push({ key, name });
+      else if (isFace(name)) faces.push({ key, name });
       else if ('tile' in name) {
         if (isTileExpired(key, this.#expiredLogSize) || this.#isStray(key)) unreachable.add(key);
       } else if ('cursor' in name) {
@@ -185,6 +188,7 @@ export class Reach {
     }
     const { ledger, nowMs } = this.#storage;
     for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
+    for (const key of await unreachableFaces(this.#storage, faces)) unreachable.add(key);
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     for (const key of await unpublishedFiles(this.#storage.ledger, files)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
@@ -222,6 +226,7 @@ export class Reach {
   /** Whether this is a tile, a body or a file of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
+    if (name !== null && isFace(name)) return (await unreachableFaces(this.#storage, [{ key, name }])).length === 0;
     if (this.#isStray(key)) {
       const head = await this.#storage.ledger.get(HEAD_KEY);
       return head?.revision !== this.generation;

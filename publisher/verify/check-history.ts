@@ -7,13 +7,13 @@ import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts'
 import { collectionSchema, type Market } from '../../contract/market.ts';
 import {
   canonicalInstant,
-  isShowable,
   type Observation,
   observationSchema,
   type PublicObservation,
 } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
 import { historyUrl } from '../../contract/routes.ts';
+import { isShowable } from '../../contract/showable.ts';
 import { metricPart } from '../../storage/newest-values.ts';
 import { orderKey } from '../../storage/records/markets.ts';
 import type { Findings } from './check-body.ts';

@@ -11,6 +11,7 @@ import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
 import { checkExports } from './check-exports.ts';
+import { checkMarketFaces, checkRates, readIncluded } from './check-faces.ts';
 import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLatest, ReadPrices } from './check-latest.ts';
@@ -59,6 +60,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const { projections = [] } = before?.value ?? {};
   const hasFiles = projections.includes('history-files');
   const prices = new ReadPrices();
+  const included = projections.includes('faces') ? await readIncluded(reader) : null;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
     const url = marketUrl(item.slug);
@@ -74,6 +76,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
     if (hasFiles) await checkFiles(reader, findings, item.slug, history);
+    if (included !== null) {
+      await checkMarketFaces(reader, findings, market.value, history.observations, included);
+    }
     const isSame = history.observations.length === market.value.history.count;
     if (isSame && market.text === canonicalJson(item)) prices.add(item.slug, history.observations);
     if (settled && !isSame) {
@@ -108,6 +113,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     await checkLatest(reader, findings, read, projections);
   }
   await checkExports(reader, findings, share);
+  const listed = { generation: before?.value.listGeneration ?? null, entries: list.latest };
+  if (included !== null) await checkRates(reader, findings, listed, share);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {
     findings: findings.all,

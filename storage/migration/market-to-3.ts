@@ -6,7 +6,8 @@
  * source released a value, or why one was taken back: both stay unknown.
  */
 import { laterInstant } from '../../contract/instants.ts';
-import { isShowable, type Observation } from '../../contract/metric.ts';
+import type { Observation } from '../../contract/metric.ts';
+import { isShowable } from '../../contract/showable.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../ledger.ts';
 import { metricPart, withValue } from '../newest-values.ts';
 import { queryPages, readPage } from '../paging.ts';

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/limits.ts';
 import { ndjsonPath } from '../../contract/log/tiles.ts';
-import type { PublicObjectKind, PublicObjectName, Retention } from '../../contract/public-object-names.ts';
+import {
+  PRICE_EXTENSIONS,
+  type PublicObjectKind,
+  type PublicObjectName,
+  type Retention,
+} from '../../contract/public-object-names.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
 import { checkObjectKey } from '../../storage/object-rules.ts';
@@ -65,6 +70,14 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'export-ndjson': fc.record({ kind: fc.constant('export-ndjson'), file: exportFile }),
   'export-csv': fc.record({ kind: fc.constant('export-csv'), file: exportFile }),
   'export-schema': exportFile.map((file) => ({ kind: 'export-schema', file: file.replace(/-\d+-/, '-schema-') })),
+  'face-rates': fc.record({
+    kind: fc.constant('face-rates'),
+    date: fc.oneof(date, fc.constant('latest')),
+    file: fc.stringMatching(/^currencies(\/[a-z]{3})?$/),
+  }),
+  'face-prices': fc.record({ kind: fc.constant('face-prices'), slug, extension: fc.constantFrom(...PRICE_EXTENSIONS) }),
+  'face-includes': fc.record({ kind: fc.constant('face-includes'), extension: fc.constantFrom(...PRICE_EXTENSIONS) }),
+  'face-quotes': fc.record({ kind: fc.constant('face-quotes'), slug }),
   'not-found': fc.constant({ kind: 'not-found' }),
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
@@ -387,6 +400,34 @@ const TABLE: readonly Row[] = [
     contentType: 'application/json',
     cacheTag: 'exports',
     retention: 'export',
+  },
+  {
+    name: { kind: 'face-rates', date: '2026-11-22', file: 'currencies/eur' },
+    key: 'public/api/v1/faces/currency-api/2026-11-22/v1/currencies/eur.json',
+    contentType: 'application/json',
+    cacheTag: 'faces',
+    retention: 'face',
+  },
+  {
+    name: { kind: 'face-prices', slug: 'gold-usd', extension: 'beancount' },
+    key: 'public/api/v1/faces/prices/gold-usd.beancount',
+    contentType: 'text/plain; charset=utf-8',
+    cacheTag: 'gold-usd',
+    retention: 'face',
+  },
+  {
+    name: { kind: 'face-includes', extension: 'journal' },
+    key: 'public/api/v1/faces/prices.journal',
+    contentType: 'text/plain; charset=utf-8',
+    cacheTag: 'faces',
+    retention: 'face',
+  },
+  {
+    name: { kind: 'face-quotes', slug: 'gold-usd' },
+    key: 'public/api/v1/faces/quotes/gold-usd.json',
+    contentType: 'application/json',
+    cacheTag: 'gold-usd',
+    retention: 'face',
   },
   {
     name: { kind: 'not-found' },

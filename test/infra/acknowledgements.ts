@@ -100,6 +100,11 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     reason: 'Public objects are below this prefix; golden/role-*.json lists the actions.',
   },
   {
+    id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/api/v1/faces/*]',
+    path: PUBLISHERS,
+    reason: 'Faces are named by markets, days and currencies, below this prefix.',
+  },
+  {
     id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/api/v1/exports/*]',
     path: PUBLISHERS,
     reason: 'Files of exports are named by their contents, below this prefix.',

@@ -30,11 +30,12 @@ type ProjectionKind =
   | (typeof HISTORY_FILE_KINDS)[number]
   | `log-${string}`
   | `export-${string}`
+  | `face-${string}`
   | 'latest'
   | 'latest-csv'
   | 'recent';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|face-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';

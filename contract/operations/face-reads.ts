@@ -1,0 +1,170 @@
+/** The public reads in the forms of other programs: see docs/faces.md. */
+import * as z from 'zod';
+import { FACE_RATES_NOTE, QUOTES_NOTE } from '../face-limits.ts';
+import { type FaceQuotes, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../faces.ts';
+import { slugSchema } from '../market.ts';
+import { defineOperations } from './operation.ts';
+
+const params = z.strictObject({ slug: slugSchema });
+const dateSchema = z
+  .union([z.literal('latest'), z.iso.date()])
+  .describe('`latest`, or a day in UTC of the last weeks on which the service has made rates.');
+const ratesParams = z.strictObject({ date: dateSchema });
+const codeParams = z.strictObject({
+  date: dateSchema,
+  code: z
+    .string()
+    .regex(/^[a-z]{3}$/)
+    .describe('A code of ISO 4217 in lower case.'),
+});
+/** Separate objects, because the document names each answer after its operation. */
+const pricesSchema = () => z.string().describe('UTF-8 text. Lines that begin with a semicolon are comments.');
+
+const MADE_DAILY =
+  'Made once a day, soon after midnight UTC. Not every deployment publishes it: see `projections` of the snapshot.';
+const PRICES_TEXT =
+  `The last price of each day in UTC, for one unit, exactly. A day without a known price is left out. ${MADE_DAILY} ` +
+  'Where the decimals of a price for one unit do not end, a comment says so in its place.';
+const INCLUDES_TEXT =
+  'Paths are relative to this file. Of several markets for one pair it has an active one before a retired one, then the ' +
+  `one with the newest day, then the first by slug. ${MADE_DAILY}`;
+const INVERSE = 'The numbers are derived: floating-point numbers, also of inverse rates. There are no cross rates.';
+const tag = 'Public reads';
+const MARKET_PROBLEMS = ['not-found', 'market-removed'] as const;
+
+const quotes: FaceQuotes = {
+  name: 'Gold, US dollar',
+  unit: 'troy ounce',
+  currency: 'USD',
+  price: 4129.1,
+  date: '2026-09-29',
+  quotes: [
+    { date: '2026-09-28', close: 4198.34 },
+    { date: '2026-09-29', close: 4129.1 },
+  ],
+  derived: QUOTES_NOTE,
+  market: '/api/v1/markets/gold-usd',
+  revision: 57,
+  sources: [
+    {
+      label: 'currency-api daily release',
+      url: 'https://github.com/fawazahmed0/exchange-api',
+      licence: 'CC0-1.0',
+      attribution: null,
+    },
+  ],
+};
+
+const price = { currency: 'USD', decimal: '1136.07', market: 'eur-usd', observedAt: '2026-09-29T00:00:00Z' };
+
+export const faceReads = defineOperations({
+  getBeancountPrices: {
+    method: 'GET',
+    path: '/api/v1/faces/prices/{slug}.beancount',
+    tag,
+    summary: 'Read the daily prices of a market as a file of beancount',
+    description: PRICES_TEXT,
+    scopes: null,
+    params,
+    success: {
+      status: 200,
+      description: 'Price directives, oldest first',
+      body: pricesSchema(),
+      mediaType: 'text/plain',
+    },
+    problems: MARKET_PROBLEMS,
+    example: { params: { slug: 'gold-usd' }, response: '2026-09-29 price GOLD-USD 4129.10 USD\n' },
+  },
+  getHledgerPrices: {
+    method: 'GET',
+    path: '/api/v1/faces/prices/{slug}.journal',
+    tag,
+    summary: 'Read the daily prices of a market as a journal of hledger',
+    description: PRICES_TEXT,
+    scopes: null,
+    params,
+    success: {
+      status: 200,
+      description: 'Market prices, oldest first',
+      body: pricesSchema(),
+      mediaType: 'text/plain',
+    },
+    problems: MARKET_PROBLEMS,
+    example: { params: { slug: 'gold-usd' }, response: 'decimal-mark .\nP 2026-09-29 "GOLD-USD" 4129.10 USD\n' },
+  },
+  getBeancountIncludes: {
+    method: 'GET',
+    path: '/api/v1/faces/prices.beancount',
+    tag,
+    summary: 'Read which price files of beancount there are',
+    description: INCLUDES_TEXT,
+    scopes: null,
+    success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
+    problems: ['not-found'],
+    example: { response: 'include "prices/gold-usd.beancount"\n' },
+  },
+  getHledgerIncludes: {
+    method: 'GET',
+    path: '/api/v1/faces/prices.journal',
+    tag,
+    summary: 'Read which price files of hledger there are',
+    description: INCLUDES_TEXT,
+    scopes: null,
+    success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
+    problems: ['not-found'],
+    example: { response: 'include prices/gold-usd.journal\n' },
+  },
+  getFaceQuotes: {
+    method: 'GET',
+    path: '/api/v1/faces/quotes/{slug}.json',
+    tag,
+    summary: 'Read the daily prices of a market as JSON for portfolio programs',
+    description:
+      'For Ghostfolio and Portfolio Performance. The numbers are derived: floating-point numbers, the last one of each ' +
+      `day in UTC. ${MADE_DAILY}`,
+    scopes: null,
+    params,
+    success: { status: 200, description: 'The newest price, and one for each day', body: faceQuotesSchema },
+    problems: MARKET_PROBLEMS,
+    example: { params: { slug: 'gold-usd' }, response: quotes },
+  },
+  listFaceCurrencies: {
+    method: 'GET',
+    path: '/api/v1/faces/currency-api/{date}/v1/currencies.json',
+    tag,
+    summary: 'Read which currencies have rates',
+    description:
+      'The layout of the npm package currency-api. `currency-api@{date}` and `currencies.min.json` lead to the same file. ' +
+      MADE_DAILY,
+    scopes: null,
+    params: ratesParams,
+    success: { status: 200, description: 'English names by code', body: faceCurrenciesSchema },
+    problems: ['not-found'],
+    example: { params: { date: 'latest' }, response: { eur: 'Euro', usd: 'US Dollar' } },
+  },
+  getFaceRates: {
+    method: 'GET',
+    path: '/api/v1/faces/currency-api/{date}/v1/currencies/{code}.json',
+    tag,
+    summary: 'Read the rates of a currency',
+    description: `${INVERSE} The layout of the npm package currency-api; \`.min.json\` leads to the same file. ${MADE_DAILY}`,
+    scopes: null,
+    params: codeParams,
+    success: { status: 200, description: 'The rates, and the exact prices behind them', body: faceRatesSchema },
+    problems: ['not-found'],
+    example: {
+      params: { date: 'latest', code: 'usd' },
+      response: {
+        date: '2026-09-30',
+        usd: { eur: 0.8802274507732797, usd: 1 },
+        derived: {
+          note: FACE_RATES_NOTE,
+          generation: 4,
+          log: null,
+          rates: { eur: { ...price, quantity: 1000, unit: 'EUR', isInverse: true } },
+          attributions: [],
+        },
+      },
+    },
+  },
+});

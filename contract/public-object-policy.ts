@@ -1,0 +1,62 @@
+/** The form of a row of `PUBLIC_OBJECTS`, and rows that differ in little. Pure. */
+
+import type { PublicObjectKind, PublicObjectName, Retention } from './public-object-names.ts';
+import { FACES_URL } from './routes.ts';
+
+export const JSON_TYPE = 'application/json';
+const EXPORTS = '/api/v1/exports';
+
+export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
+  /** The key below `PUBLIC_PREFIX`; also the path that the router asks the origin for. */
+  readonly path: (name: Extract<PublicObjectName, { kind: Kind }>) => string;
+  /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
+  readonly pattern: RegExp;
+  readonly contentType: string;
+  /** Whether a problem document may take the object's place: see `statusOfObject`. */
+  readonly mayBeGone: boolean;
+  /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
+  readonly cacheTag: (name: Extract<PublicObjectName, { kind: Kind }>) => string | null;
+  readonly retention: Retention;
+}
+
+/** Whole-string pattern of a path. */
+export function whole(source: string): RegExp {
+  return new RegExp(`^${source}$`);
+}
+
+/** @param pattern of the path below the exports, the inverse of `path` */
+export function exportKind<Kind extends PublicObjectKind>(
+  pattern: string,
+  contentType: string,
+  retention: Retention,
+  path: PublicObjectPolicy<Kind>['path'],
+): PublicObjectPolicy<Kind> {
+  return {
+    path: (name) => EXPORTS + path(name),
+    pattern: whole(EXPORTS + pattern),
+    contentType,
+    mayBeGone: false,
+    cacheTag: () => 'exports',
+    retention,
+  };
+}
+
+/**
+ * @param pattern of the path below the faces, the inverse of `path`
+ * @param slugOf of the market whose face it is. If left out: it is of none, and never gone.
+ */
+export function faceKind<Kind extends PublicObjectKind>(
+  pattern: string,
+  contentType: string,
+  path: PublicObjectPolicy<Kind>['path'],
+  slugOf?: PublicObjectPolicy<Kind>['cacheTag'],
+): PublicObjectPolicy<Kind> {
+  return {
+    path: (name) => FACES_URL + path(name),
+    pattern: whole(FACES_URL + pattern),
+    contentType,
+    mayBeGone: slugOf !== undefined,
+    cacheTag: slugOf ?? (() => 'faces'),
+    retention: 'face',
+  };
+}
