@@ -24,6 +24,7 @@ import { chunkRecords } from './log-chunks.ts';
 import { hashRecords, type LogEdge, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
 import { MarketEntries } from './market-entries.ts';
+import { settleLog } from './settle-log.ts';
 
 export class LogPlan {
   readonly #dependencies: PublisherDependencies;
@@ -57,7 +58,7 @@ export class LogPlan {
     const { log } = dependencies;
     if (log === undefined) return null;
     const isDoubtful = before?.log?.isDoubtful === true;
-    const state = before !== null && isDoubtful ? await settled(dependencies, before) : (before?.log ?? NO_LOG);
+    const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
     assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
@@ -209,11 +210,6 @@ export class LogPlan {
     const body = await signNote(text, signers);
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-checkpoint' }), body, nextCursor: null });
   }
-}
-
-/** Loaded after a loss or a restore only. */
-async function settled(dependencies: PublisherDependencies, before: HeadValue): Promise<LogState> {
-  return await (await import('./settle-log.ts')).settleLog(dependencies, before);
 }
 
 /** Its entries would be those of the other log, under a name that nobody follows. */
