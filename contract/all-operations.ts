@@ -2,11 +2,18 @@
 import type * as z from 'zod';
 import { editionReads } from './operations/edition-reads.ts';
 import { faceReads } from './operations/face-reads.ts';
+import { fileReads } from './operations/file-reads.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { publicReadOperations } from './operations/public-reads.ts';
 import { OPERATIONS } from './operations.ts';
 
-export const ALL_OPERATIONS = { ...publicReadOperations, ...editionReads, ...faceReads, ...OPERATIONS } as const;
+export const ALL_OPERATIONS = {
+  ...publicReadOperations,
+  ...editionReads,
+  ...fileReads,
+  ...faceReads,
+  ...OPERATIONS,
+} as const;
 
 export type AnyOperationId = keyof typeof ALL_OPERATIONS;
 

@@ -17,11 +17,20 @@ export const RESPONSE_HEADERS: Objects = {
     description: 'The header fields that such a page may read.',
     schema: string,
   },
+  'Accept-Ranges': {
+    description: 'The unit of ranges that a request may ask for (RFC 9110, section 14.3).',
+    schema: { type: 'string', enum: ['bytes'] },
+  },
   Age: {
     description: 'Seconds since the answer was known to be current (RFC 9111, section 5.1).',
     schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
   'Cache-Control': { description: 'How long the answer may be kept.', schema: string, example: PUBLIC_CACHE_CONTROL },
+  'Content-Range': {
+    description: 'With 206: which bytes of how many these are. With 416: how many there are (RFC 9110, section 14.4).',
+    schema: string,
+    example: 'bytes 0-1023/18342',
+  },
   ETag: {
     description: 'Names this version. Send it back in `If-None-Match`, or in `If-Match` where a write needs it.',
     schema: string,
@@ -107,6 +116,22 @@ export const REQUEST_HEADERS: Objects = {
     schema: string,
     example: '"1"',
   },
+  IfRange: {
+    name: 'If-Range',
+    in: 'header',
+    description: 'With `Range`: the ETag of the version whose bytes you hold. If it has changed, the answer is 200.',
+    schema: string,
+    example: '"1"',
+  },
+  Range: {
+    name: 'Range',
+    in: 'header',
+    description:
+      'One range of bytes of the uncompressed answer. Several ranges, other units and malformed fields get 200 with the ' +
+      'whole answer.',
+    schema: string,
+    example: 'bytes=0-1023',
+  },
 };
 
 /** The header fields of each kind of precondition, by their names in {@link REQUEST_HEADERS}. */
@@ -122,16 +147,33 @@ export const RATE_HEADERS = ['RateLimit', 'RateLimit-Policy'] as const;
 /** On every answer. */
 export const CORS_HEADERS = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] as const;
 
+/**
+ * Whether readers are told that they may ask for ranges: of files. The edge serves ranges of every public body, but a part
+ * of a JSON body is of no use.
+ */
+export function hasRanges({ scopes, success }: OperationDefinition): boolean {
+  return scopes === null && success.mediaType !== undefined;
+}
+
 /** Names in {@link REQUEST_HEADERS}. */
-export function requestHeadersOf({ method, precondition }: OperationDefinition): readonly string[] {
-  if (method === 'GET') return ['IfNoneMatch'];
+export function requestHeadersOf(operation: OperationDefinition): readonly string[] {
+  const { method, precondition } = operation;
+  if (method === 'GET') return ['IfNoneMatch', ...(hasRanges(operation) ? ['Range', 'IfRange'] : [])];
   return ['IdempotencyKey', ...(precondition === undefined ? [] : CONDITIONS[precondition])];
 }
 
 /** The header fields of a successful answer, beside those that every answer has. */
-export function responseHeadersOf({ method, scopes, query, success }: OperationDefinition): readonly string[] {
+export function responseHeadersOf(operation: OperationDefinition): readonly string[] {
+  const { method, scopes, query, success } = operation;
   if (scopes === null) {
-    return ['ETag', 'Cache-Control', 'Age', ...(query !== undefined && 'cursor' in query.shape ? ['Link'] : [])];
+    const ranges = hasRanges(operation) ? ['Accept-Ranges'] : [];
+    return [
+      'ETag',
+      'Cache-Control',
+      'Age',
+      ...ranges,
+      ...(query !== undefined && 'cursor' in query.shape ? ['Link'] : []),
+    ];
   }
   const own = method === 'GET' ? ['ETag'] : [...(success.headers ?? []), 'Idempotency-Replayed'];
   return [...own, ...RATE_HEADERS];

@@ -4,7 +4,7 @@ import type { Json } from './canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemCode } from './edge-problems.ts';
 import { FEATURES } from './features.ts';
 import { ERRORS_MAX } from './limits.ts';
-import { CORS_HEADERS, RATE_HEADERS } from './openapi-headers.ts';
+import { CORS_HEADERS, hasRanges, RATE_HEADERS } from './openapi-headers.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { PROBLEMS, problem } from './problems.ts';
 
@@ -58,13 +58,14 @@ export const problemSchema = z
  */
 export function problemCodesOf(operation: OperationDefinition): readonly ProblemCode[] {
   const { scopes, query, problems = [] } = operation;
-  const codes = scopes === null ? ofPublicRead() : ofWriteApi(operation);
+  const codes = scopes === null ? ofPublicRead(operation) : ofWriteApi(operation);
   if (query !== undefined && 'cursor' in query.shape) codes.push('invalid-cursor', 'not-found');
   return [...new Set([...codes, ...problems])].sort();
 }
 
-function ofPublicRead(): ProblemCode[] {
-  return ['unknown-query-parameter', 'uri-too-long', 'origin-unavailable'];
+function ofPublicRead(operation: OperationDefinition): ProblemCode[] {
+  const ranges: readonly ProblemCode[] = hasRanges(operation) ? ['range-not-satisfiable'] : [];
+  return ['unknown-query-parameter', 'uri-too-long', 'origin-unavailable', ...ranges];
 }
 
 function ofWriteApi({ method, scopes, params, body, precondition, features = [] }: OperationDefinition): ProblemCode[] {
@@ -92,6 +93,7 @@ const FIELDS: { readonly [Code in ProblemCode]?: readonly string[] } = {
   contention: ['Retry-After'],
   'market-removed': ['ETag', 'Cache-Control', 'Age'],
   'precondition-failed': ['ETag'],
+  'range-not-satisfiable': ['Accept-Ranges', 'Content-Range'],
   'rate-limited': ['Retry-After'],
   'daily-quota-exceeded': ['Retry-After'],
   'origin-unavailable': ['Retry-After'],

@@ -7,6 +7,7 @@ import { ALL_OPERATIONS } from './all-operations.ts';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './cadence.ts';
 import type { Json } from './canonical-json.ts';
 import { editionSchema } from './editions.ts';
+import { exportDatasetSchema, exportManifestSchema } from './export-manifest.ts';
 import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from './faces.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import { historyIndexSchema, historyTooLongSchema } from './history-files.ts';
@@ -27,6 +28,7 @@ import { marketSchema, slugSchema, snapshotSchema } from './market.ts';
 import { instantSchema, metricSchema, moneyMetricSchema, observationSchema, scalarMetricSchema } from './metric.ts';
 import {
   CORS_HEADERS,
+  hasRanges,
   REQUEST_HEADERS,
   RESPONSE_HEADERS,
   requestHeadersOf,
@@ -92,6 +94,8 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,
+    ExportDataset: exportDatasetSchema,
+    ExportManifest: exportManifestSchema,
     FaceCurrencies: faceCurrenciesSchema,
     FaceQuotes: faceQuotesSchema,
     FaceRates: faceRatesSchema,
@@ -255,10 +259,20 @@ function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared:
   const headersOf = (names: readonly string[]) =>
     Object.fromEntries([...CORS_HEADERS, ...names].map((name) => [name, header(name)]));
   const content = body && {
-    [mediaType]: { schema: schemas.toJson(body, 'output'), example: row.example.response as Json },
+    [mediaType]: {
+      schema: schemas.toJson(body, 'output'),
+      ...(row.example.response === undefined ? {} : { example: row.example.response as Json }),
+    },
   };
   const headers = headersOf(responseHeadersOf(row));
   const responses: Record<string, Json> = { [status]: { description, headers, ...(content && { content }) } };
+  if (hasRanges(row)) {
+    responses['206'] = {
+      description: 'The bytes that `Range` asks for (RFC 9110, section 15.3.7)',
+      headers: headersOf([...responseHeadersOf(row), 'Content-Range']),
+      content: { [mediaType]: { schema: { type: 'string', format: 'binary' } } },
+    };
+  }
   if (row.method === 'GET') {
     const names = row.scopes === null ? ['ETag', 'Cache-Control', 'Age'] : ['ETag'];
     responses['304'] = {

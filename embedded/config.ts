@@ -1,5 +1,6 @@
 /** The configuration of the embedded server, from its environment. */
 
+import { verifierKey } from '../contract/log/notes.ts';
 import { isLogOrigin } from '../contract/log/origin.ts';
 import { ALL_PROJECTIONS, PROJECTIONS_EXPECTED, type Projection, parseProjections } from '../contract/projections.ts';
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
@@ -36,6 +37,8 @@ export interface EmbeddedConfig {
   readonly metrics: MetricsConfig | null;
   /** The name of the log, for the first start; null: a random one. It never changes. */
   readonly logOrigin: string | null;
+  /** A verifier key that the log names, because it will sign the log elsewhere. Null: none. */
+  readonly nextLogKey: string | null;
   /** Witnesses that cosign the log. */
   readonly witnesses: readonly WitnessAddress[];
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
@@ -71,7 +74,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_WITNESSES`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -112,6 +115,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     metrics: readMetrics(environment),
     verifyEveryHours: readVerifyHours(environment),
     logOrigin: readLogOrigin(environment),
+    nextLogKey: readNextLogKey(environment),
     witnesses: readWitnesses(environment),
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
@@ -148,6 +152,18 @@ function readLogOrigin({ TIDEMARK_LOG_ORIGIN: origin }: Environment): string | n
   throw new StartError(
     `TIDEMARK_LOG_ORIGIN is ${JSON.stringify(origin)}: set a name such as data.example.com/prices, in lower case, without https://.`,
   );
+}
+
+function readNextLogKey({ TIDEMARK_LOG_NEXT_KEY: vkey }: Environment): string | null {
+  if (!vkey) return null;
+  try {
+    return verifierKey(vkey).vkey;
+  } catch (cause) {
+    throw new StartError(
+      `TIDEMARK_LOG_NEXT_KEY is ${JSON.stringify(vkey)}: set a verifier key, as GET /api/v1/log/vkey of the next server shows it.`,
+      { cause },
+    );
+  }
 }
 
 function readWitnesses({ TIDEMARK_WITNESSES: text }: Environment): readonly WitnessAddress[] {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Json } from '../contract/canonical-json.ts';
+import { parseVkey } from '../contract/log/notes.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
@@ -34,7 +35,7 @@ import { WriteCounts } from './metrics/write-counts.ts';
 import { listEverySeconds } from './pace.ts';
 import { createSenders } from './sender.ts';
 import { readSourceHealth } from './source-health.ts';
-import { unusable } from './start-error.ts';
+import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
@@ -140,7 +141,7 @@ export async function startService(
       }),
       caches: { purge: async (targets) => edge.purge(targets) },
       listEverySeconds,
-      ...(logKeys === null ? {} : { log: logKeys }),
+      ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
     };
     await assertSameOrigin(dependencies);
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
@@ -207,6 +208,15 @@ async function openLogKeys(
 ): Promise<LogKeys> {
   const { randomBytes } = systemRuntime;
   return keepLogKeys({ folder, origin, checkpoint: await readLogCheckpoint(objects), randomBytes });
+}
+
+/** @throws StartError for a key of another log: it could never sign this one */
+function announcedKeys({ origin }: LogKeys, { nextLogKey }: EmbeddedConfig): readonly string[] {
+  if (nextLogKey === null) return [];
+  if (parseVkey(nextLogKey).name === origin) return [nextLogKey];
+  throw new StartError(
+    `TIDEMARK_LOG_NEXT_KEY is a key of another log than ${origin}: give the next server this name, and take its key then.`,
+  );
 }
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */

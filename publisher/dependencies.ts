@@ -39,6 +39,10 @@ export interface LogSettings {
   readonly origin: string;
   /** Newest first; at least one. */
   readonly signers: readonly NoteSigner[];
+  /**
+   * Verifier keys that the log names before they sign it elsewhere, e.g. after a move to AWS. Default: none.
+   */
+  readonly announced?: readonly string[];
 }
 
 export interface PublisherDependencies extends PublisherStorage {

@@ -1,8 +1,9 @@
 /**
- * Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. With
- * `log` after the path, the log too.
+ * Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. The
+ * names of projections may follow, e.g. `log`.
  */
 import { dirname, join } from 'node:path';
+import { parseProjections } from '../../contract/projections.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { DEPLOYMENT, LOG } from '../deployment.ts';
@@ -18,8 +19,9 @@ export interface PublishReport {
   readonly maxRssBytes: number;
 }
 
-const [path, withLog] = process.argv.slice(2);
-if (path === undefined) throw new RangeError('give the path of a ledger');
+const [path, ...names] = process.argv.slice(2);
+const projections = parseProjections(names.join(',') || 'none');
+if (path === undefined || projections === null) throw new RangeError('give the path of a ledger, and projections');
 const dataFolder = dirname(path);
 const ledger = openSqliteLedger(path, { exclusive: true });
 const objects = await openDirectoryObjects(join(dataFolder, 'objects'));
@@ -31,7 +33,8 @@ const dependencies = {
   nowMs: clock.nowMs,
   newAttemptId: () => `publish-${++attempts}`,
   ...DEPLOYMENT,
-  ...(withLog === 'log' && { log: LOG, projections: new Set(['log'] as const) }),
+  projections,
+  ...(projections.has('log') && { log: LOG }),
 };
 let spentMs = 0;
 const tookMs = await elapsedMs(async () => {

@@ -4,16 +4,12 @@
  */
 import * as z from 'zod';
 import { canonicalJson } from '../../contract/canonical-json.ts';
+import { exportManifestSchema } from '../../contract/export-manifest.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { EXPORTS_URL } from '../../contract/routes.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
-import {
-  checkExportFile,
-  EXPORT_ROOT,
-  exportManifestSchema,
-  type ReadManifest,
-} from '../../publisher/verify/check-exports.ts';
+import { checkExportFile, EXPORT_ROOT, type ReadManifest } from '../../publisher/verify/check-exports.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { etagOfDigest } from '../../storage/object-rules.ts';

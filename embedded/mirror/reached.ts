@@ -1,4 +1,6 @@
 /** Which objects of the copy a reader can still be led to. */
+
+import { exportManifestSchema } from '../../contract/export-manifest.ts';
 import { EXPORT_KEPT_DAYS } from '../../contract/export-tables.ts';
 import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import type { Projection } from '../../contract/projections.ts';
@@ -9,7 +11,7 @@ import {
 } from '../../contract/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { EDITIONS_URL } from '../../contract/routes.ts';
-import { EXPORT_ROOT, exportManifestSchema } from '../../publisher/verify/check-exports.ts';
+import { EXPORT_ROOT } from '../../publisher/verify/check-exports.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import type { MirrorCopy } from './copy.ts';
 

@@ -122,20 +122,23 @@ export class LogPlan {
     const vkeys = this.#vkeys;
     const isSignedAnew = this.#isCheckpointDue || vkeys.join() !== before.vkeys.join();
     if (edge !== null || isSignedAnew) await this.#addCheckpoint(size, root);
-    if (isSignedAnew) await this.#addVkeys(vkeys);
+    if (isSignedAnew) await this.#addVkeys();
     const was = { size: before.size, root: before.root, vkeys: before.vkeys };
     const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
     return { size, root, vkeys, was, ...left };
   }
 
+  /** All that the log names from this generation on. */
   get #vkeys(): string[] {
-    return this.#settings.signers.map(({ vkey }) => vkey);
+    const { signers, announced = [] } = this.#settings;
+    return [...new Set([...signers.map(({ vkey }) => vkey), ...announced])];
   }
 
-  /** A key that the log does not know yet. The first keys of a log are known from elsewhere. */
+  /** A key that the log does not know yet. */
   async #appendKeys(): Promise<void> {
-    const known = new Set(this.#before.vkeys);
-    if (known.size === 0) return;
+    // The first keys of a log are known from elsewhere; an announced one never is.
+    const first = this.#before.vkeys.length === 0 ? this.#settings.signers.map(({ vkey }) => vkey) : [];
+    const known = new Set([...this.#before.vkeys, ...first]);
     const added = this.#vkeys.filter((vkey) => !known.has(vkey));
     await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));
   }
@@ -163,8 +166,8 @@ export class LogPlan {
   }
 
   /** The keys that sign now, newest first, one a line. */
-  async #addVkeys(vkeys: readonly string[]): Promise<void> {
-    const body = vkeys.map((vkey) => `${vkey}\n`).join('');
+  async #addVkeys(): Promise<void> {
+    const body = this.#settings.signers.map(({ vkey }) => `${vkey}\n`).join('');
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-vkey' }), body, nextCursor: null });
   }
 

@@ -1,6 +1,7 @@
 /** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
 import { gunzipSync } from 'node:zlib';
-import * as z from 'zod';
+import type * as z from 'zod';
+import { exportManifestSchema } from '../../contract/export-manifest.ts';
 import { EXPORTS_URL } from '../../contract/routes.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
 import { checkAnswer, type Findings } from './check-body.ts';
@@ -11,22 +12,6 @@ import type { Share } from './share.ts';
 export const EXPORT_ROOT = '/api/v1/exports/';
 /** The rows of a part; what is larger after decompression is not read. */
 const ROWS_BYTES_MAX = 1024 * 1024 * 1024;
-
-export const exportManifestSchema = z.looseObject({
-  version: z.iso.date(),
-  generation: z.int(),
-  log: z.strictObject({ size: z.int(), root: z.base64() }),
-  resources: z.array(
-    z.looseObject({
-      path: z.string().regex(/^parts\/(observations|markets)-[\w.-]+$/),
-      schema: z.string().regex(/^parts\/(observations|markets)-schema-[0-9a-f]{32}\.json$/),
-      format: z.enum(['parquet', 'ndjson', 'csv']),
-      bytes: z.int(),
-      hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-      rows: z.int(),
-    }),
-  ),
-});
 
 export type ReadManifest = z.infer<typeof exportManifestSchema>;
 

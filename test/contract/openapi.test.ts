@@ -324,6 +324,31 @@ describe('the example of', () => {
   });
 });
 
+describe('a read of', () => {
+  const hasRange = (row: (typeof ROWS)[number]) => row[1].scopes === null && row[1].success.mediaType !== undefined;
+
+  it.each(PUBLIC_READS.filter(hasRange))('the file of %s may ask for a range', (...row) => {
+    const { parameters, responses } = operationOf(row);
+    const refer = (name: string) => ({ $ref: `#/components/${name}` });
+    expect(parameters).toEqual(expect.arrayContaining([refer('parameters/Range'), refer('parameters/IfRange')]));
+    expect(responses['200'].headers).toHaveProperty('Accept-Ranges');
+    expect(responses['206'].headers).toMatchObject({ 'Content-Range': refer('headers/Content-Range'), ETag: {} });
+    expect(Object.keys(responses['206'].content)).toEqual([row[1].success.mediaType]);
+    expect(documentedCodes(row, 416)).toEqual(['range-not-satisfiable']);
+  });
+
+  it.each(ROWS.filter((row) => !hasRange(row)))('%s says nothing of ranges', (...row) => {
+    expect(Object.keys(operationOf(row).responses)).not.toContain('206');
+  });
+
+  it('the log has the note and the keys of the golden log as examples', () => {
+    const golden = (name: string) => readFileSync(join(import.meta.dirname, 'log/golden', name), 'utf8');
+    const { getLogCheckpoint, getLogVkey } = ALL_OPERATIONS;
+    expect(getLogCheckpoint.example.response).toBe(golden('checkpoint'));
+    expect(golden('vkey')).toContain(getLogVkey.example.response.trim());
+  });
+});
+
 describe('the examples of a claim', () => {
   it('are one for each type of assertion, and fit', () => {
     const { oneOf } = document.components.schemas.CreateClaimBody.properties.assertion;

@@ -47,6 +47,7 @@ async function start() {
       metrics: null,
       verifyEveryHours: null,
       logOrigin: null,
+      nextLogKey: null,
       witnesses: [],
     },
     {

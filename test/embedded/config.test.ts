@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { PROJECTIONS } from '../../contract/projections.ts';
 import { checkClock, readConfig } from '../../embedded/config.ts';
 import { StartError } from '../../embedded/start-error.ts';
+import { testSigner } from '../publisher/log/test-log.ts';
+
+const VKEY = testSigner().vkey;
 
 const DEFAULTS = {
   host: '127.0.0.1',
@@ -17,6 +20,7 @@ const DEFAULTS = {
   metrics: null,
   verifyEveryHours: 24,
   logOrigin: null,
+  nextLogKey: null,
   witnesses: [],
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
@@ -54,6 +58,7 @@ describe('the environment sets', () => {
       { TIDEMARK_LOG_ORIGIN: 'data.example.com/prices' },
       { logOrigin: 'data.example.com/prices' },
     ],
+    ['the next key of the log', { TIDEMARK_LOG_NEXT_KEY: VKEY }, { nextLogKey: VKEY }],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],
@@ -99,6 +104,8 @@ test.each<[string, Record<string, string>]>([
   ['an issuer without an audience', { TIDEMARK_ISSUER: 'https://issuer.example' }],
   ['an issuer without https', { ...ISSUER, TIDEMARK_ISSUER: 'http://issuer.example' }],
   ['an issuer that is not a URL', { ...ISSUER, TIDEMARK_ISSUER: 'issuer' }],
+  ['a next key of the log that is none', { TIDEMARK_LOG_NEXT_KEY: 'data.example.com/prices' }],
+  ['a next key of the log whose id is wrong', { TIDEMARK_LOG_NEXT_KEY: VKEY.replace(/\+[0-9a-f]{8}\+/, '+00000000+') }],
   ['keys without https', { ...ISSUER, TIDEMARK_JWKS_URI: 'http://issuer.example/keys' }],
 ])('%s is refused', (_, environment) => {
   expect(() => readConfig(environment)).toThrow(StartError);

@@ -23,6 +23,7 @@ const configOf = (dataFolder: string) => {
     metrics: null,
     verifyEveryHours: null,
     logOrigin: null,
+    nextLogKey: null,
     witnesses: [],
     projections: new Set<never>(),
   };

@@ -77,10 +77,10 @@ test('a file with another value is not taken over', async () => {
 });
 
 describe('the files of the list', () => {
-  const LATEST = ['public/api/v1/latest', 'public/api/v1/latest.csv'];
+  const LATEST = ['public/api/v1/latest', 'public/api/v1/latest.csv', 'public/api/v1/recent'];
 
   test('follow the list, and verify finds nothing', async () => {
-    const world = await publishedWorld(undefined, ['latest']);
+    const world = await publishedWorld(undefined, ['latest', 'recent']);
     const copied = openMemoryObjects();
     for (const change of [async () => {}, () => changeWorld(world)]) {
       await change();
@@ -91,7 +91,7 @@ describe('the files of the list', () => {
   });
 
   test('are taken over into a copy that has none yet', async () => {
-    const world = await publishedWorld(undefined, ['latest']);
+    const world = await publishedWorld(undefined, ['latest', 'recent']);
     const copied = openMemoryObjects();
     await roundOf(world, copied);
     await new MirrorCopy(copied, 1e9).remove('public/api/v1/latest.csv');

@@ -5,10 +5,11 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { ed25519Signer, privateNoteKey } from '../../../contract/log/notes.ts';
 import { LogForked } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
-import { createWorld, market, price, type World } from '../world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
 import { brief, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
 
@@ -177,6 +178,39 @@ test('a new key is named by an entry in a checkpoint that the old key signs too'
   await publish(withLog(world.dependencies, { origin: 'tidemark.test/log', signers: [testSigner(2)] }));
   expect(await readLog(world.objects, 2)).toHaveLength(size);
   await expect(readCheckpoint(world.objects, 1)).rejects.toThrow(LogFaultError);
+});
+
+test('a key that will sign elsewhere is announced: after the move, followers of the old key go on', async () => {
+  const world = loggedWorld();
+  const [one, two] = [testSigner(1), testSigner(2)];
+  const at = (signers: readonly ReturnType<typeof testSigner>[], announced: readonly string[] = []) =>
+    withLog(world.dependencies, { origin: 'tidemark.test/log', signers, announced });
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  await publish(at([one]));
+  const announcing = at([one], [two.vkey]);
+  await publish(announcing);
+  expect((await readLog(world.objects, 1)).at(-1)).toEqual({ format: 1, type: 'key', vkey: two.vkey });
+  expect((await publish(announcing)).kind).toBe('unchanged');
+  // It does not sign yet.
+  const vkeys = await world.objects.get('public/api/v1/log/vkey');
+  expect(vkeys.kind === 'found' && Buffer.from(vkeys.body).toString()).toBe(`${one.vkey}\n`);
+  const followed = await verifyLog(readerOf(world.objects), { vkeys: [one.vkey], seen: null, pageSizes: SMALL_PAGES });
+  expect(followed).toMatchObject({ findings: [], vkeys: [one.vkey, two.vkey] });
+  // Moved: the ledger has the announcement, and only the other key signs.
+  await world.ingest([price('a', 1, 2)]);
+  await publish(at([two]));
+  const keys = (await readLog(world.objects, 2)).filter(({ type }) => type === 'key');
+  expect(keys).toHaveLength(1);
+  const { vkeys: known, checkpoint: seen } = followed;
+  const moved = await verifyLog(readerOf(world.objects), { vkeys: known, seen, pageSizes: SMALL_PAGES });
+  expect(moved.findings).toEqual([]);
+});
+
+test('a key is announced also by a log that begins', async () => {
+  const world = loggedWorld();
+  const log = { origin: 'tidemark.test/log', signers: [testSigner(1)], announced: [testSigner(2).vkey] };
+  await publish(withLog(world.dependencies, log));
+  expect(await readLog(world.objects, 1)).toEqual([{ format: 1, type: 'key', vkey: testSigner(2).vkey }]);
 });
 
 test('the keys that sign are public, newest first', async () => {

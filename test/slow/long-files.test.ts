@@ -1,0 +1,68 @@
+/**
+ * The files of a very long history: seven years, 60,000 hourly observations of one market. Rows are kept of the open year alone, so
+ * memory does not grow with the years.
+ */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import type { PublishReport } from '../../bench/children/publish-child.ts';
+import { DEPLOYMENT } from '../../bench/deployment.ts';
+import { publishDue, SettableClock } from '../../bench/publish-due.ts';
+import { dependenciesOn, fillWithHistories, ingest } from '../../bench/synthetic-ledger.ts';
+import { readSample, syntheticMarket } from '../../bench/synthetic-markets.ts';
+import { openDirectoryObjects } from '../../storage/directory-objects.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+
+const CHILD = join(import.meta.dirname, '..', '..', 'bench', 'children', 'publish-child.ts');
+const OBSERVATIONS = 60_000;
+const HOUR_MS = 60 * 60 * 1000;
+const BYTES_MAX = 500e6;
+/** Ends a run that hangs. Not a limit on speed. */
+const RUN_LIMIT_MS = 600_000;
+
+test.runIf(process.platform === 'linux')(
+  'are written in less than 500 MB, and an append puts those of the open year alone',
+  async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'ledger.sqlite');
+    const filled = openSqliteLedger(path, { exclusive: true });
+    await fillWithHistories(filled, 1, OBSERVATIONS);
+    filled.close();
+    const { stdout } = await promisify(execFile)(process.execPath, [CHILD, path, 'history-files']);
+    const { maxRssBytes } = JSON.parse(stdout) as PublishReport;
+    console.info(`${Math.round(maxRssBytes / 1e6)} MB`);
+    expect(maxRssBytes).toBeLessThan(BYTES_MAX);
+
+    const ledger = openSqliteLedger(path, { exclusive: true });
+    const objects = await openDirectoryObjects(join(folder, 'objects'));
+    const { market, observations } = syntheticMarket(await readSample(), 0);
+    const observedAt = new Date(Date.UTC(2015, 0, 1) + OBSERVATIONS * HOUR_MS).toISOString();
+    await ingest(ledger, [{ ...(observations[0] as (typeof observations)[number]), observedAt }]);
+    const clock = new SettableClock(Date.now);
+    const put: string[] = [];
+    const watched: typeof objects = {
+      get: (key, options) => objects.get(key, options),
+      stat: (key) => objects.stat(key),
+      delete: (key, etag) => objects.delete(key, etag),
+      list: (prefix, options) => objects.list(prefix, options),
+      put: (key, ...rest) => {
+        put.push(key);
+        return objects.put(key, ...rest);
+      },
+    };
+    const projections = new Set(['history-files'] as const);
+    await publishDue(
+      { ...dependenciesOn(ledger), nowMs: clock.nowMs, objects: watched, ...DEPLOYMENT, projections },
+      clock,
+    );
+    ledger.close();
+    const files = put.filter((key) => key.includes(`/markets/${market.slug}/history`));
+    expect(files.map((key) => key.slice(key.indexOf('history'))).sort()).toEqual([
+      'history/2021.csv',
+      'history/2021.ndjson',
+    ]);
+  },
+  RUN_LIMIT_MS,
+);
