@@ -10,8 +10,8 @@ import { OPERATIONS } from './operations.ts';
 export const ALL_OPERATIONS = {
   ...publicReadOperations,
   ...editionReads,
-  ...fileReads,
   ...faceReads,
+  ...fileReads,
   ...OPERATIONS,
 } as const;
 

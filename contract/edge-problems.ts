@@ -23,6 +23,7 @@ export const PROBLEM_CODES = [
   'conflict',
   'market-removed',
   'history-too-long',
+  'taken-down',
   'precondition-failed',
   'content-too-large',
   'uri-too-long',

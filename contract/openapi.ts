@@ -53,6 +53,7 @@ import { watchlistSchema } from './operations/watchlists.ts';
 import { publicEditionSchema } from './public-edition.ts';
 import { recentEntrySchema, recentSchema } from './recent.ts';
 import { removedMarketSchema } from './removed-market.ts';
+import { takedownSchema } from './takedowns.ts';
 import { waitlistSchema } from './waitlist.ts';
 
 type JsonObject = { readonly [name: string]: Json };
@@ -91,6 +92,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     CalendarCadence: calendarCadenceSchema,
     Claim: claimSchema,
     Edition: editionSchema,
+    Takedown: takedownSchema,
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,

@@ -17,6 +17,7 @@ import type { OperationDefinition } from './operations/operation.ts';
 import { publicationOperations } from './operations/publications.ts';
 import { sourceVerificationOperations } from './operations/source-verifications.ts';
 import { sourceOperations } from './operations/sources.ts';
+import { takedownOperations } from './operations/takedowns.ts';
 import { waitlistRequestOperations } from './operations/waitlist-requests.ts';
 import { watchlistOperations } from './operations/watchlists.ts';
 
@@ -29,6 +30,7 @@ export const OPERATIONS = {
   ...marketOperations,
   ...publicationOperations,
   ...editionOperations,
+  ...takedownOperations,
   ...entitlementOperations,
   ...waitlistRequestOperations,
   ...apiKeyOperations,

@@ -32,6 +32,7 @@ export const PROBLEMS = {
   conflict: { status: 409, title: 'Conflicts with what is stored' },
   'market-removed': { status: 410, title: 'Market removed' },
   'history-too-long': { status: 410, title: 'History too long for one file' },
+  'taken-down': { status: 410, title: 'Taken down' },
   'precondition-failed': { status: 412, title: 'Changed since it was read' },
   'content-too-large': { status: 413, title: 'Request body not accepted' },
   'uri-too-long': EDGE_PROBLEMS['uri-too-long'],

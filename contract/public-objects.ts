@@ -209,7 +209,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: (name) => `${LOG_ROOT}/tile/${name.tile}`,
     pattern: whole(`${LOG_ROOT}/tile/(?<tile>(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX})`),
     contentType: 'application/octet-stream',
-    mayBeGone: false,
+    mayBeGone: true,
     cacheTag: () => 'log',
     retention: 'log',
   },

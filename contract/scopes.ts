@@ -16,6 +16,7 @@ export const SCOPES = {
   'recipes:read': 'Read source recipes and their runs',
   'recipes:write': 'Add, change, pause, run and remove source recipes, which can write to every market',
   'publications:write': 'Have markets published again, purge caches',
+  'log:takedown': 'Take entries of removed markets out of the public log, for good',
   'waitlist:admin': 'Record and decide waitlist requests, erase personal data',
   'keys:admin': 'Issue, rotate and revoke API keys',
   'audit:read': 'Read audit records',

@@ -42,6 +42,7 @@ import {
   verificationsOfMarket,
 } from '../storage/records/review.ts';
 import { RUN_WORK, runsOfSource, SOURCE_STATES, SOURCES } from '../storage/records/sources.ts';
+import { TAKEDOWNS } from '../storage/records/takedowns.ts';
 
 const ANY = '*';
 
@@ -88,6 +89,7 @@ export const PARTITIONS = {
   sourceStates: SOURCE_STATES.partition,
   sourceWork: RUN_WORK.partition,
   supersededPages: SUPERSEDED_PAGES.partition,
+  takedowns: TAKEDOWNS.partition,
   sweep: WALK_KEY.partition,
   usage: usageOf(ANY).partition,
   verifications: VERIFICATIONS.partition,

@@ -105,6 +105,7 @@ const PUBLISHER_READS: Partitions = [
   P.published,
   P.putOff,
   P.supersededPages,
+  P.takedowns,
 ];
 
 /** The records that a request can write. Records of the publisher are not among them. */
@@ -131,6 +132,7 @@ const WRITE_API_PUTS: Partitions = [
   P.sources,
   P.sourceStates,
   P.sourceWork,
+  P.takedowns,
   P.verifications,
   P.verificationsByMarket,
   P.waitlist,
@@ -241,6 +243,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.published,
         P.putOff,
         P.supersededPages,
+        P.takedowns,
         // For marking all markets for a refresh.
         P.work,
       ],

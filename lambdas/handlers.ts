@@ -22,6 +22,7 @@ type Handlers = {
 
 const apiKeys = () => import('./accounts/api-keys.ts');
 const editions = () => import('./ingest/editions.ts');
+const takedowns = () => import('./ingest/takedowns.ts');
 const erasures = () => import('./accounts/erasures.ts');
 const waitlist = () => import('./accounts/waitlist-requests.ts');
 const sources = () => import('./sources/sources.ts');
@@ -43,6 +44,7 @@ export const handlers: Handlers = {
     getSourceRun: lateRead(async () => (await sourceRuns()).getSourceRun),
     getPublication: publications.getPublication,
     listEditions: lateRead(async () => (await editions()).listEditions),
+    listTakedowns: lateRead(async () => (await takedowns()).listTakedowns),
     getEntitlements: entitlements.getEntitlements,
     listWaitlistRequests: lateRead(async () => (await waitlist()).listWaitlistRequests),
     listApiKeys: lateRead(async () => (await apiKeys()).listApiKeys),
@@ -74,6 +76,7 @@ export const handlers: Handlers = {
     createPublication: publications.createPublication,
     createEdition: lateWrite(async () => (await editions()).createEdition),
     removeEdition: lateWrite(async () => (await editions()).removeEdition),
+    createTakedown: lateWrite(async () => (await takedowns()).createTakedown),
     putEntitlement: entitlements.putEntitlement,
     deleteEntitlement: entitlements.deleteEntitlement,
     createWaitlistRequest: lateWrite(async () => (await waitlist()).createWaitlistRequest),

@@ -79,9 +79,9 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
 
   // 9. Copy a part of an edition that an operator has asked for.
   const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
-  const { isFreshLeft, isRefreshLeft, asksForRefresh, listDueAtMs } = draft;
+  const { isFreshLeft, isRefreshLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = draft;
   const kind = published === head ? 'unchanged' : 'published';
-  const isMoreDue = isFreshLeft || isRefreshLeft || isEditionDue;
+  const isMoreDue = isFreshLeft || isRefreshLeft || isTakedownLeft || isEditionDue;
   const marks = draft.marks.length;
   return { kind, generation: value.generation, marks, isMoreDue, asksForRefresh, putOff, listDueAtMs };
 }

@@ -1,5 +1,7 @@
 /** Up to 256 entries as one file: C2SP's entry bundle, and the same entries as lines. */
+
 import { LogFaultError } from './log-fault-error.ts';
+import { leafHash } from './merkle.ts';
 
 /** The greatest length of an entry in bytes: a bundle gives lengths as uint16. */
 export const ENTRY_BYTES_MAX = 0xffff;
@@ -49,4 +51,9 @@ export function takenDownLine(leaf: Buffer): string {
 export function takenDownHash(line: string): Buffer | null {
   const text = /^\{"takenDown":"([A-Za-z0-9+/]{43}=)"\}$/.exec(line)?.[1];
   return text === undefined ? null : Buffer.from(text, 'base64');
+}
+
+/** The leaf hash of an entry, also of one that was taken down. */
+export function leafOf(line: string): Buffer {
+  return takenDownHash(line) ?? leafHash(line);
 }

@@ -11,6 +11,7 @@ export const TAGS = {
   Markets: 'Removing a market for good.',
   Publications: 'Publishing markets again, and purging caches.',
   Editions: 'Generations that operators have named: they stay readable for good.',
+  Log: 'Taking entries out of the public log, for legal reasons.',
   Waitlist: 'Requests for API keys, and their decisions.',
   'API keys': 'Keys of accounts whose request was approved.',
   Audit: 'The actor, action and target of each write.',

@@ -6,7 +6,7 @@
  * is proven by the two checkpoints and the tiles, and nothing of it is taken over.
  */
 import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
-import { encodeEntryBundle, takenDownHash } from '../../contract/log/entry-bundle.ts';
+import { encodeEntryBundle, leafOf, takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { consistencyProof, type TileReader, verifyConsistency } from '../../contract/log/proofs.ts';
@@ -15,7 +15,7 @@ import { LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { MirrorCopy } from './copy.ts';
-import { leafOf, linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
+import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
 import { UpstreamInvalid } from './upstream.ts';
 import { verifiedTiles } from './verified-tiles.ts';
 

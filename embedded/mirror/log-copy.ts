@@ -1,8 +1,8 @@
 /** The log's files in the copy. */
 import { gunzipSync } from 'node:zlib';
-import { ENTRY_BYTES_MAX, takenDownHash } from '../../contract/log/entry-bundle.ts';
+import { ENTRY_BYTES_MAX } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { HASH_BYTES, leafHash } from '../../contract/log/merkle.ts';
+import { HASH_BYTES } from '../../contract/log/merkle.ts';
 import type { TileReader } from '../../contract/log/proofs.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
@@ -45,9 +45,6 @@ export function linesOf(gzipped: Buffer, n: number, width: number): readonly str
   }
   return lines;
 }
-
-/** The hash of an entry, also of one that was taken down. */
-export const leafOf = (line: string): Buffer => takenDownHash(line) ?? leafHash(line);
 
 /** Stores a file of the log. One that is there stays: it never changes. */
 export async function putLogFile(copy: MirrorCopy, path: string, body: Buffer, generation: number): Promise<void> {

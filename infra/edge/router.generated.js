@@ -18,6 +18,7 @@ var PROBLEM_CODES = [
   "conflict",
   "market-removed",
   "history-too-long",
+  "taken-down",
   "precondition-failed",
   "content-too-large",
   "uri-too-long",

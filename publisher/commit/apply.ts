@@ -72,8 +72,8 @@ async function applyPart(
 ): Promise<void> {
   const concurrency = OBJECT_CONCURRENCY;
   const tiles = lines.filter((line) => line.kind === 'tile');
-  const put = ({ key, body }: TilePut) => putTile(objects, generation, key, Buffer.from(body, 'base64'));
-  // Somebody may have asked for a tile that was not in the log.
+  const put = (tile: TilePut) => putTile(objects, generation, { ...tile, body: Buffer.from(tile.body, 'base64') });
+  // Somebody may have asked for a tile that was not in the log, or for one whose text is taken down.
   if ((await pMap(tiles, put, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
   const puts = lines.filter((line) => line.kind === 'put');
   for (const place of PUT_ORDER) {

@@ -22,12 +22,16 @@ export interface HeadPut {
   readonly isGone?: boolean;
 }
 
-/** A tile of the log, which never changes. Its key is its place in the log: only a committed generation may put it. */
+/** A tile of the log. It changes only when an entry is taken down. Its key is its place in the log: only a committed generation may put it. */
 export interface TilePut {
   readonly kind: 'tile';
   readonly key: string;
   /** Its bytes, in base64. */
   readonly body: string;
+  /** The body is the problem document of a bundle of which an entry was taken down. */
+  readonly isGone?: true;
+  /** Replaces the tile with the same entries, because one of them was taken down. */
+  readonly isTakenDown?: true;
 }
 
 /** One step of applying a generation. */

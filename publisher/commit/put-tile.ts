@@ -8,12 +8,20 @@ import { ImmutableMismatch, ledgerBehind } from '../errors.ts';
 import { isTileBeyond } from '../log/expired-tiles.ts';
 import { publicMetadata } from './put-immutable.ts';
 
+/** As of `TilePut`. */
+interface NewTile {
+  readonly key: string;
+  readonly body: Buffer;
+  readonly isGone?: boolean;
+  readonly isTakenDown?: boolean;
+}
+
 /** More rounds than publishers and late requests that could ever race for one tile. */
 const MAX_ROUNDS = 20;
 
 /**
  * Creates the tile unless it exists with the same contents: another version of the compressor may have made other
- * bytes of them. True: it has replaced a stray tile, so caches may still have that one.
+ * bytes of them. True: it has replaced another tile, so caches may still have that one.
  *
  * A *stray tile* is of a generation that was given up: its bundle was lost, or an older ledger was restored. It lies
  * beyond every checkpoint that was ever put, so no reader was led to it.
@@ -25,10 +33,14 @@ const MAX_ROUNDS = 20;
  * @throws ImmutableMismatch if the tile has other contents, and the published checkpoint leads to it
  * @throws {@link ledgerBehind} if a newer generation has put other contents
  */
-export async function putTile(objects: ObjectStore, generation: number, key: string, body: Buffer): Promise<boolean> {
+export async function putTile(
+  objects: ObjectStore,
+  generation: number,
+  { key, body, isGone = false, isTakenDown = false }: NewTile,
+): Promise<boolean> {
   const name = parsePublicKey(key);
   if (name?.kind !== 'log-tile' && name?.kind !== 'log-ndjson') throw new RangeError(`${key} is not the key of a tile`);
-  const metadata = publicMetadata(name, generation);
+  const metadata = publicMetadata(name, generation, null, isGone);
   let condition: PutCondition = { kind: 'absent' };
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if ((await objects.put(key, body, metadata, condition)).kind === 'stored') return condition.kind === 'matches';
@@ -38,7 +50,7 @@ export async function putTile(objects: ObjectStore, generation: number, key: str
     const isSame = Buffer.compare(present.body, body) === 0;
     if (isSame || (name.kind === 'log-ndjson' && isSameText(present.body, body))) return false;
     if (present.metadata.generation > generation) throw ledgerBehind(key, present.metadata.generation, generation);
-    if (!isTileBeyond(key, await publishedSize(objects))) break;
+    if (!isTakenDown && !isTileBeyond(key, await publishedSize(objects))) break;
     condition = { kind: 'matches', etag: present.etag };
   }
   throw new ImmutableMismatch(

@@ -18,10 +18,12 @@ import {
   DUE_EDITIONS,
   editionKey,
   endedEditionKey,
+  nameOfWaiting,
   OPEN_EDITION_KEY,
   type OpenEditionValue,
 } from '../../storage/records/editions.ts';
 import type { PublishedHeads } from '../../storage/records/publication.ts';
+import { idOfDueTakedown } from '../../storage/records/takedowns.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { publicMetadata } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
@@ -42,16 +44,19 @@ export class EditionKeeper {
   #failing: Promise<void> | null = null;
   /** The edition that is opened next; null if no edition waits. */
   readonly waiting: Item<unknown> | null;
+  /** The id of a takedown that is due. It waits in the same partition. */
+  readonly takedown: string | null;
 
   constructor(storage: PublisherStorage, due: readonly Item<OpenEditionValue | null>[]) {
     this.#storage = storage;
     this.#open = due.find(isOpen) ?? null;
-    this.waiting = due.find((item) => !isOpen(item)) ?? null;
+    this.waiting = due.find((item) => nameOfWaiting(item) !== null) ?? null;
+    this.takedown = due.map(idOfDueTakedown).find((id) => id !== null) ?? null;
   }
 
   /** Costs one request. */
   static async read(storage: PublisherStorage): Promise<EditionKeeper> {
-    return new EditionKeeper(storage, (await readPage(storage.ledger, DUE_EDITIONS, { limit: 2 })).items);
+    return new EditionKeeper(storage, (await readPage(storage.ledger, DUE_EDITIONS, { limit: 3 })).items);
   }
 
   /** Whether an edition is open, or waits. */

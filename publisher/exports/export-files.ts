@@ -45,10 +45,10 @@ export class ExportWriter {
     table: ExportTable,
     part: number,
     before: Item<ExportPartValue> | null,
-    { entries, file }: { readonly entries: number; readonly file: PartFile },
+    { file, ...covered }: Pick<ExportPartValue, 'entries' | 'takenDown'> & { readonly file: PartFile },
   ): Promise<void> {
     const files = file.rows === 0 ? null : await this.#putRows(table, part, before?.value.files ?? null, file);
-    const value: ExportPartValue = { entries, files, ...file.observed };
+    const value: ExportPartValue = { ...covered, files, ...file.observed };
     const key = exportPartKey(table.name, part);
     const guard =
       before === null ? { kind: 'absent' as const } : { kind: 'written-by' as const, attemptId: before.attemptId };

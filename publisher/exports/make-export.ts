@@ -59,7 +59,8 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
   if (!head.applied || head.list.isDoubtful || head.log.isDoubtful === true) return { kind: 'busy', date };
 
   const writer = new ExportWriter(storage, date, head.generation);
-  if (!(await updateParts({ storage, readEntries, writer, breathe, hasTime, partEntries }, head.log.size))) {
+  const { size, takenDown = 0 } = head.log;
+  if (!(await updateParts({ storage, readEntries, writer, breathe, hasTime, partEntries, takenDown }, size))) {
     return { kind: 'unfinished', date };
   }
   const sources = await updateMarkets(storage, head.list, writer, { breathe, partRows: partEntries });

@@ -33,6 +33,8 @@ export interface PartsOptions {
   readonly breathe: () => Promise<void>;
   /** Asked before each part, which takes some seconds. */
   readonly hasTime: () => boolean;
+  /** How many entries of the log were taken down. */
+  readonly takenDown: number;
   /** Entries of the log in a part: a multiple of the width of a tile. */
   readonly partEntries: number;
 }
@@ -44,8 +46,9 @@ const TEXT_BYTES = 128 * 1024;
 
 /** Whether all parts are up to a log of this size; false: there was no time for all. */
 export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
-  const { storage, hasTime, partEntries } = options;
+  const { storage, hasTime, partEntries, takenDown } = options;
   await forgetFromFirstLost(options, await readParts(storage));
+  await forgetBefore(options, takenDown, await readParts(storage));
   for (;;) {
     const parts = await readParts(storage);
     const last = parts.at(-1);
@@ -68,7 +71,7 @@ function readParts({ ledger }: PublisherStorage): Promise<Part[]> {
 
 /** @param covered the first entry that no part covers yet */
 async function updatePart(
-  { storage, readEntries, writer, breathe, partEntries }: PartsOptions,
+  { storage, readEntries, writer, breathe, partEntries, takenDown }: PartsOptions,
   earlier: readonly Part[],
   before: Part | null,
   covered: number,
@@ -85,7 +88,11 @@ async function updatePart(
   const file = new PartFile(OBSERVATIONS_TABLE, breathe);
   const quantities = await quantitiesOf(storage, read.undefinedMarkets);
   for await (const rows of read.rows(quantities, breathe)) await file.add(rows);
-  await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, { entries: end - start, file });
+  await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, {
+    entries: end - start,
+    ...(takenDown === 0 ? {} : { takenDown }),
+    file,
+  });
 }
 
 /** A market that the ledger has lost has none. A later entry says that its observations do not hold. */
@@ -119,8 +126,9 @@ async function changeEarlierParts(
       for await (const rows of rowsIn(packed, options.breathe)) {
         await file.add(rows.map((row) => changedRow(row, changes)).filter((row) => row !== null));
       }
-      const { entries } = part.value;
-      await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { entries, file });
+      const { entries, takenDown } = part.value;
+      const covered = { entries, ...(takenDown === undefined ? {} : { takenDown }) };
+      await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { ...covered, file });
     }
     for (const id of found) left.delete(id);
   }
@@ -165,6 +173,11 @@ async function forgetFromFirstLost({ storage, writer }: PartsOptions, parts: rea
     lost++;
   }
   await forget({ writer }, parts.slice(lost));
+}
+
+/** Rows may hold a text that has been taken down since. */
+async function forgetBefore(options: PartsOptions, takenDown: number, parts: readonly Part[]): Promise<void> {
+  if (parts.some(({ value }) => (value.takenDown ?? 0) !== takenDown)) await forget(options, parts);
 }
 
 /** The last one first: after a crash, no part is missing before another. */

@@ -1,5 +1,6 @@
 /** The right edge of the log, read from the ledger: all that appending needs, whatever the size of the log. */
-import { HASH_BYTES, leafHash } from '../../contract/log/merkle.ts';
+import { leafOf } from '../../contract/log/entry-bundle.ts';
+import { EMPTY_ROOT, HASH_BYTES } from '../../contract/log/merkle.ts';
 import type { TileReader } from '../../contract/log/proofs.ts';
 import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../contract/log/tree.ts';
@@ -9,6 +10,9 @@ import { logHashesKey } from '../../storage/records/log.ts';
 import type { LogState } from '../../storage/records/publication.ts';
 import type { BundleLine } from '../commit/bundle.ts';
 import { readEntries } from './log-chunks.ts';
+
+/** Before the first entry. */
+export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), vkeys: [] };
 
 /** The ledger's records of tiles. Hashes of entries follow from the entries. */
 export function hashRecords(tiles: readonly HashTile[]): readonly BundleLine[] {
@@ -30,7 +34,7 @@ export async function readEdge(ledger: Ledger, { size, root }: Pick<LogState, 's
   const width = size % TILE_WIDTH;
   const open = width === 0 ? [] : await readEntries(ledger, Math.floor(size / TILE_WIDTH), width);
   const tree = await LogTree.at(size, async (level, n, tileWidth) =>
-    level === 0 ? Buffer.concat(open.map(leafHash)) : await readHashes(ledger, level, n, tileWidth),
+    level === 0 ? Buffer.concat(open.map(leafOf)) : await readHashes(ledger, level, n, tileWidth),
   );
   if (tree.root().toString('base64') !== root) {
     throw new StorageCorrupt(`the ledger's records of the log do not give its root at size ${size}`);
@@ -42,7 +46,7 @@ export async function readEdge(ledger: Ledger, { size, root }: Pick<LogState, 's
 export function ledgerTiles(ledger: Ledger): TileReader {
   return async (level, n, width) =>
     level === 0
-      ? Buffer.concat((await readEntries(ledger, n, width)).map(leafHash))
+      ? Buffer.concat((await readEntries(ledger, n, width)).map(leafOf))
       : await readHashes(ledger, level, n, width);
 }
 

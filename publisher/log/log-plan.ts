@@ -21,10 +21,9 @@ import { LogForked } from '../errors.ts';
 import type { LogNeed, MarketView } from '../plan/market-view.ts';
 import { EntrySpool } from './entry-spool.ts';
 import { chunkRecords } from './log-chunks.ts';
-import { hashRecords, type LogEdge, readEdge } from './log-edge.ts';
+import { hashRecords, type LogEdge, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
 import { MarketEntries } from './market-entries.ts';
-import { NO_LOG, settleLog } from './settle-log.ts';
 
 export class LogPlan {
   readonly #dependencies: PublisherDependencies;
@@ -36,12 +35,16 @@ export class LogPlan {
   readonly #isCheckpointDue: boolean;
   /** Read with the first entry. */
   #edge: LogEdge | null = null;
-  /** The entries of the open tile from here on are new. */
+  /** The entries of the open tile from here on are new, or were taken down. */
   #newFrom = 0;
+  /** Entries that the generation takes down. */
+  #takenDown = 0;
+  #isTakedownDue = false;
 
   /**
    * Null if the deployment writes no log.
    *
+   * @param takedown the id of a takedown that is due
    * @throws LogForked if the log cannot continue
    */
   static async open(
@@ -49,14 +52,16 @@ export class LogPlan {
     bundle: BundleWriter,
     generation: number,
     before: HeadValue | null,
+    takedown: string | null,
   ): Promise<LogPlan | null> {
     const { log } = dependencies;
     if (log === undefined) return null;
     const isDoubtful = before?.log?.isDoubtful === true;
-    const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
+    const state = before !== null && isDoubtful ? await settled(dependencies, before) : (before?.log ?? NO_LOG);
     assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
+    if (takedown !== null) await plan.#takeDown(takedown);
     await plan.#appendKeys();
     return plan;
   }
@@ -90,6 +95,11 @@ export class LogPlan {
     return { entries: new MarketEntries(view), spool: new EntrySpool(this.#dependencies.objects, this.#generation) };
   }
 
+  /** Whether the takedown has entries left. */
+  get isTakedownDue(): boolean {
+    return this.#isTakedownDue;
+  }
+
   async append(texts: readonly string[]): Promise<void> {
     if (texts.length === 0) return;
     const edge = await this.#openEdge();
@@ -116,16 +126,19 @@ export class LogPlan {
     if (edge !== null) {
       size = edge.tree.size;
       root = edge.tree.root().toString('base64');
-      if (edge.open.length > 0) await this.#addEntries(edge.open, Math.floor(size / TILE_WIDTH));
+      const n = Math.floor(size / TILE_WIDTH);
+      if (size > before.size && edge.open.length > 0) await this.#addEntries(edge.open, n);
+      else await this.#addChunks(edge.open, n);
       await this.#addHashes(edge.tree.partialTiles(before.size));
     }
     const vkeys = this.#vkeys;
     const isSignedAnew = this.#isCheckpointDue || vkeys.join() !== before.vkeys.join();
-    if (edge !== null || isSignedAnew) await this.#addCheckpoint(size, root);
+    if (size > before.size || isSignedAnew) await this.#addCheckpoint(size, root);
     if (isSignedAnew) await this.#addVkeys();
     const was = { size: before.size, root: before.root, vkeys: before.vkeys };
     const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
-    return { size, root, vkeys, was, ...left };
+    const takenDown = (before.takenDown ?? 0) + this.#takenDown;
+    return { size, root, vkeys, was, ...left, ...(takenDown === 0 ? {} : { takenDown }) };
   }
 
   /** All that the log names from this generation on. */
@@ -143,6 +156,20 @@ export class LogPlan {
     await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));
   }
 
+  /** The first part of the plan: entries that are appended then go into the tile as it is without the texts. */
+  async #takeDown(id: string): Promise<void> {
+    const { nextTakedownStep } = await import('./take-down.ts');
+    const step = await nextTakedownStep(this.#dependencies, id, this.#generation, this.#before.size);
+    if (step === null) return;
+    for (const line of step.lines) await this.#bundle.add(line);
+    this.#takenDown = step.count;
+    this.#isTakedownDue = step.isMoreDue;
+    if (step.open === null) return;
+    const { open } = await this.#openEdge();
+    open.splice(0, open.length, ...step.open.entries);
+    this.#newFrom = step.open.from;
+  }
+
   async #openEdge(): Promise<LogEdge> {
     if (this.#edge === null) {
       this.#edge = await readEdge(this.#dependencies.ledger, this.#before);
@@ -152,8 +179,12 @@ export class LogPlan {
   }
 
   async #addEntries(entries: readonly string[], tile: number): Promise<void> {
-    for (const record of chunkRecords(tile, entries, this.#newFrom)) await this.#bundle.add(record);
+    await this.#addChunks(entries, tile);
     for (const made of entryTiles(tile, entries.length, async () => entries)) await this.#addTile(made);
+  }
+
+  async #addChunks(entries: readonly string[], tile: number): Promise<void> {
+    for (const record of chunkRecords(tile, entries, this.#newFrom)) await this.#bundle.add(record);
   }
 
   async #addHashes(tiles: readonly HashTile[]): Promise<void> {
@@ -161,8 +192,9 @@ export class LogPlan {
     for (const record of hashRecords(tiles)) await this.#bundle.add(record);
   }
 
-  async #addTile({ key, bytes }: MadeTile): Promise<void> {
-    await this.#bundle.add({ kind: 'tile', key, body: (await bytes()).toString('base64') });
+  async #addTile({ key, make }: MadeTile): Promise<void> {
+    const { body, ...more } = await make();
+    await this.#bundle.add({ kind: 'tile', key, body: body.toString('base64'), ...more });
   }
 
   /** The keys that sign now, newest first, one a line. */
@@ -177,6 +209,11 @@ export class LogPlan {
     const body = await signNote(text, signers);
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-checkpoint' }), body, nextCursor: null });
   }
+}
+
+/** Loaded after a loss or a restore only. */
+async function settled(dependencies: PublisherDependencies, before: HeadValue): Promise<LogState> {
+  return await (await import('./settle-log.ts')).settleLog(dependencies, before);
 }
 
 /** Its entries would be those of the other log, under a name that nobody follows. */

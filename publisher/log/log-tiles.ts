@@ -1,7 +1,9 @@
 /** The public objects of the log, made from entries and hashes. */
 import { gzipSync } from 'node:zlib';
-import { encodeEntryBundle, ndjsonTile } from '../../contract/log/entry-bundle.ts';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { encodeEntryBundle, ndjsonTile, takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { ndjsonPath, tilePath } from '../../contract/log/tiles.ts';
+import { problem } from '../../contract/problems.ts';
 import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 
 /** The key of the object at a path below the root of the log. */
@@ -9,20 +11,37 @@ export function logKeyOf(path: string): string {
   return `${PUBLIC_PREFIX}${LOG_ROOT}/${path}`;
 }
 
+/** The bytes of a tile. */
+export interface TileBody {
+  readonly body: Buffer;
+  /** A problem document: an entry of the bundle was taken down. */
+  readonly isGone?: true;
+}
+
 /** A tile, and its bytes when they are needed. */
 export interface MadeTile {
   readonly key: string;
-  readonly bytes: () => Promise<Buffer>;
+  readonly make: () => Promise<TileBody>;
 }
 
-/** The two objects with the entries of a tile. */
+/**
+ * The two objects with the entries of a tile. An entry that was taken down is a tombstone. The file of lines has it, and
+ * the bundle is gone, because its format has no place for one.
+ */
 export function entryTiles(n: number, width: number, entries: () => Promise<readonly string[]>): readonly MadeTile[] {
+  const lines = ndjsonPath(n, width);
   return [
-    { key: logKeyOf(tilePath('entries', n, width)), bytes: async () => encodeEntryBundle(await entries()) },
-    { key: logKeyOf(ndjsonPath(n, width)), bytes: async () => gzipSync(ndjsonTile(await entries())) },
+    { key: logKeyOf(tilePath('entries', n, width)), make: async () => bundleOf(await entries(), lines) },
+    { key: logKeyOf(lines), make: async () => ({ body: gzipSync(ndjsonTile(await entries())) }) },
   ];
 }
 
+function bundleOf(entries: readonly string[], lines: string): TileBody {
+  if (entries.every((text) => takenDownHash(text) === null)) return { body: encodeEntryBundle(entries) };
+  const document = problem('taken-down', `Read ${LOG_ROOT}/${lines}: it has the other entries, and the hashes of all.`);
+  return { body: Buffer.from(canonicalJson(document as object as Json)), isGone: true };
+}
+
 export function hashTile(level: number, n: number, width: number, bytes: () => Promise<Buffer>): MadeTile {
-  return { key: logKeyOf(tilePath(level, n, width)), bytes };
+  return { key: logKeyOf(tilePath(level, n, width)), make: async () => ({ body: await bytes() }) };
 }

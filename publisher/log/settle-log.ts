@@ -5,13 +5,13 @@
  * store shows a shorter one, its missing tiles are put again. Both are facts of committed generations, so this comes
  * before the swap, and may be repeated.
  */
+import { gunzipSync } from 'node:zlib';
 import pMap from 'p-map';
 import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
-import { decodeEntryBundle } from '../../contract/log/entry-bundle.ts';
+import { leafOf } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { EMPTY_ROOT, leafHash } from '../../contract/log/merkle.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
-import { TILE_WIDTH, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
+import { ndjsonPath, TILE_WIDTH, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
@@ -23,10 +23,8 @@ import { putTile } from '../commit/put-tile.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from '../dependencies.ts';
 import { LogForked, Superseded } from '../errors.ts';
 import { chunkRecords, readEntries } from './log-chunks.ts';
-import { hashRecords, type LogEdge, ledgerTiles, readEdge } from './log-edge.ts';
+import { hashRecords, type LogEdge, ledgerTiles, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, logKeyOf } from './log-tiles.ts';
-
-export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), vkeys: [] };
 
 /**
  * The state of the log from which the generation continues.
@@ -84,11 +82,12 @@ async function adopt(
   for (let n = Math.floor(from / TILE_WIDTH); n * TILE_WIDTH < size; n++) {
     const width = Math.min(TILE_WIDTH, size - n * TILE_WIDTH);
     const entries = await readShownEntries(dependencies, n, width);
-    if (kept.some((text, index) => text !== entries[index])) throw forked(`tile ${n} has other entries in the ledger`);
+    if (kept.some((text, index) => !leafOf(text).equals(leafOf(entries[index] ?? ''))))
+      throw forked(`tile ${n} has other entries in the ledger`);
     for (const text of entries.slice(kept.length)) {
       const { market } = JSON.parse(text) as { readonly market?: string };
       if (market !== undefined) slugs.add(market);
-      lines.push(...hashRecords(tree.append(leafHash(text))));
+      lines.push(...hashRecords(tree.append(leafOf(text))));
     }
     lines.push(...chunkRecords(n, entries, kept.length));
     kept = [];
@@ -111,11 +110,12 @@ async function readShownEntries(
   n: number,
   width: number,
 ): Promise<readonly string[]> {
-  const path = tilePath('entries', n, width);
+  // The lines have tombstones too.
+  const path = ndjsonPath(n, width);
   const found = await objects.get(logKeyOf(path));
   if (found.kind !== 'found') throw forked(`the store has a longer log than the ledger, and ${path} of it is missing`);
   try {
-    return decodeEntryBundle(Buffer.from(found.body)).map(String);
+    return gunzipSync(found.body).toString('utf8').split('\n').slice(0, -1);
   } catch (error) {
     throw forked(`${path} is damaged`, error);
   }
@@ -151,8 +151,8 @@ async function putMissing({ ledger, objects }: PublisherDependencies, generation
     async ({ level, n, width }) => {
       const tiles = [hashTile(level, n, width, () => readTile(level, n, width))];
       if (level === 0) tiles.push(...entryTiles(n, width, () => readEntries(ledger, n, width)));
-      for (const { key, bytes } of tiles) {
-        if (!present.has(key)) await putTile(objects, generation, key, await bytes());
+      for (const { key, make } of tiles) {
+        if (!present.has(key)) await putTile(objects, generation, { key, ...(await make()) });
       }
     },
     { concurrency: OBJECT_CONCURRENCY },

@@ -33,6 +33,8 @@ export interface Draft {
   readonly putOff: ReadonlyMap<string, string>;
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
+  /** Whether a takedown has entries left. */
+  readonly isTakedownLeft: boolean;
   /** When the list is due that this generation leaves out, in milliseconds since the epoch; null: no list waits. */
   readonly listDueAtMs: number | null;
 }
@@ -53,7 +55,7 @@ export async function planGeneration(
   const atMs = nowMs();
   const bundle = new BundleWriter(objects, generation);
 
-  const log = await LogPlan.open(dependencies, bundle, generation, before);
+  const log = await LogPlan.open(dependencies, bundle, generation, before, editions.takedown);
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, putOff);
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
@@ -112,6 +114,7 @@ export async function planGeneration(
     putOff: markets.putOff,
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
+    isTakedownLeft: log?.isTakedownDue === true || (editions.takedown !== null && markets.gone.length > 0),
     listDueAtMs: dueAtMs,
   };
 }

@@ -20,7 +20,7 @@ import { shownGeneration } from '../commit/same-origin.ts';
 import { isRaised, raiseHead } from '../commit/swap-head.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
-import { NO_LOG } from '../log/settle-log.ts';
+import { NO_LOG } from '../log/log-edge.ts';
 import { rendererOf } from '../plan/render.ts';
 
 export interface ResumeOptions {

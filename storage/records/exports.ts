@@ -25,6 +25,8 @@ export type ExportFiles = {
 export type ExportPartValue = {
   /** Of observations: how many entries of the log it covers, from the first one of the part on. */
   entries: number;
+  /** How many entries of the log had been taken down when it was made. Absent: none. */
+  takenDown?: number;
   /** Null: there are no rows. */
   files: ExportFiles | null;
   /** The earliest and the latest `observedAt` of its rows. Null: no row has one. */

@@ -64,6 +64,8 @@ export type LogState = {
   was?: { size: number; root: string; vkeys: string[] };
   /** The store may have another log: it is compared, and made to agree, by the next generation. */
   isDoubtful?: true;
+  /** How many entries were taken down. Absent: none. */
+  takenDown?: number;
   /**
    * The ledger is older than the log. For a market whose published record is of an earlier generation than this one, the
    * log states everything anew.

@@ -142,7 +142,7 @@ export function puttingTilesEarly(objects: ObjectStore): ObjectStore {
       for (const text of zstdDecompressSync(body).toString('utf8').split('\n')) {
         const line = JSON.parse(text) as BundleLine;
         if (line.kind === 'tile')
-          await putTile(objects, metadata.generation, line.key, Buffer.from(line.body, 'base64'));
+          await putTile(objects, metadata.generation, { key: line.key, body: Buffer.from(line.body, 'base64') });
       }
       return result;
     },

@@ -180,6 +180,7 @@ describe('API keys', () => {
       'recipes:read',
       'recipes:write',
       'publications:write',
+      'log:takedown',
       'waitlist:admin',
       'keys:admin',
       'audit:read',

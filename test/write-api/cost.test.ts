@@ -34,6 +34,7 @@ const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   createPublication: ['getMany'],
   createEdition: [],
   removeEdition: ['getMany'],
+  createTakedown: ['get', 'query'],
   putEntitlement: ['getMany'],
   deleteEntitlement: ['get'],
   createWaitlistRequest: [],

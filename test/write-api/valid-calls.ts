@@ -148,6 +148,12 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
     await made.make('createEdition', { body: params });
     return { params };
   },
+  listTakedowns: () => ({ query: '' }),
+  createTakedown: async (made) => {
+    // Refused if a call before has removed it.
+    await made.make('removeMarket', { body: { reason: 'Its source has ended.' } }).catch(() => undefined);
+    return {};
+  },
   getEntitlements: () => ({}),
   putEntitlement: () => ({
     params: { subject: 'user:bob', feature: 'watchlists' },

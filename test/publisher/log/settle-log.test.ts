@@ -246,12 +246,12 @@ test('a tile that the checkpoint leads to is never replaced, nor one of a newer 
   const { size } = (await readCheckpoint(world.objects)) as LogCheckpoint;
   const last = logKey(tilePath(0, Math.floor(size / TILE_WIDTH), size % TILE_WIDTH));
   for (const key of [logKey(tilePath('entries', 0, TILE_WIDTH)), last]) {
-    await expect(putTile(world.objects, 9, key, body)).rejects.toThrow(ImmutableMismatch);
+    await expect(putTile(world.objects, 9, { key, body })).rejects.toThrow(ImmutableMismatch);
   }
   const [later] = (await leaveTiles(world, size, 7)) as [string];
-  await expect(putTile(world.objects, 6, later, body)).rejects.toThrow(LedgerBehind);
-  expect(await putTile(world.objects, 7, later, body)).toBe(true);
-  expect(await putTile(world.objects, 7, later, body)).toBe(false);
+  await expect(putTile(world.objects, 6, { key: later, body })).rejects.toThrow(LedgerBehind);
+  expect(await putTile(world.objects, 7, { key: later, body })).toBe(true);
+  expect(await putTile(world.objects, 7, { key: later, body })).toBe(false);
 });
 
 test('a store that shows only tiles is not empty', async () => {
