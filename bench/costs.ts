@@ -3,7 +3,13 @@ import { acceptedBatch, edition, idleMinute, publication, sweep, workedOffBatch 
 import { month, type Traffic } from './month.ts';
 import type { OperationCounts } from './operations.ts';
 import { dollarsOf } from './prices.ts';
-import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from './projection-costs.ts';
+import {
+  exportOfDay,
+  facesOfDay,
+  historyFilesOfGeneration,
+  logOfGeneration,
+  newestOfList,
+} from './projection-costs.ts';
 import { number, printHeading } from './table.ts';
 
 const MINUTES = 30 * 24 * 60;
@@ -86,6 +92,7 @@ export function unitTable(): string {
     ['latest: with a list of 10 pages, the first of which has changed', newestOfList({ files: 2, pagesBehind: 9 })],
     ['recent: the same', newestOfList({ files: 1, pagesBehind: 9 })],
     ['exports: a day, 1,000,000 observations of 1,000 markets', exportOfDay({ entries: 1_000_000, markets: 1_000 })],
+    ['faces: a day, 100 of 1,000 markets changed', facesOfDay({ markets: 1_000, changed: 100, currencies: 30 })],
     [
       'a sweep through 10,000 objects, a list a minute',
       sweep({ histories: 10_000, listPages: 0, retainedLists: 1_440, expiredLists: 60, expiredListPages: 540 }),

@@ -3,6 +3,7 @@ import type { Projection } from '../contract/projections.ts';
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
 import { makeExport } from '../publisher/exports/make-export.ts';
+import { makeFaces } from '../publisher/faces/make-faces.ts';
 import { readEntries } from '../publisher/log/log-chunks.ts';
 import { publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
@@ -33,6 +34,8 @@ export interface CountedService {
   logSize(): Promise<number>;
   /** The export of the day, for which the clock is put forward. */
   export(): Promise<OperationCounts>;
+  /** The faces of the day, in the same way. */
+  faces(): Promise<OperationCounts>;
   /** One look at the sources, of which none is due. */
   lookAtSources(): Promise<OperationCounts>;
 }
@@ -95,6 +98,10 @@ export async function openCountedService(projections: readonly Projection[] = []
       clock.forwardTo(clock.nowMs() + DAY_MS);
       const read = (tile: number, width: number) => readEntries(ledger, tile, width);
       return counted(() => makeExport({ storage: publisher, readEntries: read }));
+    },
+    faces: () => {
+      clock.forwardTo(clock.nowMs() + DAY_MS);
+      return counted(() => makeFaces({ storage: publisher }));
     },
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
   };

@@ -3,7 +3,13 @@ import { EXPORT_PART_ENTRIES } from '../contract/export-tables.ts';
 import { RECENT_MARKETS_MAX } from '../contract/recent-prices.ts';
 import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { dollarsOf, PRICES } from './prices.ts';
-import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from './projection-costs.ts';
+import {
+  exportOfDay,
+  facesOfDay,
+  historyFilesOfGeneration,
+  logOfGeneration,
+  newestOfList,
+} from './projection-costs.ts';
 
 export interface Traffic {
   readonly markets: number;
@@ -49,7 +55,10 @@ const LOG_SECONDS = { generation: 0.01, entry: 0.000_2 };
 const HISTORY_FILES_SECONDS = 0.01;
 const EXPORT_PART_SECONDS = 6;
 const DAYS = 30;
-/** An invocation each 15 minutes looks whether the export of the day is there. */
+const FACES_SECONDS = { market: 0.2, page: 0.03 };
+/** With rates: those of the European Central Bank, and the euro. */
+const FACE_CURRENCIES = 31;
+/** An invocation each 15 minutes looks whether the export and the faces of the day are there. */
 const EXPORT_LOOKS = 96;
 const EXPORT_LOOK_SECONDS = 0.2;
 
@@ -121,6 +130,10 @@ export function month(traffic: Traffic): readonly Line[] {
       what: 'exports: every day',
       dollars: DAYS * dollarsOfExport({ entries: rowsTotal, markets, rowsADay: rowsTotal / DAYS }),
     },
+    {
+      what: 'faces: every day',
+      dollars: DAYS * dollarsOfFaces(markets, rowsTotal),
+    },
   ];
   return [
     { what: 'reads, with both functions', dollars: reads * READ_REQUEST },
@@ -174,5 +187,15 @@ function dollarsOfExport({
     dollarsOf(exportOfDay({ entries, markets, changedParts })) +
     (seconds + EXPORT_LOOKS * EXPORT_LOOK_SECONDS) * PRICES.functionSecond +
     EXPORT_LOOKS * PRICES.functionRequest
+  );
+}
+
+/** Each market changes each day. The histories are those of the month. */
+function dollarsOfFaces(markets: number, rows: number): number {
+  const historyPages = 1 + rows / markets / OBSERVATIONS_A_HISTORY_PAGE;
+  const seconds = markets * (FACES_SECONDS.market + historyPages * FACES_SECONDS.page);
+  return (
+    dollarsOf(facesOfDay({ markets, changed: markets, historyPages, currencies: FACE_CURRENCIES })) +
+    seconds * PRICES.functionSecond
   );
 }

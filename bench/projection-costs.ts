@@ -126,3 +126,35 @@ export function exportOfDay({ entries, markets, changedParts = 1 }: ExportShape)
     objectPuts: FORMATS * written + EXPORT_TABLES.length + 3,
   };
 }
+
+export interface FacesShape {
+  readonly markets: number;
+  /** Of them, those that have changed since the day before. */
+  readonly changed: number;
+  /** Of the history of each of them. */
+  readonly historyPages?: number;
+  /** With rates. */
+  readonly currencies: number;
+}
+
+/** One day's faces, after a day with the same markets: each file is read before it is put, or looked at. */
+export function facesOfDay({ markets, changed, historyPages = 1, currencies }: FacesShape): OperationCounts {
+  const listPages = Math.ceil(markets / 100);
+  const changedPages = Math.min(listPages, changed);
+  // A record for each market, and the day.
+  const itemsChanged = changed + 1;
+  const ratesFiles = 2 * (currencies + 1);
+  return {
+    ...noOperations(),
+    ledgerReads: 2 + listPages,
+    readUnits: 2 + markets,
+    transactions: changedPages + 1,
+    itemsChanged,
+    writeUnits: WRITE_UNITS * itemsChanged,
+    // The layout and the list; histories; files with what they had, two of which include others.
+    objectReads: 1 + listPages + changed * (historyPages + 3) + 2 + ratesFiles,
+    objectStats: 3 * (markets - changed),
+    // The list of currencies of `latest` stays as it is.
+    objectPuts: 3 * changed + ratesFiles - 1,
+  };
+}

@@ -3,8 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { type CountedService, openCountedService } from '../../bench/counted-service.ts';
 import { noOperations, type OperationCounts } from '../../bench/operations.ts';
 import { dollarsOf } from '../../bench/prices.ts';
-import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from '../../bench/projection-costs.ts';
+import {
+  exportOfDay,
+  facesOfDay,
+  historyFilesOfGeneration,
+  logOfGeneration,
+  newestOfList,
+} from '../../bench/projection-costs.ts';
 import { laterObservation, readSample, syntheticMarket } from '../../bench/synthetic-markets.ts';
+import { isIso4217 } from '../../contract/currencies.ts';
 import type { Projection } from '../../contract/projections.ts';
 
 const sample = await readSample();
@@ -108,4 +115,17 @@ test('an export costs as in the model', async () => {
   await generation(100, 1, 'with-it');
   const counted = await service.export();
   expectAdded(exportOfDay({ entries: await service.logSize(), markets: 101 }), counted);
+});
+
+test('faces cost as in the model', async () => {
+  const { service, generation } = await twoServices(101, ['faces']);
+  const pairs = Array.from({ length: 101 }, (_, index) => syntheticMarket(sample, index).market)
+    .map(({ unit, nativeCurrency }) => [unit.of, nativeCurrency] as const)
+    .filter(([unit, currency]) => isIso4217(unit) && unit !== currency);
+  const currencies = new Set(pairs.flat()).size;
+  await generation(101, 1, 'with-it');
+  await service.faces();
+  await generation(30, 1, 'with-it');
+  const counted = await service.faces();
+  expectAdded(facesOfDay({ markets: 101, changed: 30, currencies }), counted);
 });
