@@ -52,6 +52,7 @@ export const exportManifestSchema = z.looseObject({
   date: z.iso.date().describe('The same.'),
   created: instantSchema.describe('When the generation was published that the table of markets shows.'),
   generation: z.int().min(1).describe('That generation.'),
+  logGeneration: z.int().min(1).optional().describe('The generation that the observations show.'),
   log: z
     .looseObject({
       size: z.int().min(0).describe('The number of entries.'),

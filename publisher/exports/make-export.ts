@@ -69,6 +69,7 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
   }
   const manifest: ExportManifest = {
     ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
+    logGeneration: head.generation,
     log: { size: head.log.size, root: head.log.root },
     files: { observations: await filesOf(storage, 'observations'), markets: await filesOf(storage, 'markets') },
   };

@@ -20,7 +20,9 @@ export interface ExportManifest {
   /** The generation that the table of markets shows, and when it was published. */
   readonly generation: number;
   readonly publishedAt: string;
-  /** The log that the observations show. The root is in base64. */
+  /** The generation that the observations show. */
+  readonly logGeneration: number;
+  /** The log that they show. The root is in base64. */
   readonly log: { readonly size: number; readonly root: string };
   /** The files of each table, in order. */
   readonly files: { readonly [Table in ExportTable['name']]: readonly ExportFiles[] };
@@ -61,7 +63,15 @@ export function schemaFile(table: ExportTable): string {
 }
 
 /** The body of `datapackage.json`. */
-export function dataPackage({ date, generation, publishedAt, log, files, sources }: ExportManifest): string {
+export function dataPackage({
+  date,
+  generation,
+  publishedAt,
+  logGeneration,
+  log,
+  files,
+  sources,
+}: ExportManifest): string {
   return canonicalJson({
     $schema: 'https://datapackage.org/profiles/2.0/datapackage.json',
     name: 'tidemark-export',
@@ -76,6 +86,7 @@ export function dataPackage({ date, generation, publishedAt, log, files, sources
     date,
     generation,
     log,
+    logGeneration,
     resources: EXPORT_TABLES.flatMap((table) =>
       files[table.name].flatMap((some, index) => resourcesOf(table, index, some)),
     ),

@@ -5,7 +5,7 @@ import { moneyTexts } from '../../contract/money-texts.ts';
 import { sortedInStretches } from './sorted-in-stretches.ts';
 
 /** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
-interface ObservationFacts {
+export interface ObservationFacts {
   readonly type: 'observation';
   readonly market: string;
   readonly id: string;
@@ -74,6 +74,8 @@ interface Place {
   readonly observedAt: string;
 }
 
+type Order = Pick<Place, 'index' | 'market' | 'metric' | 'observedAt'>;
+
 /** The rows of the entries of one part, while they are read in order. */
 export class PartRows {
   readonly #observations: Place[] = [];
@@ -128,16 +130,17 @@ export class PartRows {
       seen.add(id);
       return true;
     });
-    const places = await sortedInStretches(standing, inOrder, breathe);
+    const places = await sortedInStretches(standing, inExportOrder, breathe);
+    const supersededAt = (id: string, market: string) => {
+      const newer = this.#superseded.get(id) ?? null;
+      // A version that the ledger has lost is stated before the reset, and not after it.
+      return newer !== null && newer.index >= (this.#countsFrom.get(market) ?? 0) ? newer : null;
+    };
     for (let start = 0; start < places.length; start += ROWS_IN_A_STRETCH) {
       yield places.slice(start, start + ROWS_IN_A_STRETCH).map(({ index, entry, id, market }) => {
         const quantity = this.#quantities.get(market) ?? quantities.get(market) ?? null;
-        return rowOf(
-          index,
-          JSON.parse(entry.toString()) as ObservationFacts,
-          quantity,
-          this.#superseded.get(id) ?? null,
-        );
+        const facts = JSON.parse(entry.toString()) as ObservationFacts;
+        return observationRow(index, facts, quantity, supersededAt(id, market));
       });
     }
   }
@@ -153,7 +156,8 @@ export function changedRow(row: ObservationRow, { superseded, reset }: EarlierCh
   return newer === undefined ? row : { ...row, supersededAt: newer.at, supersededBy: newer.by };
 }
 
-function inOrder(one: Place, other: Place): number {
+/** The order of rows in a part. `observedAt`: with all three digits of its fraction. */
+export function inExportOrder(one: Order, other: Order): number {
   if (one.market !== other.market) return one.market < other.market ? -1 : 1;
   if (one.observedAt !== other.observedAt) return one.observedAt < other.observedAt ? -1 : 1;
   if (one.metric !== other.metric) return one.metric < other.metric ? -1 : 1;
@@ -161,11 +165,11 @@ function inOrder(one: Place, other: Place): number {
 }
 
 /** In the order of the table's columns. */
-function rowOf(
+export function observationRow(
   logIndex: number,
   facts: ObservationFacts,
   quantity: number | null,
-  superseded: SupersededAt | null,
+  superseded: Pick<SupersededAt, 'by' | 'at'> | null,
 ): ObservationRow {
   const money = facts.kind === 'money' ? moneyCells(facts.amountMinor, facts.currency, quantity) : NO_MONEY;
   const scalar = facts.kind === 'scalar' ? scalarCells(facts.value, facts.unit) : NO_SCALAR;

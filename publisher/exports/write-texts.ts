@@ -21,13 +21,26 @@ export interface TextFile {
 
 /** One JSON object a line, with all columns. */
 export function ndjsonFile(): TextFile {
-  return textFile('', (row) => `${JSON.stringify(row)}\n`);
+  return textFile('', ndjsonLine);
+}
+
+export function ndjsonLine(row: ExportRow): string {
+  return `${JSON.stringify(row)}\n`;
 }
 
 /** RFC 4180, with a header. An unknown value is an empty field. */
-export function csvFile({ columns }: ExportTable): TextFile {
+export function csvFile(table: ExportTable): TextFile {
+  const { header, line } = csvTexts(table);
+  return textFile(header, line);
+}
+
+/** The first line of a CSV file, and the line of a row. */
+export function csvTexts({ columns }: ExportTable) {
   const names = columns.map(({ name }) => name);
-  return textFile(`${names.join(',')}\r\n`, (row) => `${names.map((name) => field(row[name] ?? null)).join(',')}\r\n`);
+  return {
+    header: `${names.join(',')}\r\n`,
+    line: (row: ExportRow) => `${names.map((name) => field(row[name] ?? null)).join(',')}\r\n`,
+  };
 }
 
 function textFile(header: string, line: (row: ExportRow) => string): TextFile {

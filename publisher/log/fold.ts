@@ -2,12 +2,12 @@
  * From the entries of the log back to the records that are rendered: with it, the log alone gives every public value
  * again. `verify --log` and the simulator use it. Pure. docs/log.md has the rules ("From entries to bodies").
  */
-import type { LogEntry, ObservationEntry } from '../../contract/log/entries.ts';
+import type { LogEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
 import type { Removal } from '../../contract/removed-market.ts';
 import { foldObservations } from './fold-observations.ts';
-import { type FoldedMarket, type MarketFacts, recordOf } from './folded-market.ts';
+import { addFact, type FoldedMarket, type MarketFact, type MarketFacts, noFacts, recordOf } from './folded-market.ts';
 import { TextSpool } from './text-spool.ts';
 
 /** A market as the log has it: shown with its record and its history, oldest observation first; or removed. */
@@ -15,21 +15,42 @@ export type Folded =
   | ({ readonly kind: 'shown' } & FoldedMarket)
   | { readonly kind: 'removed'; readonly removal: Removal };
 
+/** An entry and its index in the log. */
+export interface PlacedEntry {
+  readonly index: number;
+  readonly entry: MarketFact;
+}
+
 /** Takes the entries of a log, in order and each once, and gives the markets that they add up to. */
 export class LogFold {
+  readonly #keepsPast: boolean;
   readonly #markets = new Map<string, MarketFacts>();
-  readonly #observations = new TextSpool();
+  /** Observations; with the past, all entries of markets. Each text is behind its index and a space. */
+  readonly #texts = new TextSpool();
   readonly #vkeys: string[] = [];
+
+  /** `keepsPast`: also gives what earlier entries said. Default: it does not, and needs less memory. */
+  constructor({ keepsPast = false } = {}) {
+    this.#keepsPast = keepsPast;
+  }
 
   /**
    * @param text the exact text of the next entry
+   * @param index of the entry; needed for the past alone
    * @throws LogFaultError if it is no entry, or contradicts an earlier one
    */
-  add(text: string): void {
+  add(text: string, index = 0): void {
     const entry = parseEntry(text);
-    if (entry.type === 'key') this.#vkeys.push(entry.vkey);
-    else if (entry.type === 'reset') this.#reset(entry.market);
-    else this.#addFact(entry, text);
+    if (entry.type === 'key') {
+      this.#vkeys.push(entry.vkey);
+      return;
+    }
+    const { market } = entry;
+    if (entry.type === 'reset') this.#markets.delete(market);
+    else this.#addFact(entry);
+    // The history of a removed market is no longer public.
+    if (!this.#keepsPast && (entry.type === 'reset' || entry.type === 'removal')) this.#texts.drop(market);
+    if (this.#keepsPast || entry.type === 'observation') this.#texts.add(market, `${index} ${text}`);
   }
 
   /** The verifier keys that `key` entries have announced, oldest first. */
@@ -54,44 +75,43 @@ export class LogFold {
       const { reason, replacedBy, removedAt } = facts.removal;
       return { kind: 'removed', removal: { reason, replacedBy, removedAt } };
     }
-    const entries = this.#observations.textsOf(slug).map((text) => JSON.parse(text) as ObservationEntry);
+    const entries = this.entriesOf(slug).flatMap(({ entry }) => (entry.type === 'observation' ? [entry] : []));
     return { kind: 'shown', ...recordOf(slug, facts, foldObservations(slug, entries)) };
   }
 
-  #reset(slug: string): void {
-    this.#markets.delete(slug);
-    this.#observations.drop(slug);
+  /** Markets of which the past says anything, in order. */
+  pastSlugs(): readonly string[] {
+    return this.#texts.owners().sort();
   }
 
-  #addFact(entry: Exclude<LogEntry, { readonly type: 'key' | 'reset' }>, text: string): void {
+  isRemoved(slug: string): boolean {
+    return (this.#markets.get(slug)?.removal ?? null) !== null;
+  }
+
+  /** The entries of a market that stood in a log of this size: those since its last reset. */
+  entriesOf(slug: string, size = Number.POSITIVE_INFINITY): readonly PlacedEntry[] {
+    const standing: PlacedEntry[] = [];
+    for (const line of this.#texts.textsOf(slug)) {
+      const space = line.indexOf(' ');
+      const index = Number(line.slice(0, space));
+      if (index >= size) break;
+      const entry = JSON.parse(line.slice(space + 1)) as Exclude<LogEntry, { readonly type: 'key' }>;
+      if (entry.type === 'reset') standing.length = 0;
+      else standing.push({ index, entry });
+    }
+    return standing;
+  }
+
+  #addFact(entry: MarketFact): void {
     const facts = this.#factsOf(entry.market);
     if (facts.removal !== null) throw new LogFaultError(`${entry.market} was removed, and has a later entry`);
-    facts.revision = Math.max(facts.revision, entry.revision);
-    switch (entry.type) {
-      case 'market':
-        facts.market = entry;
-        break;
-      case 'source':
-        facts.sources.set(entry.position, entry);
-        break;
-      case 'standing':
-        facts.standing = entry;
-        break;
-      case 'observation':
-        this.#observations.add(entry.market, text);
-        break;
-      case 'removal':
-        facts.removal = entry;
-        // Its history is no longer public.
-        this.#observations.drop(entry.market);
-        break;
-    }
+    addFact(facts, entry);
   }
 
   #factsOf(slug: string): MarketFacts {
     let facts = this.#markets.get(slug);
     if (facts === undefined) {
-      facts = { market: null, sources: new Map(), standing: null, removal: null, revision: 0 };
+      facts = noFacts();
       this.#markets.set(slug, facts);
     }
     return facts;

@@ -1,6 +1,6 @@
 /** The record of a market from the entries that stand. Pure. */
 import { laterInstant } from '../../contract/instants.ts';
-import type { MarketEntry, RemovalEntry, SourceEntry, StandingEntry } from '../../contract/log/entries.ts';
+import type { LogEntry, MarketEntry, RemovalEntry, SourceEntry, StandingEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import type { Source, SourceVerification } from '../../contract/market.ts';
 import { type MarketRecordValue, observationKey } from '../../storage/records/markets.ts';
@@ -14,6 +14,22 @@ export interface MarketFacts {
   standing: StandingEntry | null;
   removal: RemovalEntry | null;
   revision: number;
+}
+
+/** An entry that states something of a market. */
+export type MarketFact = Exclude<LogEntry, { readonly type: 'key' | 'reset' }>;
+
+export function noFacts(): MarketFacts {
+  return { market: null, sources: new Map(), standing: null, removal: null, revision: 0 };
+}
+
+/** Of an observation only the revision: see {@link recordOf}. */
+export function addFact(facts: MarketFacts, entry: MarketFact): void {
+  facts.revision = Math.max(facts.revision, entry.revision);
+  if (entry.type === 'market') facts.market = entry;
+  else if (entry.type === 'source') facts.sources.set(entry.position, entry);
+  else if (entry.type === 'standing') facts.standing = entry;
+  else if (entry.type === 'removal') facts.removal = entry;
 }
 
 /** The public name of a representative, and the salt of its digest. Both are in the market's body. */

@@ -36,6 +36,10 @@ export class TextSpool {
     return [...blocks.flatMap((block) => zstdDecompressSync(block).toString('utf8').split('\n')), ...waiting];
   }
 
+  owners(): string[] {
+    return [...this.#byOwner.keys()];
+  }
+
   drop(owner: string): void {
     this.#waitingLength -= this.#byOwner.get(owner)?.waitingLength ?? 0;
     this.#byOwner.delete(owner);

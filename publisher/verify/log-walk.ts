@@ -1,6 +1,8 @@
 /** Reads a log from its first entry to a checkpoint, and builds its tree and its markets from nothing else. */
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { HASH_BYTES } from '../../contract/log/merkle.ts';
+import type { TileReader } from '../../contract/log/proofs.ts';
 import { TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
@@ -17,9 +19,9 @@ export type SeenTree = Pick<LogCheckpoint, 'size' | 'root'>;
 
 export class LogWalk {
   /** Of the entries so far. */
-  readonly fold = new LogFold();
-  /** Entries whose text was taken down. Their markets may not be what their bodies show. */
-  takenDown = 0;
+  readonly fold = new LogFold({ keepsPast: true });
+  /** The indexes of entries whose text was taken down. */
+  readonly takenDown = new Set<number>();
   readonly #files: LogFiles;
   readonly #findings: Findings;
   readonly #tree = new LogTree();
@@ -63,6 +65,15 @@ export class LogWalk {
     }
   }
 
+  /** The root of the tree when it had this size, up to {@link size}. @throws LogFileError if a tile cannot be read */
+  async rootAt(size: number): Promise<Buffer> {
+    const readTile: TileReader = async (level, n, width) => {
+      const known = Math.min(TILE_WIDTH, Math.floor(this.size / TILE_WIDTH ** level) - n * TILE_WIDTH);
+      return (await this.#files.hashes(level, n, known)).subarray(0, width * HASH_BYTES);
+    };
+    return (await LogTree.at(size, readTile)).root();
+  }
+
   /** In order. A few are read ahead. */
   async *#bundles(
     from: number,
@@ -97,11 +108,11 @@ export class LogWalk {
 
   #addFact(url: string, { text }: ReadEntry): void {
     if (text === null) {
-      this.takenDown++;
+      this.takenDown.add(this.size);
       return;
     }
     try {
-      this.fold.add(text);
+      this.fold.add(text, this.size);
     } catch (error) {
       if (!(error instanceof LogFaultError)) throw error;
       this.#findings.add(url, 'log', `entry ${this.size}: ${error.message}`);

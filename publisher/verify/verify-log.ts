@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import pMap from 'p-map';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { problemType } from '../../contract/edge-problems.ts';
+import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
@@ -13,6 +14,8 @@ import { snapshotSchema } from '../../contract/market.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkBody, Findings } from './check-body.ts';
+import { checkExportRows } from './check-export-rows.ts';
+import { EXPORT_ROOT } from './check-exports.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
 import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
 import { LogWalk, type SeenTree } from './log-walk.ts';
@@ -27,6 +30,8 @@ export interface VerifyLogOptions {
   /** The signed checkpoint that was seen last. Null: none was. */
   readonly seen: string | null;
   readonly pageSizes?: PageSizes;
+  /** Entries of the log in a part of an export. Default: {@link EXPORT_PART_ENTRIES}. */
+  readonly partEntries?: number;
   /** Whether the reader shows an edition: it is compared with the log at the size that it names. */
   readonly isEdition?: boolean;
   /**
@@ -63,7 +68,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     if (vkeys.size === 0) for (const vkey of await files.vkeys()) vkeys.add(vkey);
     const keys = keysOf([...vkeys], VKEY_URL);
     const seen = options.seen === null ? null : seenCheckpoint(options.seen);
-    const look = new Look(reader, files, walk, keys, edition, options.pageSizes ?? DEFAULT_PAGE_SIZES);
+    const look = new Look(reader, files, walk, keys, edition, options);
     const note = await look.readOn(seen);
     // Nothing is remembered of a log whose own files disagree.
     if (findings.all.length === 0) checkpoint = note;
@@ -82,7 +87,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     checkpoint: findings.all.length === 0 ? checkpoint : null,
     vkeys: [...vkeys],
     size: walk.size,
-    takenDown: walk.takenDown,
+    takenDown: walk.takenDown.size,
   };
 }
 
@@ -94,6 +99,7 @@ class Look {
   readonly #keys: readonly VerifierKey[];
   readonly #edition: SeenTree | null;
   readonly #pageSizes: PageSizes;
+  readonly #partEntries: number;
   #note = '';
   #checkpoint: LogCheckpoint | null = null;
 
@@ -103,7 +109,7 @@ class Look {
     walk: LogWalk,
     keys: readonly VerifierKey[],
     edition: SeenTree | null,
-    pageSizes: PageSizes,
+    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES }: VerifyLogOptions,
   ) {
     this.#reader = reader;
     this.#files = files;
@@ -111,6 +117,7 @@ class Look {
     this.#keys = keys;
     this.#edition = edition;
     this.#pageSizes = pageSizes;
+    this.#partEntries = partEntries;
   }
 
   /** Reads the log up to its checkpoint. Returns the checkpoint as it is signed. */
@@ -158,6 +165,10 @@ class Look {
     await this.#checkKeys(findings);
     await this.#checkDocuments(findings);
     await this.#checkListAndSnapshot(findings, shown, counts);
+    // Exports are of today: they say nothing of an edition.
+    if (this.#edition !== null) return findings.all;
+    const isExportDue = wanted === undefined || again?.some(({ url }) => url.startsWith(EXPORT_ROOT));
+    if (isExportDue) await checkExportRows(this.#reader, findings, this.#walk, this.#partEntries);
     return findings.all;
   }
 

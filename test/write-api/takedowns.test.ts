@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { makeExport } from '../../publisher/exports/make-export.ts';
+import { readEntries } from '../../publisher/log/log-chunks.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { restore } from '../../publisher/repair/restore.ts';
@@ -11,6 +13,7 @@ import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { readAll } from '../../storage/paging.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { ingest } from '../ingest/ingest.ts';
+import { rowsOf } from '../publisher/exports/exported.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../publisher/faulty-storage.ts';
 import { logKey, testSigner, withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
@@ -125,6 +128,22 @@ describe('a takedown', () => {
     await publishAll();
     expect((await lines()).filter(isHidden)).toEqual(before);
     expect((await verified()).findings).toEqual([]);
+  });
+
+  it('leaves the daily exports verifiable: the one before it, and the next one without the texts', async () => {
+    const storage = dependencies();
+    const exported = () => makeExport({ storage, readEntries: (n, width) => readEntries(world.ledger, n, width) });
+    expect((await exported()).kind).toBe('made');
+    await remove('b');
+    await create({ first: 2, last: 5 });
+    await publishAll();
+    const before = await verified();
+    expect([before.findings, before.takenDown]).toEqual([[], 3]);
+    world.nowMs += 24 * 60 * 60 * 1000;
+    expect((await exported()).kind).toBe('made');
+    expect((await verified()).findings).toEqual([]);
+    const rows = await rowsOf(loggedReader(objects), 'observations');
+    expect(rows.filter(({ market }) => market === 'b')).toHaveLength(1);
   });
 
   it('waits until readers see that the market is removed, and takes only the entries of its range', async () => {

@@ -1,0 +1,141 @@
+/** `verify --log` proves the newest export: a wrong row is found, although the manifest has the digest of its file. */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { publish } from '../../../publisher/publish.ts';
+import { EXPORT_ROOT } from '../../../publisher/verify/check-exports.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
+import { days, exportWorld, FIRST_DAY } from '../exports/export-world.ts';
+import { LATEST, type Package, readPackage } from '../exports/exported.ts';
+import { testSigner } from '../log/test-log.ts';
+import { removeMarket } from '../remove-market.ts';
+import { market, price, SMALL_PAGES } from '../world.ts';
+import { loggedReader } from './logged-reader.ts';
+
+let reader: PublicReader;
+
+/** Two parts, with corrections across them, an unknown value, a removed market, and entries after the export. */
+beforeAll(async () => {
+  const world = exportWorld();
+  await world.ingest([market('a'), market('b'), market('gone'), ...days('a', 300), price('b', 1, null)]);
+  await world.ingest(days('gone', 3));
+  await publish(world.options.storage as never);
+  await world.ingest([price('a', FIRST_DAY + 3, 5), price('a', FIRST_DAY + 290, 6)], 'correct');
+  await removeMarket(world, 'gone');
+  await world.nextDay();
+  await world.ingest([market('later'), ...days('a', 2, 400)]);
+  await world.ingest([price('a', FIRST_DAY + 4, 7)], 'correct');
+  await removeMarket(world, 'b');
+  while ((await publish(world.options.storage as never)).isMoreDue);
+  reader = loggedReader(world.objects);
+});
+
+async function findingsOf(read: PublicReader) {
+  const options = { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES, partEntries: 256 };
+  return (await verifyLog(read, options)).findings;
+}
+
+/** The export with the lines of one file changed, and a manifest that has its size, digest and number of rows. */
+async function planted(
+  name: string,
+  edit: (lines: string[]) => readonly string[],
+  inManifest: (manifest: Package) => object = (manifest) => manifest,
+): Promise<{ readonly url: string; readonly read: PublicReader }> {
+  const manifest = await readPackage(reader);
+  const resource = manifest.resources.find((each) => each.name === name);
+  if (resource === undefined) throw new Error(`there is no ${name}`);
+  const url = EXPORT_ROOT + resource.path;
+  const lines = gunzipSync((await reader(url)).body)
+    .toString('utf8')
+    .split(/(?<=\n)/);
+  const changed = edit(lines);
+  const body = gzipSync(changed.join(''));
+  const rows = resource.rows + changed.length - lines.length;
+  const right = { ...resource, rows, bytes: body.length, hash: `sha256:${sha256Hex(body)}` };
+  const resources = manifest.resources.map((each) => (each === resource ? right : each));
+  const text = JSON.stringify(inManifest({ ...manifest, resources }));
+  const read: PublicReader = async (asked, headers) => {
+    const answer = await reader(asked, headers);
+    if (asked === url) return { ...answer, body };
+    return asked === LATEST ? { ...answer, body: Buffer.from(text) } : answer;
+  };
+  return { url, read };
+}
+
+const replace = (at: number, from: string | RegExp, to: string) => (lines: string[]) =>
+  lines.with(at, (lines[at] as string).replace(from, to));
+
+const unchanged = (lines: string[]) => lines;
+
+test('nothing is found in an export as it was made, in a log that has grown since', async () => {
+  expect(await findingsOf(reader)).toEqual([]);
+  expect(await findingsOf((await planted('observations-0-ndjson', unchanged)).read)).toEqual([]);
+});
+
+test('a table of markets that is older than the log shows what the log has said before', async () => {
+  // Only the generations tell how old it is.
+  const older = (manifest: Package) => ({ ...manifest, generation: 1 });
+  expect(await findingsOf((await planted('markets-0-ndjson', unchanged, older)).read)).toEqual([]);
+  const first = await planted('markets-0-ndjson', replace(0, /"revision":\d+/, '"revision":2'), older);
+  expect(await findingsOf(first.read)).toMatchObject([{ rule: 'not-in-log', url: first.url }]);
+});
+
+test('a manifest that names another log, and a file that is lost, are found', async () => {
+  for (const log of [
+    { root: 'AAAA', size: 9 },
+    { root: 'AAAA', size: 1_000_000 },
+  ]) {
+    const { read } = await planted('markets-0-ndjson', unchanged, (manifest) => ({ ...manifest, log }));
+    expect(await findingsOf(read)).toMatchObject([{ rule: 'not-in-log', url: LATEST }]);
+  }
+  const { url } = await planted('markets-0-ndjson', unchanged);
+  const lost: PublicReader = async (asked, headers) => reader(asked === url ? '/lost' : asked, headers);
+  expect((await findingsOf(lost)).map((each) => [each.rule, each.url])).toContainEqual(['status', url]);
+});
+
+describe('a planted fault is found, with its digest in the manifest', () => {
+  test.each([
+    ['another amount', 'observations-0-ndjson', replace(7, /"amountMinor":\d+/, '"amountMinor":1')],
+    ['another source', 'observations-1-ndjson', replace(2, 'https://example.com/a', 'https://example.org/a')],
+    [
+      'a correction that nobody made',
+      'observations-0-ndjson',
+      replace(9, '"supersededAt":null', '"supersededAt":"2026-10-01T12:00:00.000Z"'),
+    ],
+    ['a correction that is hidden', 'observations-0-ndjson', replace(3, /"supersededBy":"\w+"/, '"supersededBy":null')],
+    ['one row less', 'observations-0-ndjson', (lines: string[]) => lines.toSpliced(5, 1)],
+    ['a row twice', 'observations-0-ndjson', (lines: string[]) => lines.toSpliced(5, 0, lines[5] as string)],
+    [
+      'two rows changed over',
+      'observations-0-ndjson',
+      (lines: string[]) => [lines[1], lines[0], ...lines.slice(2)] as string[],
+    ],
+    [
+      'a row of another part',
+      'observations-1-ndjson',
+      (lines: string[]) => [...lines, (lines[0] as string).replace(/"logIndex":\d+/, '"logIndex":9')],
+    ],
+    ['no row', 'observations-1-ndjson', (lines: string[]) => [...lines, '{}\n']],
+    ['a line without an end', 'observations-1-ndjson', (lines: string[]) => [...lines, '{"market":"b"']],
+    ['CSV that differs', 'observations-0-csv', replace(4, ',final,', ',estimated,')],
+    ['another newest value', 'markets-0-ndjson', replace(0, /"amountMinor":\d+/, '"amountMinor":1')],
+    ['a market less', 'markets-0-ndjson', (lines: string[]) => lines.slice(0, 1)],
+    ['a market twice', 'markets-0-ndjson', (lines: string[]) => [...lines, ...lines]],
+    [
+      'a market that is not there',
+      'markets-0-ndjson',
+      (lines: string[]) => [...lines, (lines[1] as string).replace('"b"', '"c"')],
+    ],
+    [
+      'a removed market',
+      'markets-0-ndjson',
+      (lines: string[]) => [...lines, (lines[1] as string).replace('"b"', '"gone"')],
+    ],
+  ])('%s', async (_, name, edit) => {
+    const { url, read } = await planted(name, edit);
+    const found = await findingsOf(read);
+    expect(found.map(({ rule }) => rule)).toContain('not-in-log');
+    expect(found.every((each) => each.url === url || each.url.startsWith(EXPORT_ROOT))).toBe(true);
+  });
+});
