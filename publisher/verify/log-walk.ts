@@ -18,8 +18,6 @@ export type SeenTree = Pick<LogCheckpoint, 'size' | 'root'>;
 export class LogWalk {
   /** Of the entries so far. */
   readonly fold = new LogFold();
-  /** Entries whose text was taken down. Their markets may not be what their bodies show. */
-  takenDown = 0;
   readonly #files: LogFiles;
   readonly #findings: Findings;
   readonly #tree = new LogTree();
@@ -97,7 +95,7 @@ export class LogWalk {
 
   #addFact(url: string, { text }: ReadEntry): void {
     if (text === null) {
-      this.takenDown++;
+      this.fold.addTakenDown();
       return;
     }
     try {
