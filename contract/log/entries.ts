@@ -145,6 +145,13 @@ const removalEntrySchema = z.strictObject({
 
 const resetEntrySchema = z.strictObject({ ...ofMarket, type: z.literal('reset') });
 
+const takedownEntrySchema = z.strictObject({
+  ...ofMarket,
+  type: z.literal('takedown'),
+  first: z.int().min(0),
+  last: z.int().min(0),
+});
+
 const keyEntrySchema = z.strictObject({
   format: z.literal(LOG_FORMAT),
   type: z.literal('key'),
@@ -159,6 +166,7 @@ export const logEntrySchema = z.discriminatedUnion('type', [
   observationEntrySchema,
   removalEntrySchema,
   resetEntrySchema,
+  takedownEntrySchema,
   keyEntrySchema,
 ]);
 
@@ -168,6 +176,7 @@ export type SourceEntry = z.infer<typeof sourceEntrySchema>;
 export type StandingEntry = z.infer<typeof standingEntrySchema>;
 export type ObservationEntry = z.infer<typeof observationEntrySchema>;
 export type RemovalEntry = z.infer<typeof removalEntrySchema>;
+export type TakedownEntry = z.infer<typeof takedownEntrySchema>;
 
 function isVkey(vkey: string): boolean {
   try {

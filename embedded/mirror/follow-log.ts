@@ -5,6 +5,7 @@
  * The signed tree must begin with the one that was signed before. If it does not, the service has signed two pasts: that
  * is proven by the two checkpoints and the tiles, and nothing of it is taken over.
  */
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { encodeEntryBundle, leafOf, takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
@@ -13,6 +14,7 @@ import { consistencyProof, type TileReader, verifyConsistency } from '../../cont
 import { ndjsonPath, TILE_WIDTH, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { entryBundle } from '../../publisher/log/log-tiles.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { MirrorCopy } from './copy.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
@@ -46,6 +48,8 @@ export interface FollowOptions {
   readonly generation: number;
   /** Receives each new entry, in order: its line, which may say that it was taken down. */
   readonly onEntry: (line: string) => void | Promise<void>;
+  /** Whether the entries so far say that this one may be taken down. */
+  readonly isAnnounced: (index: number) => boolean;
 }
 
 /**
@@ -107,22 +111,18 @@ async function copyGrowth(
   newSize: number,
   read: TileReader,
   known: readonly string[],
-  { upstream, copy, generation, onEntry }: FollowOptions,
+  { upstream, copy, generation, onEntry, isAnnounced }: FollowOptions,
 ): Promise<readonly string[]> {
   const vkeys = [...known];
+  const withTombstones: Tile[] = [];
   for (const { level, n, width } of tilesOfGrowth(oldSize, newSize)) {
     const hashes = await read(level, n, width);
     if (level === 0) {
-      const path = ndjsonPath(n, width);
-      const gzipped = await readLogFile(upstream, path);
-      const lines = linesOf(gzipped, n, width);
-      if (!Buffer.concat(lines.map(leafOf)).equals(hashes)) {
-        throw new LogFaultError(`${LOG_ROOT}/${path} has other entries than the signed tree`);
-      }
-      await putLogFile(copy, path, gzipped, generation);
+      const { path, gzipped, lines } = await readLines(upstream, { n, width, hashes });
       if (lines.every((line) => takenDownHash(line) === null)) {
+        await putLogFile(copy, path, gzipped, generation);
         await putLogFile(copy, tilePath('entries', n, width), encodeEntryBundle(lines), generation);
-      }
+      } else withTombstones.push({ n, width, hashes });
       for (const line of lines.slice(Math.max(0, oldSize - n * TILE_WIDTH))) {
         const vkey = announcedKey(line);
         if (vkey !== null && !vkeys.includes(vkey)) vkeys.push(vkey);
@@ -131,7 +131,36 @@ async function copyGrowth(
     }
     await putLogFile(copy, tilePath(level, n, width), hashes, generation);
   }
+  // Their takedowns are later entries. They are read again: the tombstones that were seen are not kept in memory.
+  for (const tile of withTombstones) {
+    const { path, gzipped, lines } = await readLines(upstream, tile);
+    const place = lines.findIndex((line, at) => takenDownHash(line) !== null && !isAnnounced(tile.n * TILE_WIDTH + at));
+    if (place >= 0) {
+      throw new LogFaultError(
+        `${LOG_ROOT}/${path} hides entry ${tile.n * TILE_WIDTH + place}, and no takedown in the log names it`,
+      );
+    }
+    await putLogFile(copy, path, gzipped, generation);
+    const { body } = entryBundle(lines, path);
+    await putLogFile(copy, tilePath('entries', tile.n, tile.width), body, generation, PROBLEM_CONTENT_TYPE);
+  }
   return vkeys;
+}
+
+interface Tile {
+  readonly n: number;
+  readonly width: number;
+  /** Verified. */
+  readonly hashes: Buffer;
+}
+
+/** The entries of a tile. @throws LogFaultError for other ones than its hashes say */
+async function readLines(upstream: PublicReader, { n, width, hashes }: Tile) {
+  const path = ndjsonPath(n, width);
+  const gzipped = await readLogFile(upstream, path);
+  const lines = linesOf(gzipped, n, width);
+  if (Buffer.concat(lines.map(leafOf)).equals(hashes)) return { path, gzipped, lines };
+  throw new LogFaultError(`${LOG_ROOT}/${path} has other entries than the signed tree`);
 }
 
 function announcedKey(line: string): string | null {

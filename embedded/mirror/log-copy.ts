@@ -46,9 +46,15 @@ export function linesOf(gzipped: Buffer, n: number, width: number): readonly str
   return lines;
 }
 
-/** Stores a file of the log. One that is there stays: it never changes. */
-export async function putLogFile(copy: MirrorCopy, path: string, body: Buffer, generation: number): Promise<void> {
+/** Stores a file of the log. @param contentType default: that of its kind */
+export async function putLogFile(
+  copy: MirrorCopy,
+  path: string,
+  body: Buffer,
+  generation: number,
+  contentType?: string,
+): Promise<void> {
   const name = parsePublicKey(`${PUBLIC_PREFIX}${LOG_ROOT}/${path}`);
   if (name === null) throw new Error(`${path} is no path of the log`);
-  await copy.put(name, { body, generation });
+  await copy.put(name, { body, generation, ...(contentType !== undefined && { contentType }) });
 }

@@ -37,8 +37,9 @@ export class MirrorLog {
   /** Markets whose bodies in the copy were newer than the log when they were taken over. */
   readonly unproven = new Set<string>();
   /** Everything that the verified entries say. */
-  readonly #fold = new LogFold();
-  #takenDown = 0;
+  #fold = new LogFold();
+  /** Entries were noted, and then the log could not be taken over. */
+  #isFoldAhead = false;
   #faults: Finding[] = [];
 
   private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState) {
@@ -51,8 +52,7 @@ export class MirrorLog {
   /** Reads the entries that an earlier process has verified. */
   static async open(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState): Promise<MirrorLog> {
     const log = new MirrorLog(upstream, copy, state);
-    let index = 0;
-    for await (const line of log.#entries()) log.#note(line, index++ >= state.bodiesAt);
+    await log.#readCopy();
     return log;
   }
 
@@ -68,13 +68,19 @@ export class MirrorLog {
 
   /** Takes over what is new. Rejects as {@link followLog} does. */
   async follow(generation: number): Promise<void> {
+    if (this.#isFoldAhead) await this.#readCopy();
     const options = {
       upstream: this.#upstream,
       copy: this.#copy,
       generation,
-      onEntry: (line: string) => this.#note(line, true),
+      onEntry: (line: string) => {
+        this.#isFoldAhead = true;
+        this.#note(line, true);
+      },
+      isAnnounced: (index: number) => this.#fold.isAnnounced(index),
     };
     this.#known = await followLog(this.#known, options);
+    this.#isFoldAhead = false;
   }
 
   /** Whether the log has the size and the root that the snapshot names. `ahead`: it is not verified up to there. */
@@ -126,8 +132,6 @@ export class MirrorLog {
     findings: Findings,
     pageSize: number,
   ): Promise<'same' | 'ahead' | 'stale'> {
-    // The text of an entry that was taken down is missing in its market, and nobody can say which one that is.
-    if (this.#takenDown > 0) return 'same';
     const folded = foldedMarket(this.#fold, slug, findings);
     if (folded === null) return 'ahead';
     const isRemoved = folded.kind === 'removed';
@@ -157,6 +161,15 @@ export class MirrorLog {
     return faults;
   }
 
+  /** Notes what was taken over, and nothing else. */
+  async #readCopy(): Promise<void> {
+    this.#fold = new LogFold();
+    this.#isFoldAhead = false;
+    this.#faults = [];
+    let index = 0;
+    for await (const line of this.#entries()) this.#note(line, index++ >= this.#bodiesAt);
+  }
+
   /** The entries of the copy. */
   async *#entries(): AsyncGenerator<string> {
     const size = this.checkpoint?.size ?? 0;
@@ -168,7 +181,7 @@ export class MirrorLog {
 
   #note(line: string, isNew: boolean): void {
     if (takenDownHash(line) !== null) {
-      this.#takenDown++;
+      this.#fold.addTakenDown();
       return;
     }
     try {
@@ -187,7 +200,8 @@ export class MirrorLog {
       readonly market?: string;
       readonly revision?: number;
     };
-    if (typeof market !== 'string') return;
+    // A takedown changes no body.
+    if (typeof market !== 'string' || type === 'takedown') return;
     this.due.set(market, type === 'reset' ? 0 : Math.max(revision, this.due.get(market) ?? 0));
   }
 }

@@ -2,7 +2,7 @@
  * From the entries of the log back to the records that are rendered: with it, the log alone gives every public value
  * again. `verify --log` and the simulator use it. Pure. docs/log.md has the rules ("From entries to bodies").
  */
-import type { LogEntry } from '../../contract/log/entries.ts';
+import type { LogEntry, TakedownEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
 import type { Removal } from '../../contract/removed-market.ts';
@@ -28,19 +28,36 @@ export class LogFold {
   /** Observations; with the past, all entries of markets. Each text is behind its index and a space. */
   readonly #texts = new TextSpool();
   readonly #vkeys: string[] = [];
+  /** Indexes of entries whose text was taken down. */
+  readonly #takenDown = new Set<number>();
+  /** Indexes that `takedown` entries name. */
+  readonly #announced = new Set<number>();
+  #size = 0;
+  readonly #end: number;
 
-  /** `keepsPast`: also gives what earlier entries said. Default: it does not, and needs less memory. */
-  constructor({ keepsPast = false } = {}) {
+  /**
+   * @param options `keepsPast`: also gives what earlier entries said; default: it does not, and needs less memory.
+   *   `end`: what the log says after so many entries does not count; default: all counts
+   */
+  constructor({ keepsPast = false, end = Number.POSITIVE_INFINITY } = {}) {
     this.#keepsPast = keepsPast;
+    this.#end = end;
   }
 
   /**
    * @param text the exact text of the next entry
-   * @param index of the entry; needed for the past alone
    * @throws LogFaultError if it is no entry, or contradicts an earlier one
    */
-  add(text: string, index = 0): void {
+  add(text: string): void {
+    const index = this.#size++;
+    // Of the entries behind the end, only those count that say which earlier ones may have gone.
+    if (index >= this.#end && !text.includes('"type":"takedown"')) return;
     const entry = parseEntry(text);
+    if (entry.type === 'takedown') {
+      this.#announce(entry, index);
+      return;
+    }
+    if (index >= this.#end) return;
     if (entry.type === 'key') {
       this.#vkeys.push(entry.vkey);
       return;
@@ -51,6 +68,30 @@ export class LogFold {
     // The history of a removed market is no longer public.
     if (!this.#keepsPast && (entry.type === 'reset' || entry.type === 'removal')) this.#texts.drop(market);
     if (this.#keepsPast || entry.type === 'observation') this.#texts.add(market, `${index} ${text}`);
+  }
+
+  /** In the place of the next entry: its text was taken down. */
+  addTakenDown(): void {
+    this.#takenDown.add(this.#size++);
+  }
+
+  /** How many entries were taken down. */
+  get takenDown(): number {
+    return this.#takenDown.size;
+  }
+
+  isTakenDown(index: number): boolean {
+    return this.#takenDown.has(index);
+  }
+
+  /** Whether the log itself says that this entry may have gone. A line in its place is nobody's word. */
+  isAnnounced(index: number): boolean {
+    return this.#announced.has(index);
+  }
+
+  /** Entries that are gone, in order, although the log does not say so: somebody hides them. */
+  unannounced(): readonly number[] {
+    return [...this.#takenDown].filter((index) => !this.isAnnounced(index));
   }
 
   /** The verifier keys that `key` entries have announced, oldest first. */
@@ -95,11 +136,21 @@ export class LogFold {
       const space = line.indexOf(' ');
       const index = Number(line.slice(0, space));
       if (index >= size) break;
-      const entry = JSON.parse(line.slice(space + 1)) as Exclude<LogEntry, { readonly type: 'key' }>;
+      const entry = JSON.parse(line.slice(space + 1)) as Exclude<LogEntry, { readonly type: 'key' | 'takedown' }>;
       if (entry.type === 'reset') standing.length = 0;
       else standing.push({ index, entry });
     }
     return standing;
+  }
+
+  /** The answer of a removed market follows from its removal, so no body needs what is gone. */
+  #announce({ market, first, last }: TakedownEntry, index: number): void {
+    if (!this.#markets.get(market)?.removal) {
+      throw new LogFaultError(`entries of ${market} are taken down, and it is not removed`);
+    }
+    if (first > last || last >= index)
+      throw new LogFaultError(`no entries ${first} to ${last} are before entry ${index}`);
+    for (let named = first; named <= last; named++) this.#announced.add(named);
   }
 
   #addFact(entry: MarketFact): void {

@@ -62,7 +62,9 @@ export class LogPlan {
     assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
-    if (takedown !== null) await plan.#takeDown(takedown);
+    // A takedown is of a market that the log has as removed: after a restore, the log says so again.
+    if (takedown !== null && state.resetBefore === undefined) await plan.#takeDown(takedown);
+    else plan.#isTakedownDue = takedown !== null;
     await plan.#appendKeys();
     return plan;
   }
@@ -128,8 +130,7 @@ export class LogPlan {
       size = edge.tree.size;
       root = edge.tree.root().toString('base64');
       const n = Math.floor(size / TILE_WIDTH);
-      if (size > before.size && edge.open.length > 0) await this.#addEntries(edge.open, n);
-      else await this.#addChunks(edge.open, n);
+      if (edge.open.length > 0) await this.#addEntries(edge.open, n);
       await this.#addHashes(edge.tree.partialTiles(before.size));
     }
     const vkeys = this.#vkeys;
@@ -165,10 +166,12 @@ export class LogPlan {
     for (const line of step.lines) await this.#bundle.add(line);
     this.#takenDown = step.count;
     this.#isTakedownDue = step.isMoreDue;
-    if (step.open === null) return;
-    const { open } = await this.#openEdge();
-    open.splice(0, open.length, ...step.open.entries);
-    this.#newFrom = step.open.from;
+    if (step.open !== null) {
+      const { open } = await this.#openEdge();
+      open.splice(0, open.length, ...step.open.entries);
+      this.#newFrom = step.open.from;
+    }
+    await this.append(step.announcements);
   }
 
   async #openEdge(): Promise<LogEdge> {

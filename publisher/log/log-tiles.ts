@@ -31,12 +31,13 @@ export interface MadeTile {
 export function entryTiles(n: number, width: number, entries: () => Promise<readonly string[]>): readonly MadeTile[] {
   const lines = ndjsonPath(n, width);
   return [
-    { key: logKeyOf(tilePath('entries', n, width)), make: async () => bundleOf(await entries(), lines) },
+    { key: logKeyOf(tilePath('entries', n, width)), make: async () => entryBundle(await entries(), lines) },
     { key: logKeyOf(lines), make: async () => ({ body: gzipSync(ndjsonTile(await entries())) }) },
   ];
 }
 
-function bundleOf(entries: readonly string[], lines: string): TileBody {
+/** The entry bundle; the answer in its place if an entry was taken down. @param lines the path of its NDJSON */
+export function entryBundle(entries: readonly string[], lines: string): TileBody {
   if (entries.every((text) => takenDownHash(text) === null)) return { body: encodeEntryBundle(entries) };
   const document = problem('taken-down', `Read ${LOG_ROOT}/${lines}: it has the other entries, and the hashes of all.`);
   return { body: Buffer.from(canonicalJson(document as object as Json)), isGone: true };

@@ -5,7 +5,11 @@
  * Safety: all of it is in the bundle, and is applied after the swap like every other change of the log. So a crash at
  * any step is recovered by the same code. A publisher that has planned with the text loses the swap. The market is
  * removed and published as removed, for good: of its entries, the public answer needs only the removal.
+ *
+ * A tombstone is not signed, so anybody who serves the files could put one. Therefore the same generation appends
+ * `takedown` entries that name exactly these indexes. Readers take no other tombstone.
  */
+import { entryText, LOG_FORMAT } from '../../contract/log/entries.ts';
 import { takenDownHash, takenDownLine } from '../../contract/log/entry-bundle.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
 import { ndjsonPath, parseTilePath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
@@ -23,6 +27,8 @@ const TILES_AT_ONCE = 32;
 export interface TakedownStep {
   readonly lines: readonly BundleLine[];
   /** The entries after the last full tile, if some of them were taken down, and the first of those. */
+  /** The texts of the entries that announce the tombstones. */
+  readonly announcements: readonly string[];
   readonly open: { readonly entries: readonly string[]; readonly from: number } | null;
   /** Entries that were taken down. */
   readonly count: number;
@@ -40,13 +46,13 @@ export async function nextTakedownStep(
   size: number,
 ): Promise<TakedownStep | null> {
   const item = await storage.ledger.get(takedownKey(id));
-  if (item === null) return { lines: [forgotten(id)], open: null, count: 0, isMoreDue: false };
+  if (item === null) return { lines: [forgotten(id)], announcements: [], open: null, count: 0, isMoreDue: false };
   const { value } = item;
   const published = await storage.ledger.get(publishedHeadsKey(value.market));
   if (!published?.value.isRemoved || published.value.logged === undefined) return null;
   const lines: BundleLine[] = [];
   let open: TakedownStep['open'] = null;
-  let count = 0;
+  const hidden: number[] = [];
   const end = Math.min(size, (value.last ?? size) + 1);
   const firstTile = Math.floor(value.next / TILE_WIDTH);
   const endTile = Math.min(Math.ceil(end / TILE_WIDTH), firstTile + TILES_AT_ONCE);
@@ -55,25 +61,38 @@ export async function nextTakedownStep(
     const entries = await readEntries(storage.ledger, n, width);
     const isMeant = (index: number) => value.next <= n * TILE_WIDTH + index && n * TILE_WIDTH + index < end;
     const changed = entries.map((text, index) => (isMeant(index) && isOf(value.market, text) ? tombstone(text) : text));
-    const from = changed.findIndex((text, index) => text !== entries[index]);
-    if (from < 0) continue;
-    count += changed.filter((text, index) => text !== entries[index]).length;
+    const places = [...changed.keys()].filter((index) => changed[index] !== entries[index]);
+    const [from] = places;
+    if (from === undefined) continue;
+    hidden.push(...places.map((index) => n * TILE_WIDTH + index));
     if (width < TILE_WIDTH) open = { entries: changed, from };
     else lines.push(...changedChunks(n, entries, changed));
     lines.push(...(await publicTiles(storage, n, changed)));
   }
   const next = Math.max(value.next, Math.min(end, endTile * TILE_WIDTH));
   const isDone = next >= end;
+  const count = hidden.length;
   lines.push(recorded(item, id, { next, count: value.entries + count, generation: isDone ? generation : null }));
   if (isDone) lines.push(forgotten(id));
-  return { lines, open, count, isMoreDue: !isDone };
+  return { lines, announcements: announcementsOf(value.market, hidden), open, count, isMoreDue: !isDone };
 }
 
-/** The answer for a removed market follows from its removal, and a reset says nothing of it. */
+/** One for each run of neighbours: a wider range would let others hide what lies between. */
+function announcementsOf(market: string, indexes: readonly number[]): readonly string[] {
+  const runs: { first: number; last: number }[] = [];
+  for (const index of indexes) {
+    const run = runs.at(-1);
+    if (run?.last === index - 1) run.last = index;
+    else runs.push({ first: index, last: index });
+  }
+  return runs.map((run) => entryText({ format: LOG_FORMAT, type: 'takedown', market, ...run }));
+}
+
+/** The answer for a removed market follows from its removal, a reset says nothing of it, and takedowns are proofs. */
 function isOf(slug: string, text: string): boolean {
   if (takenDownHash(text) !== null) return false;
   const { market, type } = JSON.parse(text) as { readonly market?: string; readonly type: string };
-  return market === slug && type !== 'removal' && type !== 'reset';
+  return market === slug && type !== 'removal' && type !== 'reset' && type !== 'takedown';
 }
 
 function tombstone(text: string): string {

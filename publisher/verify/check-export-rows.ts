@@ -114,7 +114,7 @@ class RowsCheck {
         expected.delete(logIndex);
         matched++;
         if (line !== ndjsonLine(right)) unproven++;
-      } else if (isLoose && this.#walk.takenDown.has(logIndex as number)) unproven++;
+      } else if (isLoose && this.#walk.fold.isTakenDown(logIndex as number)) unproven++;
       else return this.#add(path, `has a row of ${market} with logIndex ${logIndex} that this entry does not give`);
     }
     if (matched < rows) this.#add(path, `lacks ${rows - matched} of ${rows} rows that the log gives`);
@@ -128,7 +128,7 @@ class RowsCheck {
 
   /** Nobody can tell which of its entries: a hash does not say. */
   #isTakenDown(slug: string): boolean {
-    return this.#walk.takenDown.size > 0 && this.#walk.fold.isRemoved(slug);
+    return this.#walk.fold.takenDown > 0 && this.#walk.fold.isRemoved(slug);
   }
 
   async markets(): Promise<void> {

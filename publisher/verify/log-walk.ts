@@ -19,9 +19,7 @@ export type SeenTree = Pick<LogCheckpoint, 'size' | 'root'>;
 
 export class LogWalk {
   /** Of the entries so far. */
-  readonly fold = new LogFold({ keepsPast: true });
-  /** The indexes of entries whose text was taken down. */
-  readonly takenDown = new Set<number>();
+  readonly fold: LogFold;
   readonly #files: LogFiles;
   readonly #findings: Findings;
   readonly #tree = new LogTree();
@@ -32,6 +30,7 @@ export class LogWalk {
     this.#files = files;
     this.#findings = findings;
     this.#edition = edition;
+    this.fold = new LogFold({ keepsPast: true, ...(edition && { end: edition.size }) });
   }
 
   get size(): number {
@@ -52,8 +51,7 @@ export class LogWalk {
       const known = this.#tree.size - n * TILE_WIDTH;
       this.#checkKnown(n, entries, known);
       for (const entry of entries.slice(known)) {
-        if (this.#edition === null || this.size < this.#edition.size)
-          this.#addFact(`${LOG_ROOT}/${tilePath('entries', n, entries.length)}`, entry);
+        this.#addFact(`${LOG_ROOT}/${tilePath('entries', n, entries.length)}`, entry);
         for (const tile of this.#tree.append(entry.leaf)) await this.#compareTile(tile);
         this.#compare(seen);
         this.#compareEdition();
@@ -108,11 +106,11 @@ export class LogWalk {
 
   #addFact(url: string, { text }: ReadEntry): void {
     if (text === null) {
-      this.takenDown.add(this.size);
+      this.fold.addTakenDown();
       return;
     }
     try {
-      this.fold.add(text, this.size);
+      this.fold.add(text);
     } catch (error) {
       if (!(error instanceof LogFaultError)) throw error;
       this.#findings.add(url, 'log', `entry ${this.size}: ${error.message}`);

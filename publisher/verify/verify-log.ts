@@ -10,7 +10,9 @@ import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
+import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { snapshotSchema } from '../../contract/market.ts';
+import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkBody, Findings } from './check-body.ts';
@@ -87,7 +89,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     checkpoint: findings.all.length === 0 ? checkpoint : null,
     vkeys: [...vkeys],
     size: walk.size,
-    takenDown: walk.takenDown.size,
+    takenDown: walk.fold.takenDown,
   };
 }
 
@@ -162,6 +164,7 @@ class Look {
       },
       { concurrency: MARKETS_AT_ONCE },
     );
+    this.#checkTakedowns(findings);
     await this.#checkKeys(findings);
     await this.#checkDocuments(findings);
     await this.#checkListAndSnapshot(findings, shown, counts);
@@ -170,6 +173,20 @@ class Look {
     const isExportDue = wanted === undefined || again?.some(({ url }) => url.startsWith(EXPORT_ROOT));
     if (isExportDue) await checkExportRows(this.#reader, findings, this.#walk, this.#partEntries);
     return findings.all;
+  }
+
+  /** A tombstone is no signed word: whoever serves the files can put one. One finding for each file. */
+  #checkTakedowns(findings: Findings): void {
+    const { fold, size } = this.#walk;
+    const first = new Map<number, number>();
+    for (const index of fold.unannounced()) {
+      const n = Math.floor(index / TILE_WIDTH);
+      if (!first.has(n)) first.set(n, index);
+    }
+    for (const [n, index] of first) {
+      const url = `${LOG_ROOT}/${ndjsonPath(n, widthOfTile(0, n, size))}`;
+      findings.add(url, 'not-in-log', `hides entry ${index}, and no takedown in the log names it`);
+    }
   }
 
   /** Each key that the log names must have signed the checkpoint: else its readers would trust the wrong ones. */

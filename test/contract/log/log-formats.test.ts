@@ -22,7 +22,16 @@ import { inclusionProof, verifyInclusion } from '../../../contract/log/proofs.ts
 import { parseTlogProof, tlogProofText } from '../../../contract/log/tlog-proof.ts';
 import { marketDefinitionFields } from '../../../contract/market.ts';
 import type { Observation } from '../../../contract/metric.ts';
-import { growLog, type LogFiles, NEXT_SIGNER, ORIGIN, SAMPLE_ENTRIES, SIGNER, tileReaderOf } from './sample-log.ts';
+import {
+  growLog,
+  type LogFiles,
+  NEXT_SIGNER,
+  ORIGIN,
+  SAMPLE_ENTRIES,
+  SAMPLE_TAKEDOWN,
+  SIGNER,
+  tileReaderOf,
+} from './sample-log.ts';
 
 const GOLDEN = new URL('golden/', import.meta.url);
 
@@ -46,6 +55,7 @@ beforeAll(async () => {
   const hashes = await inclusionProof(texts.length, PROVEN, tileReaderOf(files));
   proof = tlogProofText({ extra: Buffer.from(texts[PROVEN] as string), index: PROVEN, proof: hashes, checkpoint });
   files.set('entry-8.tlog-proof', Buffer.from(proof));
+  files.set('takedown.json', Buffer.from(entryText(SAMPLE_TAKEDOWN)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));
 });
 
@@ -63,14 +73,14 @@ test('every file of a small log is as it was', () => {
 
 describe('entries', () => {
   test('of every type and kind are in the sample', () => {
-    const types = new Set(SAMPLE_ENTRIES.map(({ type }) => type));
+    const types = new Set([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN].map(({ type }) => type));
     expect(types.size).toBe(logEntrySchema.def.options.length);
   });
 
-  test.each(SAMPLE_ENTRIES.map((entry, index) => [entry.type, index, entry] as const))(
+  test.each([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN].map((entry, index) => [entry.type, index, entry] as const))(
     'a %s (%i) can be read back',
-    (_, index, entry) => {
-      expect(parseEntry(texts[index] as string)).toEqual(entry);
+    (_, __, entry) => {
+      expect(parseEntry(entryText(entry))).toEqual(entry);
     },
   );
 
@@ -124,6 +134,7 @@ describe('entries', () => {
     ['half of a surrogate pair', () => market().replace('Gold', '\\ud800')],
     ['a name that every object has', () => market().replace('"kind"', '"__proto__":{},"kind"')],
     ['an instant with an offset', () => market().replace('06:00:00Z', '06:00:00+00:00')],
+    ['a takedown from no index', () => entryText(SAMPLE_TAKEDOWN).replace('3', '-1')],
     ['a tombstone', () => takenDownLine(leafHash(market()))],
   ])('with %s are refused', (_, text) => {
     expect(() => parseEntry(text())).toThrow(LogFaultError);

@@ -148,6 +148,9 @@ export const SAMPLE_ENTRIES: readonly LogEntry[] = [
   },
 ];
 
+/** Of the type that came last: it has a golden file of its own. */
+export const SAMPLE_TAKEDOWN: LogEntry = { ...ofGold, type: 'takedown', first: 3, last: 8 };
+
 /** The paths below the root of a log, each with its bytes. NDJSON is plain, so that its bytes are the same everywhere. */
 export type LogFiles = Map<string, Buffer>;
 

@@ -170,3 +170,37 @@ describe('the fold refuses', () => {
     expect(() => fold(...entries)).toThrow(LogFaultError);
   });
 });
+
+describe('a takedown', () => {
+  const takedown = (first: number, last: number): LogEntry => ({
+    format: 1,
+    type: 'takedown',
+    market: 'a',
+    first,
+    last,
+  });
+
+  test('announces the entries that it names, and no others', () => {
+    const log = new LogFold();
+    for (let index = 0; index < 4; index++) log.addTakenDown();
+    log.add(entryText(REMOVAL));
+    expect(log.unannounced()).toEqual([0, 1, 2, 3]);
+    log.add(entryText(takedown(1, 2)));
+    expect([log.unannounced(), log.takenDown]).toEqual([[0, 3], 4]);
+    log.add(entryText(RESET));
+    expect(log.unannounced()).toEqual([0, 3]);
+  });
+
+  test.each<[string, readonly LogEntry[]]>([
+    ['of a market that is public', [MARKET, takedown(0, 0)]],
+    ['of a market that the log does not know', [RESET, takedown(0, 0)]],
+    ['of a market that is public again', [REMOVAL, RESET, MARKET, takedown(0, 0)]],
+    ['of entries that are not there yet', [REMOVAL, takedown(0, 1)]],
+    ['of no entries', [REMOVAL, RESET, REMOVAL, takedown(1, 0)]],
+  ])('%s is refused, and announces nothing', (_, entries) => {
+    const log = new LogFold();
+    for (const entry of entries.slice(0, -1)) log.add(entryText(entry));
+    expect(() => log.add(entryText(entries.at(-1) as LogEntry))).toThrow(LogFaultError);
+    expect([0, 1].some((index) => log.isAnnounced(index))).toBe(false);
+  });
+});

@@ -72,8 +72,7 @@ export async function readLog(objects: ObjectStore, seed = 1): Promise<readonly 
 
 /** Short, for comparison: `market gold-usd 3`. */
 export function brief(entry: LogEntry): string {
-  if (entry.type === 'key' || entry.type === 'reset')
-    return `${entry.type} ${'market' in entry ? entry.market : ''}`.trim();
+  if (!('revision' in entry)) return `${entry.type} ${'market' in entry ? entry.market : ''}`.trim();
   const what = entry.type === 'observation' ? ` ${entry.observedAt.slice(0, 10)}` : '';
   return `${entry.type} ${entry.market} ${entry.revision}${what}`;
 }
