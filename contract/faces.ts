@@ -77,6 +77,8 @@ export const faceRatesSchema = z
       .describe('Named by the base: how much of each currency one of the base is worth, as a floating-point number.'),
   );
 
+export type FaceRates = z.infer<typeof faceRatesSchema>;
+
 /** `GET /api/v1/faces/currency-api/{date}/v1/currencies.json`. */
 export const faceCurrenciesSchema = z
   .record(codeSchema, z.string())

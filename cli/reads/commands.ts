@@ -151,13 +151,6 @@ Examples:
       const { verifyService } = await import('./verify.ts');
       const { share, removed = [], edition = null, log = false, logKey } = options;
       if (logKey && !log) throw new CommandError('usage', '--log-key needs --log.', 'Add --log.');
-      if (edition !== null && log) {
-        throw new CommandError(
-          'usage',
-          '--log checks the newest generation, not an edition.',
-          'Leave one of them out.',
-        );
-      }
       const { knownLogsPath } = await import('../log/known-logs.ts');
       const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options) } : null;
       const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };

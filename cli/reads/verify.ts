@@ -6,7 +6,7 @@ import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { VKEY_URL } from '../../publisher/verify/log-files.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
-import { type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
+import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { counted, note, printFields, printJson, Table } from '../output.ts';
@@ -48,7 +48,8 @@ export async function verifyService(
   };
   const reader = edition === null ? publicReaderOf(url) : editionReader(publicReaderOf(url), edition);
   const { findings, ...report } = await confirmFindings(reader, asked, pause);
-  const log = logCheck === null ? null : await verifyTheLog(url, logCheck, pause);
+  const log =
+    logCheck === null ? null : await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null });
   const all = [...findings, ...(log?.findings ?? [])];
   if (all.length > 0) endWith('findings');
   if (asJson) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
@@ -75,14 +76,15 @@ function shownLog({ size, vkeys, takenDown }: VerifyLogReport) {
 
 async function verifyTheLog(
   url: URL,
+  reader: PublicReader,
   { vkeys, memory }: LogCheck,
-  pause: (found: readonly Finding[]) => Promise<boolean>,
+  options: Pick<VerifyLogOptions, 'pause' | 'isEdition'>,
 ): Promise<VerifyLogReport> {
   const known = readKnownLogs(memory).get(url.href);
-  const report = await verifyLog(publicReaderOf(url), {
+  const report = await verifyLog(reader, {
     vkeys: vkeys ?? known?.vkeys ?? [],
     seen: known?.checkpoint ?? null,
-    pause,
+    ...options,
   });
   if (report.findings.some(({ rule }) => rule === 'fork')) {
     note(`A fork: keep ${memory}, and a copy of it. The checkpoint in it for ${url.href} is the proof.`);

@@ -1,8 +1,8 @@
 /** Walks the list of the service, and takes over its markets before the list that leads to them. */
 import pMap from 'p-map';
-import { statusOfObject } from '../../contract/edge-problems.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { marketUrl } from '../../contract/routes.ts';
+import { marketFaceNames } from '../../publisher/faces/face-names.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { ALL_MARKETS } from '../../publisher/verify/share.ts';
@@ -12,7 +12,7 @@ import { publishesFiles } from './copy-files.ts';
 import type { WalkedList } from './copy-list-files.ts';
 import { copyMarket, goneBody, isCopied, nextCursorOf, PageCopier } from './copy-market.ts';
 import type { MirrorWorld } from './mirror-world.ts';
-import { copiedKeys } from './reached.ts';
+import { copiedKeys, copiedMarkets } from './reached.ts';
 
 /** Each of them holds the observations of one market in memory. */
 const MARKETS_AT_ONCE = 4;
@@ -94,15 +94,7 @@ export async function putList({ copy, generation }: MirrorWorld, { head }: Walke
 
 /** Markets of the copy that the list does not show, and that are not known as removed. */
 export async function unlistedMarkets({ copy }: MirrorWorld, listed: ReadonlySet<string>): Promise<readonly string[]> {
-  const unlisted: string[] = [];
-  const prefix = publicKey({ kind: 'market', slug: 'a' }).replace(/[^/]*$/, '');
-  for await (const key of copiedKeys(copy, prefix)) {
-    const name = parsePublicKey(key);
-    if (name?.kind !== 'market' || listed.has(name.slug)) continue;
-    const head = await copy.head(name);
-    if (head !== null && statusOfObject(head.metadata.contentType) === 200) unlisted.push(name.slug);
-  }
-  return unlisted;
+  return (await copiedMarkets(copy)).filter((slug) => !listed.has(slug));
 }
 
 /** To be called after the list without them is put. Returns those that the service does not have any more. */
@@ -117,6 +109,9 @@ export async function copyRemovals(world: MirrorWorld, slugs: readonly string[])
     for await (const key of copiedKeys(world.copy, `${PUBLIC_PREFIX}${marketUrl(slug)}/`)) {
       const name = parsePublicKey(key);
       if (name !== null) await world.copy.put(name, body);
+    }
+    for (const name of marketFaceNames(slug)) {
+      if ((await world.copy.head(name)) !== null) await world.copy.put(name, body);
     }
     await world.copy.put({ kind: 'market', slug }, body);
   }

@@ -11,13 +11,14 @@ import { copiedSnapshot } from './copied-snapshot.ts';
 import { MirrorCopy } from './copy.ts';
 import { copyEdition } from './copy-edition.ts';
 import { copyExports } from './copy-exports.ts';
+import { copyFaces } from './copy-faces.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
 import { copiedEditions } from './reached.ts';
-import { copyOnce, type RoundReport } from './round.ts';
+import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
 import { sweepCopy } from './sweep-copy.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from './upstream.ts';
 
@@ -34,7 +35,7 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly pageSizes?: PageSizes;
 }
 
-/** A day has one export, and editions never change: each costs one small GET. */
+/** A day has one export and one run of faces, and editions never change: what is new is found by small GETs. */
 const FILES_EVERY_MS = 10 * 60 * 1000;
 /** A sweep reads the head of every file. */
 const SWEEP_EVERY_MS = 6 * 3600 * 1000;
@@ -119,12 +120,14 @@ export class Mirror {
     return findings.length === 0 ? report : { ...report, state: 'faulty', findings: [...report.findings, ...findings] };
   }
 
-  /** After the bodies: an export or an edition that does not fit, or is broken, holds nothing else back. */
+  /** After the bodies: faces, an export or an edition that does not fit, or is broken, holds nothing else back. */
   async #followFiles({ snapshot: { generation, projections = [] } }: RoundReport): Promise<readonly Finding[]> {
-    const { upstream, nowMs, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
+    const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     if (nowMs() - this.#filesAtMs < FILES_EVERY_MS) return [];
     const world = { upstream, copy: this.#copy, log: this.#log, pageSizes, generation };
-    const findings = projections.includes('exports') ? [...(await copyExports(world))] : [];
+    const findings: Finding[] = [];
+    if (projections.includes('faces')) findings.push(...(await copyFaces({ ...world, pause }, CACHED_MS)));
+    if (projections.includes('exports')) findings.push(...(await copyExports(world)));
     for (const name of new Set([...editions, ...(await copiedEditions(this.#copy))])) {
       findings.push(...(await copyEdition(world, name)));
     }

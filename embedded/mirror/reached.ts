@@ -1,7 +1,9 @@
 /** Which objects of the copy a reader can still be led to. */
 
+import { statusOfObject } from '../../contract/edge-problems.ts';
 import { exportManifestSchema } from '../../contract/export-manifest.ts';
 import { EXPORT_KEPT_DAYS } from '../../contract/export-tables.ts';
+import { FACE_RATES_KEPT_DAYS } from '../../contract/face-limits.ts';
 import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import type { Projection } from '../../contract/projections.ts';
 import {
@@ -17,9 +19,12 @@ import type { MirrorCopy } from './copy.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const dayBefore = (nowMs: number, days: number) => new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10);
+
 /** Kinds that go when the service switches them off. */
 const SWITCHED: { readonly [Name in Projection]?: readonly PublicObjectKind[] } = {
   'history-files': HISTORY_FILE_KINDS,
+  faces: ['face-rates', 'face-prices', 'face-includes', 'face-quotes'],
   latest: ['latest', 'latest-csv'],
   recent: ['recent'],
 };
@@ -63,6 +68,7 @@ export class CopyReach {
     if (name.kind.startsWith('export-')) return this.#exported.has(publicKey(name));
     if ('cursor' in name)
       return (await this.#cursorsOf(name.kind === 'history-page' ? name.slug : null)).has(name.cursor);
+    if (name.kind === 'face-rates' && name.date < dayBefore(this.#options.nowMs, FACE_RATES_KEPT_DAYS)) return false;
     return !this.#switchedOff.has(name.kind) && !('slug' in name && lost.has(name.slug));
   }
 
@@ -91,6 +97,19 @@ export async function* copiedKeys({ objects }: MirrorCopy, prefix: string): Asyn
     yield* page.keys;
     after = page.next;
   }
+}
+
+/** Slugs of the markets that the copy has, without removed ones. */
+export async function copiedMarkets(copy: MirrorCopy): Promise<readonly string[]> {
+  const slugs: string[] = [];
+  const prefix = publicKey({ kind: 'market', slug: 'a' }).replace(/[^/]*$/, '');
+  for await (const key of copiedKeys(copy, prefix)) {
+    const name = parsePublicKey(key);
+    if (name?.kind !== 'market') continue;
+    const head = await copy.head(name);
+    if (head !== null && statusOfObject(head.metadata.contentType) === 200) slugs.push(name.slug);
+  }
+  return slugs;
 }
 
 /** Whether all pages after the head of a history are there. */
@@ -123,7 +142,7 @@ function isTileReached(name: Extract<PublicObjectName, { readonly tile: string }
 
 /** The manifests of the days that are kept, the newest one of them, and the files that they name. */
 async function exportedKeys(copy: MirrorCopy, nowMs: number): Promise<ReadonlySet<string>> {
-  const firstDay = new Date(nowMs - EXPORT_KEPT_DAYS * DAY_MS).toISOString().slice(0, 10);
+  const firstDay = dayBefore(nowMs, EXPORT_KEPT_DAYS);
   const keys = new Set<string>();
   for await (const key of copiedKeys(copy, PUBLIC_PREFIX + EXPORT_ROOT)) {
     const name = parsePublicKey(key);

@@ -46,7 +46,7 @@ export interface RoundReport {
 }
 
 /** Longer than a shared cache keeps a body. */
-const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
+export const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
 const MOST_TRIES = 3;
 
 /**

@@ -1,5 +1,11 @@
 /** Checks faces: those of a market by rendering them again from its history, and rates by the prices that they name. */
-import { type FaceRate, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../../contract/faces.ts';
+import {
+  type FaceRate,
+  type FaceRates,
+  faceCurrenciesSchema,
+  faceQuotesSchema,
+  faceRatesSchema,
+} from '../../contract/faces.ts';
 import type { LatestEntry } from '../../contract/latest-entries.ts';
 import type { Market } from '../../contract/market.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
@@ -70,20 +76,22 @@ export async function checkRates(
   const currencies = checkAnswer(findings, url, await reader(url), faceCurrenciesSchema);
   const entries = new Map(list.entries.map((entry) => [entry.slug, entry]));
   for (const [index, code] of Object.keys(currencies?.value ?? {}).entries()) {
-    if (index % share.of === share.index) await checkCurrency(reader, findings, code, list.generation, entries);
+    if (index % share.of === share.index) await checkRatesOf(reader, findings, code, list.generation, entries);
   }
 }
 
-async function checkCurrency(
+/** @param generation of `entries`, with which rates of the same generation are compared. Null: with none */
+export async function checkRatesOf(
   reader: PublicReader,
   findings: Findings,
   code: string,
   generation: number | null,
   entries: ReadonlyMap<string, LatestEntry>,
-): Promise<void> {
-  const url = publicPath({ kind: 'face-rates', date: 'latest', file: `currencies/${code}` });
+  date = 'latest',
+): Promise<FaceRates | null> {
+  const url = publicPath({ kind: 'face-rates', date, file: `currencies/${code}` });
   const answer = checkAnswer(findings, url, await reader(url), faceRatesSchema);
-  if (answer === null) return;
+  if (answer === null) return null;
   const { derived } = answer.value;
   const rates: Readonly<Record<string, number>> = answer.value[code] ?? {};
   const named = Object.entries(derived.rates);
@@ -95,6 +103,7 @@ async function checkCurrency(
     const isShown = entry?.decimal === rate.decimal && entry.observedAt === rate.observedAt;
     if (derived.generation === generation && !isShown) findings.add(url, 'file', `${rate.market} has another price`);
   }
+  return answer.value;
 }
 
 function derivedRate({ decimal, currency, quantity, isInverse }: FaceRate): number {

@@ -1,4 +1,5 @@
 /** The beginning of most worlds: a few published markets. Made once, by the code under test, without the scheduler. */
+import { PROJECTIONS, type Projection } from '../../contract/projections.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import { CALM } from './faults.ts';
@@ -9,7 +10,7 @@ import { Random } from './random.ts';
 import { requestOf } from './requests.ts';
 import { SimulatedLedger } from './simulated-ledger.ts';
 import { type ObjectEntries, objectsPortOf } from './simulated-objects.ts';
-import { type Host, PLAIN, START_MS, WIRING } from './wiring.ts';
+import { type Host, PLAIN, type Settings, START_MS, WIRING } from './wiring.ts';
 
 export interface BaseWorld {
   readonly items: LedgerItems;
@@ -68,17 +69,27 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-let published: Promise<BaseWorld> | null = null;
+/** By their projections. */
+const published = new Map<string, Promise<BaseWorld>>();
 let defined: Promise<BaseWorld> | null = null;
 
-/** Shared by all worlds: copy it, do not change it. */
-export function baseWorld(isPublished: boolean): Promise<BaseWorld> {
+/** Shared by all worlds: copy it, do not change it. A base without a log is published with one. */
+export function baseWorld(isPublished: boolean, projections: readonly Projection[] = []): Promise<BaseWorld> {
   defined ??= definedWorld();
-  published ??= defined.then(async ({ items, expected }) => {
-    const base = { items: items.copy(), objects: new Map(), expected };
-    const host = hostAtOnce(base.items, base.objects, 'base-publisher');
-    while ((await WIRING.publish(host)) === 'more');
-    return base;
-  });
-  return isPublished ? published : defined;
+  if (!isPublished) return defined;
+  const settings = {
+    ...PLAIN,
+    projections: PROJECTIONS.filter((name) => name === 'log' || projections.includes(name)),
+  };
+  const name = settings.projections.join();
+  const known = published.get(name) ?? defined.then((base) => publishedFrom(base, settings));
+  published.set(name, known);
+  return known;
+}
+
+async function publishedFrom({ items, expected }: BaseWorld, settings: Settings): Promise<BaseWorld> {
+  const base = { items: items.copy(), objects: new Map(), expected };
+  const host = hostAtOnce(base.items, base.objects, 'base-publisher', settings);
+  while ((await WIRING.publish(host)) === 'more');
+  return base;
 }

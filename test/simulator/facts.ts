@@ -1,4 +1,5 @@
 /** Facts about the committed records of a simulated ledger, read without the code under test. */
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import type { Change } from '../../storage/ledger.ts';
 import { batchKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
 import {
@@ -18,6 +19,9 @@ import {
   type HeadValue,
   LIST_CHANGES,
   PUT_OFF,
+  type PublishedHeads,
+  publishedHeadsKey,
+  publishedYearKey,
   REFRESH_MARKS,
   SUPERSEDED_PAGES,
   WALK_KEY,
@@ -95,17 +99,32 @@ export interface PublishedState {
   readonly layout: string | null;
   readonly isDoubtful: boolean;
   readonly logSize: number;
+  /** The projections of the deployment that has rendered it. */
+  readonly projections: readonly string[];
 }
 
 export function publishedIn(items: LedgerItems): PublishedState {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const { generation = 0, list, log } = head ?? {};
+  const { generation = 0, list, log, renderer = '' } = head ?? {};
   const isDoubtful = list?.isDoubtful === true;
-  return { generation, layout: list?.layout?.key ?? null, isDoubtful, logSize: log?.size ?? 0 };
+  // Behind the version and the two sizes of pages.
+  const projections = renderer.split('/')[3]?.split(',') ?? [];
+  return { generation, layout: list?.layout?.key ?? null, isDoubtful, logSize: log?.size ?? 0, projections };
 }
 
 export function isMarket(items: LedgerItems, slug: string): boolean {
   return items.committed(marketIndexKey(slug)) !== null;
+}
+
+/** Whether the records say that this file is published. While publishers of two deployments alternate, not each one is. */
+export function isFileRecorded(items: LedgerItems, name: PublicObjectName): boolean {
+  if (!('slug' in name)) {
+    const { list } = (items.committed(HEAD_KEY)?.value ?? {}) as Partial<HeadValue>;
+    return (name.kind === 'recent' ? list?.recent : list?.latest) !== undefined;
+  }
+  if ('year' in name) return items.committed(publishedYearKey(name.slug, name.year)) !== null;
+  const heads = items.committed(publishedHeadsKey(name.slug))?.value as PublishedHeads | undefined;
+  return heads?.files !== undefined;
 }
 
 /** The slugs of removed markets. */

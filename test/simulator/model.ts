@@ -10,6 +10,10 @@ export const KNOWN_SLUGS = ['a', 'b', 'c', 'd', 'e'] as const;
 /** The first batch to some of these markets also defines them. */
 const SLUGS = [...KNOWN_SLUGS, 'f', 'g', 'h'];
 
+/** A new year begins soon after a writer's first row, and later rows may be of the year before. */
+const FIRST_DAY_MS = Date.UTC(2025, 10, 20);
+const DAY_MS = 86_400_000;
+
 export interface SentBatch {
   readonly mode: IngestMode;
   readonly partial: boolean;
@@ -184,7 +188,7 @@ export class Writer {
   }
 
   #identity(market: string, day: number) {
-    const observedAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString();
+    const observedAt = new Date(FIRST_DAY_MS + day * DAY_MS).toISOString();
     return { market, metric: 'price', observedAt, sourceUrl: `https://${this.name}.example.com/` };
   }
 

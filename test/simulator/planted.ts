@@ -11,8 +11,10 @@ import {
   HEAD_KEY,
   type HeadValue,
   LIST_CHANGES,
+  type PublishedHeads,
 } from '../../storage/records/publication.ts';
 import type { Conditions } from './faults.ts';
+import { isBody, isHistory, isHistoryFile, isMarketList, isPage, isTile } from './planted-keys.ts';
 import {
   believing,
   damagingOnce,
@@ -22,6 +24,7 @@ import {
   showing,
   sumOfWhatWasRead,
 } from './planted-ports.ts';
+import { FILE_PROJECTIONS } from './published-files.ts';
 import type { SimulationOptions } from './simulate.ts';
 import { WIRING } from './wiring.ts';
 
@@ -44,7 +47,10 @@ const AT_ONCE: Partial<Conditions> = { staggerRate: 0 };
 const FAULTY: Partial<Conditions> = { faultRate: 0.06, deathShare: 0.2 };
 
 /** Worlds of every seed have a log. */
-const LOGGED: SimulationOptions['settings'] = { hasLog: true };
+const LOGGED: SimulationOptions['settings'] = { projections: ['log'] };
+
+/** Worlds of every seed have a log and files. */
+const FILED: SimulationOptions['settings'] = { projections: ['log', ...FILE_PROJECTIONS] };
 
 const isHead = ({ key }: Change) => key.partition === HEAD_KEY.partition;
 const isOf =
@@ -129,6 +135,45 @@ export const PLANTED: readonly Planted[] = [
     within: 10,
   },
   {
+    what: 'the order of the files of a history and of its market',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      settings: FILED,
+      objects: (objects, name) =>
+        name.startsWith('publisher')
+          ? lateFor(objects, { isHeld: isHistoryFile, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
+          : objects,
+    },
+    within: 10,
+  },
+  {
+    what: 'the order of the list and of the files of all markets',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      settings: FILED,
+      objects: (objects, name) =>
+        name.startsWith('publisher')
+          ? lateFor(objects, { isHeld: isMarketList, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
+          : objects,
+    },
+    within: 20,
+  },
+  {
+    what: 'the records of files, in the sweep',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      settings: FILED,
+      ...toThe('sweep', (item) => {
+        const { files, ...heads } = (item.value ?? {}) as Partial<PublishedHeads>;
+        return files === undefined ? item : { ...item, value: heads };
+      }),
+    },
+    within: 20,
+  },
+  {
     what: 'the order of the tiles of the log and of its checkpoint',
     options: {
       kind: 'ordinary',
@@ -181,7 +226,7 @@ export const PLANTED: readonly Planted[] = [
       conditions: { ...AT_ONCE, ...NO_FAULTS },
       objects: (objects, name) =>
         name.startsWith('publisher')
-          ? lateFor(objects, { isHeld: isList, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
+          ? lateFor(objects, { isHeld: isMarketList, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
           : objects,
     },
     within: 100,
@@ -323,29 +368,6 @@ export const PLANTED: readonly Planted[] = [
 function passing(revision: number): number {
   const disguised = { [Symbol.toPrimitive]: (hint: string) => (hint === 'string' ? String(revision) : 0) };
   return disguised as unknown as number;
-}
-
-function isBody(key: string): boolean {
-  const name = parsePublicKey(key);
-  return name !== null && !('cursor' in name);
-}
-
-function isPage(key: string): boolean {
-  const name = parsePublicKey(key);
-  return name !== null && 'cursor' in name;
-}
-
-function isTile(key: string): boolean {
-  const name = parsePublicKey(key);
-  return name !== null && 'tile' in name;
-}
-
-function isList(key: string): boolean {
-  return parsePublicKey(key)?.kind === 'market-list';
-}
-
-function isHistory(key: string): boolean {
-  return parsePublicKey(key)?.kind === 'history';
 }
 
 function isOfPublished({ key }: Change): boolean {

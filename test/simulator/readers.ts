@@ -3,6 +3,7 @@ import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts'
 import { publicKey } from '../../contract/public-objects.ts';
 import { createObjectCache } from '../../embedded/edge/cache.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
+import { publishedIn } from './facts.ts';
 import { immortal } from './processes.ts';
 import {
   bodyOf,
@@ -13,6 +14,7 @@ import {
   pageKeyOf,
   type ShownObservation,
 } from './published.ts';
+import { indexedFiles, indexedPages } from './published-files.ts';
 import type { StoredEntry } from './simulated-objects.ts';
 import type { World } from './world.ts';
 
@@ -140,5 +142,20 @@ export async function followLinks(world: World, read: Read, name: string, pauseM
   if (new Set(ids).size !== ids.length) world.fail('torn-walk', `${name}: the history of ${item.slug} shows one twice`);
   if (ids.length < market.history.count && body.metadata.generation > world.watch.lastOfBefore) {
     world.fail('older-than-its-link', `${name}: ${item.slug} counts ${market.history.count}, ${ids.length} are shown`);
+  }
+  if (world.settings.projections.includes('history-files')) await readFiles(world, read, item.slug, name, pauseMs);
+}
+
+/** Reads what the index of a history names. A deployment in between may switch it off, and a restore may lose a year. */
+async function readFiles(world: World, read: Read, slug: string, name: string, pauseMs: () => number): Promise<void> {
+  const index = await readSurely(world, read, publicKey({ kind: 'history-index', slug }));
+  if (index === 'absent' || isGone(index)) return;
+  for (const key of [...indexedFiles(index), ...indexedPages(slug, index)]) {
+    await world.scheduler.sleep(pauseMs());
+    const found = await readSurely(world, read, key);
+    const isOn = publishedIn(world.items).projections.includes('history-files');
+    if (found === 'absent' && isOn && !world.hasGoneBack) {
+      return world.fail('missing-page', `${name}: the index of ${slug} leads to ${key}, which is not there`);
+    }
   }
 }

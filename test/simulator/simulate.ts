@@ -1,4 +1,5 @@
 /** A whole simulation: the world of a seed, from its beginning to its checks. */
+import type { Projection } from '../../contract/projections.ts';
 import { type Actors, startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { judgeBusy } from './busy.ts';
@@ -9,6 +10,7 @@ import { CALM, type Conditions, drawConditions } from './faults.ts';
 import { Writer } from './model.ts';
 import { checkOthers, judge } from './oracle.ts';
 import { Poll } from './poll.ts';
+import { FILE_PROJECTIONS } from './published-files.ts';
 import { Random } from './random.ts';
 import { edgeReader, followLinks, type Read, storeReader, walkList } from './readers.ts';
 import { goBack } from './restored.ts';
@@ -74,10 +76,11 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
     return { seed, kind, violation, trace: trace.lines, operations: operations.performed };
   }
   const conditions = { ...(random.chance(0.1) ? CALM : drawConditions(random)), ...options.conditions };
-  const base = await baseWorld(kind === 'torn' || random.chance(0.9));
-  // Without a draw, so that the other choices of a seed stay the same.
-  const hasLog = seed % 8 !== 0;
-  const settings = { ...PLAIN, ...drawSettings(random), hasLog, ...options.settings };
+  const isBasePublished = kind === 'torn' || random.chance(0.9);
+  const projections = projectionsOf(seed);
+  const settings = { ...PLAIN, ...drawSettings(random), projections, ...options.settings };
+  // Of those with files, some begin with a publication without them.
+  const base = await baseWorld(isBasePublished, seed % 3 === 0 ? PLAIN.projections : settings.projections);
   const world = new World(seed, base, conditions, settings, trace, options);
   world.usesPipeline = random.chance(0.2);
   world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify({ ...conditions, ...settings })}`);
@@ -85,6 +88,12 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   if (world.violation === null) await judge(world);
   world.end();
   return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
+}
+
+/** Without a draw, so that the other choices of a seed stay the same. Files cost time, so only some worlds have them. */
+function projectionsOf(seed: number): readonly Projection[] {
+  const files = seed % 5 === 0 ? FILE_PROJECTIONS : seed % 25 === 1 ? (['recent'] as const) : [];
+  return seed % 8 === 0 ? files : ['log', ...files];
 }
 
 function drawSettings(random: Random): Partial<Settings> {

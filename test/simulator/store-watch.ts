@@ -3,8 +3,9 @@
  * to an older body, an immutable object with other bytes, a page that is deleted too early.
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { type PublicObjectKind, STATIC_KINDS } from '../../contract/public-object-names.ts';
+import { type PublicObjectKind, type PublicObjectName, STATIC_KINDS } from '../../contract/public-object-names.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { FileWatch } from './file-watch.ts';
 import { LogWatch } from './log-watch.ts';
 import {
   bodyOf,
@@ -16,6 +17,7 @@ import {
   SNAPSHOT_KEY,
   shownHistory,
 } from './published.ts';
+import { indexedPages } from './published-files.ts';
 import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objects.ts';
 
 /** A cache may hand out a list this late. Its cursors must work for their lifetime from then on. */
@@ -30,6 +32,10 @@ export interface WatchedWorld {
   readonly isDoubtful: () => boolean;
   /** The size of the log by the ledger's HEAD. */
   readonly committedSize: () => number;
+  /** The projections by the ledger's HEAD. */
+  readonly projections: () => readonly string[];
+  /** Whether the ledger's records name this file. */
+  readonly isRecorded: (name: PublicObjectName) => boolean;
 }
 
 export class StoreWatch implements StoreWitness {
@@ -53,8 +59,10 @@ export class StoreWatch implements StoreWitness {
   /** All versions of each first page or body, with the time of each put. */
   readonly #versions = new Map<string, { readonly etag: string; readonly sinceMs: number }[]>();
   readonly log: LogWatch;
+  readonly #files: FileWatch;
 
-  constructor(entries: ObjectEntries, { nowMs, fail, isThere, isDoubtful, committedSize }: WatchedWorld) {
+  constructor(entries: ObjectEntries, world: WatchedWorld) {
+    const { nowMs, fail, isThere, isDoubtful, committedSize, projections, isRecorded } = world;
     this.#entries = entries;
     this.#nowMs = nowMs;
     this.#fail = fail;
@@ -63,6 +71,14 @@ export class StoreWatch implements StoreWitness {
     let isBase = true;
     const sizeOf = () => (isBase ? Number.MAX_SAFE_INTEGER : committedSize());
     this.log = new LogWatch(entries, { nowMs, fail, committedSize: sizeOf, keptMs: KEPT_MS });
+    const slugsOf = ({ etag }: StoredEntry) =>
+      (this.#lists.get(etag) ?? []).map((item) => item.split('@')[0] as string);
+    this.#files = new FileWatch(entries, {
+      fail,
+      projections: () => (isBase ? [] : projections()),
+      isRecorded,
+      slugsOf,
+    });
     for (const [key, entry] of entries) this.put(key, entry, undefined);
     isBase = false;
   }
@@ -107,6 +123,8 @@ export class StoreWatch implements StoreWitness {
     if ('slug' in name) this.#checkGone(key, name.slug, entry, before);
     if (name.kind === 'market' && !isGone(entry)) this.#checkMarket(name.slug, entry, before);
     if (name.kind === 'history') this.#checkPages(key, entry);
+    if (name.kind === 'history-index') this.#checkIndex(key, name.slug, entry);
+    if (name.kind === 'latest' || name.kind === 'recent') this.#files.checkOfList(name.kind, entry);
     if (name.kind === 'market-list') this.#checkList(key, entry);
     if (name.kind === 'snapshot') this.#checkSnapshot(entry);
   }
@@ -136,13 +154,14 @@ export class StoreWatch implements StoreWitness {
     }
     if (!('cursor' in name)) {
       // A restore may have lost the market. Later its body is swept.
-      const isGone = (name.kind === 'market' || name.kind === 'history') && !this.#isThere(name.slug);
-      if (!isGone) this.#fail('deleted-in-use', `${key} is no page, and was deleted`);
+      const isLost = 'slug' in name && !this.#isThere(name.slug);
+      if (!isLost && this.#files.isInUse(name)) this.#fail('deleted-in-use', `${key} is no page, and was deleted`);
       this.#chains.delete(key);
       return;
     }
     for (const [head, chain] of this.#chains) {
-      if (chain.has(key)) this.#fail('deleted-in-use', `${key} is deleted, and behind ${head}`);
+      if (chain.has(key) && this.#files.isInUse(parsePublicKey(head) as PublicObjectName))
+        this.#fail('deleted-in-use', `${key} is deleted, and behind ${head}`);
     }
     const retiredAtMs = this.#retiredAtMs.get(key);
     if (retiredAtMs !== undefined && this.#nowMs() - retiredAtMs < KEPT_MS) {
@@ -162,6 +181,7 @@ export class StoreWatch implements StoreWitness {
     if (shown < history.count) {
       this.#fail('older-than-its-link', `market ${slug} counts ${history.count}, its history shows ${shown}`);
     }
+    this.#files.checkMarket(slug);
   }
 
   /** A market leaves the list before its bodies say that it is removed, and it does not come back. */
@@ -176,6 +196,7 @@ export class StoreWatch implements StoreWitness {
     if (list === undefined || this.#isDoubtful()) return;
     const isListed = this.#lists.get(list.etag)?.some((item) => item.startsWith(`${slug}@`));
     if (isListed) this.#fail('gone-but-listed', `${key} says that its market is removed, and the list shows it`);
+    this.#files.checkGone(slug);
   }
 
   #checkPages(key: string, entry: StoredEntry): void {
@@ -183,8 +204,17 @@ export class StoreWatch implements StoreWitness {
     for (const page of chainOf(this.#entries, key, entry)) {
       if (page.entry === null) this.#fail('missing-page', `${key} leads to ${page.key}, which is not there`);
       chain.add(page.key);
-      this.#retiredAtMs.delete(page.key);
     }
+    this.#setChain(key, chain);
+  }
+
+  #checkIndex(key: string, slug: string, entry: StoredEntry): void {
+    if (!isGone(entry)) this.#files.checkIndex(slug, entry);
+    this.#setChain(key, new Set(indexedPages(slug, entry)));
+  }
+
+  #setChain(key: string, chain: ReadonlySet<string>): void {
+    for (const page of chain) this.#retiredAtMs.delete(page);
     for (const left of this.#chains.get(key) ?? []) {
       if (!chain.has(left)) this.#retiredAtMs.set(left, this.#nowMs());
     }

@@ -2,12 +2,13 @@
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { packedGeneration } from '../../publisher/commit/packed-object.ts';
 import { isMarket, publishedIn } from './facts.ts';
-import { chainOf } from './published.ts';
+import { chainOf, isGone } from './published.ts';
+import { isFileInUse, isProjected } from './published-files.ts';
 import type { World } from './world.ts';
 
 export function checkSwept(world: World): void {
   const { objects, items } = world;
-  const { generation, layout } = publishedIn(items);
+  const { generation, layout, projections } = publishedIn(items);
   const reached = new Set<string>(layout === null ? [] : [layout]);
   for (const [key, entry] of objects) {
     const name = parsePublicKey(key);
@@ -16,6 +17,7 @@ export function checkSwept(world: World): void {
       continue;
     }
     if (name === null || 'cursor' in name || ('slug' in name && !isMarket(items, name.slug))) continue;
+    if (isGone(entry) ? !isProjected(name.kind, projections) : !isFileInUse(objects, name, projections)) continue;
     reached.add(key);
     for (const page of chainOf(objects, key, entry)) reached.add(page.key);
   }

@@ -5,6 +5,7 @@
 import type { Json } from '../../contract/canonical-json.ts';
 import { statusOfObject } from '../../contract/edge-problems.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
+import type { Projection } from '../../contract/projections.ts';
 import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
@@ -61,7 +62,7 @@ export interface Settings {
   readonly pageSizes: PageSizes;
   /** A version of the static bodies. */
   readonly version: number;
-  readonly hasLog: boolean;
+  readonly projections: readonly Projection[];
 }
 
 /** Small pages, so that a few markets fill several. */
@@ -70,7 +71,7 @@ export const PLAIN: Settings = {
   maxMarkedMarkets: 100,
   pageSizes: { markets: 3, observations: 4 },
   version: 1,
-  hasLog: true,
+  projections: ['log'],
 };
 
 /** When to publish again: at once, soon, or when new work is due. */
@@ -187,13 +188,12 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** Whether a publisher of this deployment has work without a mark. */
-export function isOutdated(head: Json | undefined, { pageSizes, version, hasLog }: Settings): boolean {
+export function isOutdated(head: Json | undefined, { pageSizes, version, projections }: Settings): boolean {
   if (head === undefined) return false;
   const { renderer, staticDigests } = head as unknown as HeadValue;
   const { openapi } = STATIC_BODIES[version - 1] as StaticBodies;
-  return (
-    renderer !== rendererOf({ pageSizes, ...projectionsOf({ hasLog }) }) || staticDigests.openapi !== openapi.digest
-  );
+  const right = rendererOf({ pageSizes, projections: new Set(projections) });
+  return renderer !== right || staticDigests.openapi !== openapi.digest;
 }
 
 /** A process keeps its position in the file between invocations. */
@@ -233,15 +233,11 @@ export async function publishAfresh(items: LedgerItems, host: Host): Promise<voi
   while ((await WIRING.publish(host)) === 'more');
 }
 
-function projectionsOf({ hasLog }: Pick<Settings, 'hasLog'>): Pick<PublisherDependencies, 'projections'> {
-  return { projections: new Set(hasLog ? ['log'] : []) };
-}
-
 function publisherOf({ settings, ...host }: Host): PublisherDependencies {
   return {
     ...host,
-    ...(settings.hasLog ? { log: TEST_LOG } : {}),
-    ...projectionsOf(settings),
+    ...(settings.projections.includes('log') ? { log: TEST_LOG } : {}),
+    projections: new Set(settings.projections),
     pageSizes: settings.pageSizes,
     staticBodies: STATIC_BODIES[settings.version - 1] as StaticBodies,
     caches: NO_CACHES,

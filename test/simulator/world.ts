@@ -6,7 +6,7 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import type { BaseWorld } from './base-world.ts';
-import { batchesAnsweredBy, type Due, dueIn, isMarket, publishedIn, removedIn } from './facts.ts';
+import { batchesAnsweredBy, type Due, dueIn, isFileRecorded, isMarket, publishedIn, removedIn } from './facts.ts';
 import { type Conditions, Fates } from './faults.ts';
 import type { LedgerItems } from './ledger-items.ts';
 import { copyOf, type Expected, expectOnly, type SentBatch, versionsShown } from './model.ts';
@@ -109,6 +109,8 @@ export class World {
       isThere,
       isDoubtful: () => publishedIn(this.items).isDoubtful,
       committedSize: () => publishedIn(this.items).logSize,
+      projections: () => publishedIn(this.items).projections,
+      isRecorded: (name) => isFileRecorded(this.items, name),
     });
     const onCommit = (committed: Committed) => {
       this.#checkAnswers(committed);

@@ -1,0 +1,83 @@
+/** Checks each change of the files beside the bodies for faults that a reader could see. Part of the store's watch. */
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
+import { bodyOf, LIST_KEY, shownHistory } from './published.ts';
+import { idsIn, indexedFiles, indexedPages, indexedTexts, indexIn, isFile, isFileInUse } from './published-files.ts';
+import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
+
+export interface WatchedFiles {
+  readonly fail: (rule: string, detail: string) => void;
+  /** The projections of the committed generation. */
+  readonly projections: () => readonly string[];
+  /** Whether the ledger's records name this file. */
+  readonly isRecorded: (name: PublicObjectName) => boolean;
+  /** The slugs of this version of the list. */
+  readonly slugsOf: (list: StoredEntry) => readonly string[];
+}
+
+/** Files of all markets, which follow the list. */
+const OF_LIST = ['latest', 'recent'] as const;
+
+export class FileWatch {
+  readonly #entries: ObjectEntries;
+  readonly #world: WatchedFiles;
+
+  constructor(entries: ObjectEntries, world: WatchedFiles) {
+    this.#entries = entries;
+    this.#world = world;
+  }
+
+  isInUse(name: PublicObjectName): boolean {
+    if (!isFile(name.kind)) return true;
+    return isFileInUse(this.#entries, name, this.#world.projections()) && this.#world.isRecorded(name);
+  }
+
+  checkIndex(slug: string, index: StoredEntry): void {
+    for (const key of [...indexedFiles(index), ...indexedPages(slug, index)]) {
+      if (!this.#entries.has(key)) this.#world.fail('missing-page', `the index of ${slug} leads to ${key}`);
+    }
+  }
+
+  /** The files are put between the history and the body of the market, so all of them show the same. */
+  checkMarket(slug: string): void {
+    if (!this.#world.projections().includes('history-files')) return;
+    const index = indexIn(this.#entries, slug);
+    if (index === undefined) {
+      this.#world.fail('missing-page', `market ${slug} is put before its index`);
+      return;
+    }
+    const history = shownHistory(this.#entries, slug).toReversed();
+    const right = history.flatMap(({ id, supersededBy }) => (supersededBy === null ? [id] : [])).join(' ');
+    const idsOf = (key: string) => {
+      const file = this.#entries.get(key);
+      return file === undefined ? [] : idsIn(file);
+    };
+    const { all, years } = indexedTexts(index);
+    for (const found of [all === null ? [] : idsOf(all), years.flatMap(idsOf)]) {
+      if (found.join(' ') === right) continue;
+      this.#world.fail('older-than-its-link', `the files of ${slug} have ${found.join(' ')}, its history has ${right}`);
+    }
+  }
+
+  checkOfList(kind: (typeof OF_LIST)[number], entry: StoredEntry): void {
+    const list = this.#entries.get(LIST_KEY);
+    const right = list === undefined ? [] : this.#world.slugsOf(list);
+    const found = slugsIn(entry);
+    if (found.join(' ') !== right.join(' ')) {
+      this.#world.fail('older-than-its-link', `${kind} has ${found}, the list has ${right}`);
+    }
+  }
+
+  /** A market leaves these files before its bodies say that it is removed. */
+  checkGone(slug: string): void {
+    for (const kind of OF_LIST) {
+      const entry = this.#entries.get(publicKey({ kind }));
+      if (entry === undefined || !this.isInUse({ kind }) || !slugsIn(entry).includes(slug)) continue;
+      this.#world.fail('gone-but-listed', `${slug} is removed, and ${kind} shows it`);
+    }
+  }
+}
+
+function slugsIn(entry: StoredEntry): readonly string[] {
+  return bodyOf<{ readonly data: readonly { readonly slug: string }[] }>(entry).data.map(({ slug }) => slug);
+}

@@ -1,0 +1,84 @@
+/** The files beside the bodies, as readers see them: of each history, of the newest prices, and of the last ones. */
+import {
+  HISTORY_FILE_KINDS,
+  type PublicObjectKind,
+  type PublicObjectName,
+} from '../../contract/public-object-names.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
+import { bodyOf, isGone } from './published.ts';
+import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
+
+/** The projections of these files. */
+export const FILE_PROJECTIONS = ['history-files', 'latest', 'recent'] as const;
+
+type FileProjection = (typeof FILE_PROJECTIONS)[number];
+
+const PROJECTION_OF: ReadonlyMap<PublicObjectKind, FileProjection> = new Map<PublicObjectKind, FileProjection>([
+  ...HISTORY_FILE_KINDS.map((kind) => [kind, 'history-files'] as const),
+  ['latest', 'latest'],
+  ['latest-csv', 'latest'],
+  ['recent', 'recent'],
+]);
+
+interface ShownIndex {
+  readonly closedPages: readonly { readonly cursor: string }[];
+  readonly years: readonly { readonly csv: string; readonly ndjson: string }[];
+  readonly csv: string | null;
+  readonly ndjson: string | null;
+}
+
+/** The key of a file is its URL path. */
+const keyOfUrl = (url: string): string => `${PUBLIC_PREFIX}${url}`;
+
+/** The index of a market's history; undefined if there is none, or if the market is removed. */
+export function indexIn(entries: ObjectEntries, slug: string): StoredEntry | undefined {
+  const entry = entries.get(publicKey({ kind: 'history-index', slug }));
+  return entry !== undefined && isGone(entry) ? undefined : entry;
+}
+
+/** The keys of the closed pages that this index names. */
+export function indexedPages(slug: string, index: StoredEntry): readonly string[] {
+  if (isGone(index)) return [];
+  const { closedPages } = bodyOf<ShownIndex>(index);
+  return closedPages.map(({ cursor }) => publicKey({ kind: 'history-page', slug, cursor }));
+}
+
+/** The keys of the NDJSON files that this index names: of the whole history, and of each year. */
+export function indexedTexts(index: StoredEntry): { readonly all: string | null; readonly years: readonly string[] } {
+  const { ndjson, years } = bodyOf<ShownIndex>(index);
+  return { all: ndjson === null ? null : keyOfUrl(ndjson), years: years.map((year) => keyOfUrl(year.ndjson)) };
+}
+
+/** The keys of all files that this index names. */
+export function indexedFiles(index: StoredEntry): readonly string[] {
+  const { csv, ndjson, years } = bodyOf<ShownIndex>(index);
+  const whole = csv === null || ndjson === null ? [] : [csv, ndjson];
+  return [...whole, ...years.flatMap((year) => [year.csv, year.ndjson])].map(keyOfUrl);
+}
+
+export function isFile(kind: PublicObjectKind): boolean {
+  return PROJECTION_OF.has(kind);
+}
+
+/** Whether a deployment with these projections publishes objects of this kind. */
+export function isProjected(kind: PublicObjectKind, projections: readonly string[]): boolean {
+  const projection = PROJECTION_OF.get(kind);
+  return projection === undefined || projections.includes(projection);
+}
+
+/**
+ * Whether a deployment with these projections leads readers to the object. No index leads to the files of a removed
+ * market.
+ */
+export function isFileInUse(entries: ObjectEntries, name: PublicObjectName, projections: readonly string[]): boolean {
+  if (!isProjected(name.kind, projections)) return false;
+  if (!isFile(name.kind) || !('slug' in name) || name.kind === 'history-index') return true;
+  const index = indexIn(entries, name.slug);
+  return index !== undefined && indexedFiles(index).includes(publicKey(name));
+}
+
+/** The ids of the observations in an NDJSON file, in order. */
+export function idsIn({ body }: StoredEntry): readonly string[] {
+  const lines = Buffer.from(body).toString('utf8').split('\n').slice(0, -1);
+  return lines.map((line) => (JSON.parse(line) as { readonly id: string }).id);
+}
