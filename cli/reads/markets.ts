@@ -6,7 +6,7 @@ import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { durationInWords, JsonList, print, printFields, printJson, Table } from '../output.ts';
+import { durationInWords, JsonList, note, print, printFields, printJson, Table } from '../output.ts';
 import { walkCollection } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
@@ -90,7 +90,7 @@ export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 /** @param asOf only what was visible at that moment; null: every version */
 export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
   const all = walkHistory(client, slug);
-  const observations = asOf === null ? all : visible(all, new AsOfReading(asOf));
+  const observations = asOf === null ? all : visible(all, asOf);
   if (form === 'json') {
     const list = new JsonList();
     for await (const observation of observations) await list.add(observation);
@@ -127,11 +127,27 @@ function walkHistory(client: Client, slug: string): AsyncGenerator<PublicObserva
   return walkCollection<PublicObservation>(client, historyUrl(encodeURIComponent(slug)), ({ id }) => id);
 }
 
-async function* visible(
-  observations: AsyncIterable<PublicObservation>,
-  reading: AsOfReading<PublicObservation>,
-): AsyncGenerator<PublicObservation> {
-  for await (const observation of observations) if (reading.add(observation)) yield observation;
+/** If there is nothing to show, a note says from when on there would be something. */
+async function* visible(observations: AsyncIterable<PublicObservation>, asOf: AsOf): AsyncGenerator<PublicObservation> {
+  const reading = new AsOfReading<PublicObservation>(asOf);
+  let isAnyVisible = false;
+  let earliestMs = Number.POSITIVE_INFINITY;
+  for await (const observation of observations) {
+    const { recordedAt, releasedAt } = observation;
+    const known = asOf.clock === 'recorded' ? recordedAt : (releasedAt ?? recordedAt);
+    earliestMs = Math.min(earliestMs, Date.parse(known));
+    if (!reading.add(observation)) continue;
+    isAnyVisible = true;
+    yield observation;
+  }
+  if (isAnyVisible || earliestMs <= asOf.atMs || earliestMs === Number.POSITIVE_INFINITY) return;
+  const at = new Date(earliestMs).toISOString();
+  if (asOf.clock === 'released')
+    note(`Nothing was released by then, as far as is known: the earliest value is of ${at}.`);
+  else {
+    note(`Nothing was recorded by then: the earliest recordedAt is ${at}.`);
+    note('For imported history add --by-release: then values count from their releasedAt, where it is known.');
+  }
 }
 
 function amountOf(metric: Metric | null | undefined): string {

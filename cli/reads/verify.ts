@@ -5,6 +5,7 @@ import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { VKEY_URL } from '../../publisher/verify/log-files.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
@@ -38,8 +39,10 @@ export async function verifyService(
   { edition, logCheck }: VerifiedParts,
   asJson: boolean,
 ): Promise<void> {
-  const pause = async (): Promise<boolean> => {
-    note(`There are findings. A publication in between may explain them: looking again in ${PAUSE_SECONDS} s.`);
+  const pause = async (found: readonly Finding[]): Promise<boolean> => {
+    const [{ rule, url: where, detail }] = found as readonly [Finding];
+    note(`${counted(found.length, 'finding')}; the first: ${rule} ${where} ${detail}`);
+    note(`A publication in between may explain that: looking again in ${PAUSE_SECONDS} s.`);
     await sleep(PAUSE_SECONDS * 1000);
     return true;
   };
@@ -83,6 +86,9 @@ async function verifyTheLog(
     seen: known?.checkpoint ?? null,
     ...options,
   });
+  if (report.findings.some(({ rule }) => rule === 'fork')) {
+    note(`A fork: keep ${memory}, and a copy of it. The checkpoint in it for ${url.href} is the proof.`);
+  }
   if (report.checkpoint !== null) {
     const { checkpoint } = report;
     if (vkeys === null && known === undefined) {

@@ -1,4 +1,5 @@
 /** A mirror in its folder: rounds, sweeps, and what it tells about itself. */
+import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
@@ -163,7 +164,9 @@ export class Mirror {
   get document(): MirrorDocument {
     const { folder, nowMs } = this.#options;
     const { lastSuccessAt, url } = folder.state;
-    const checkpoint = this.#log?.checkpoint ?? null;
+    // A mirror that was started after a fork opens no log.
+    const { checkpoint: note, vkeys } = this.#log?.state ?? folder.state.log ?? { checkpoint: null, vkeys: [] };
+    const checkpoint = note === null ? null : openCheckpoint(note, vkeys.map(verifierKey));
     return {
       of: new URL(url).origin,
       generation: this.#generation,

@@ -13,10 +13,10 @@ import { type VerifyOptions, verify } from './verify.ts';
 export async function confirmFindings(
   reader: PublicReader,
   asked: Pick<VerifyOptions, 'share' | 'removed'>,
-  pause: () => Promise<boolean>,
+  pause: (found: VerifyReport['findings']) => Promise<boolean>,
 ): Promise<VerifyReport> {
   const first = await verify(reader, asked);
-  if (first.findings.length === 0 || !(await pause())) return first;
+  if (first.findings.length === 0 || !(await pause(first.findings))) return first;
   const second = await verify(reader, asked);
   const nameOf = ({ url, rule }: VerifyReport['findings'][number]) => `${rule} ${url}`;
   const found = new Set(first.findings.map(nameOf));

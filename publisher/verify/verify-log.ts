@@ -37,10 +37,10 @@ export interface VerifyLogOptions {
   /** Whether the reader shows an edition: it is compared with the log at the size that it names. */
   readonly isEdition?: boolean;
   /**
-   * Waits for longer than a cache keeps a body. Then everything that disagreed is looked at again, with the log as it is
+   * Gets what disagrees, and waits for longer than a cache keeps a body. Then everything that disagreed is looked at again, with the log as it is
    * then. False, or absent: there is no time for that.
    */
-  readonly pause?: () => Promise<boolean>;
+  readonly pause?: (found: readonly Finding[]) => Promise<boolean>;
 }
 
 export interface VerifyLogReport {
@@ -74,14 +74,17 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     const note = await look.readOn(seen);
     // Nothing is remembered of a log whose own files disagree.
     if (findings.all.length === 0) checkpoint = note;
+    if (!options.isEdition && (await isSwitchedOff(reader))) throw switchedOff(walk.size);
     rest = await look.all();
-    for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await options.pause?.()) === true; looks++) {
+    for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await options.pause?.(rest)) === true; looks++) {
       await look.readOn(seen);
       rest = await look.all(rest);
     }
   } catch (error) {
     if (!(error instanceof LogFileError)) throw error;
-    findings.add(error.url, error.rule, error.message);
+    const isMissing = !options.isEdition && error.rule === 'status' && (await isSwitchedOff(reader));
+    const fault = isMissing ? switchedOff(0) : error;
+    findings.add(fault.url, fault.rule, fault.message);
   }
   for (const vkey of walk.fold.vkeys) vkeys.add(vkey);
   return {
@@ -91,6 +94,19 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     size: walk.size,
     takenDown: walk.fold.takenDown,
   };
+}
+
+/** Whether the snapshot says that no log is written. What is left of the log is true, and not complete. */
+async function isSwitchedOff(reader: PublicReader): Promise<boolean> {
+  const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
+  if (snapshot === null) return false;
+  const { log, projections = [] } = snapshot.value;
+  return log === undefined && !projections.includes('log');
+}
+
+function switchedOff(size: number): LogFileError {
+  const end = size === 0 ? 'no log' : `its log no more: it ended with ${size} entries, and has no later change`;
+  return new LogFileError(SNAPSHOT_URL, 'log', `says that this service publishes ${end}`);
 }
 
 /** Compares everything public with the log as far as it was read. */

@@ -223,6 +223,9 @@ test('--as-of shows a market and its history as they were, by either clock', asy
   });
   const rows = linesOf(await run('markets', 'history', 'past', '--as-of', '2100-01-01T00:00:00Z'));
   expect(rows.map((line) => line.split('\t')[2])).toEqual(['1.25']);
+  const early = await run('markets', 'history', 'past', '--as-of', '2026-01-15T00:00:00Z');
+  expect([early.code, early.output]).toEqual([0, '']);
+  expect(early.errors).toMatch(/the earliest recordedAt is 20[\s\S]*--by-release/);
 });
 
 test('a reader that goes away ends the command without an error', async () => {

@@ -200,6 +200,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     const next = new Mirror(options);
     await next.open();
     expect([next.isForked, next.isComplete]).toEqual([true, true]);
+    expect(next.document.log).toEqual(mirror.document.log);
   });
 });
 

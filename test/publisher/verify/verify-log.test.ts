@@ -350,6 +350,19 @@ describe('the key and the past', () => {
   });
 });
 
+test('a log that was switched off is one finding, whether its files are there or not', async () => {
+  const world = createWorld();
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  await publish(withLog(world.dependencies));
+  await publish(world.dependencies);
+  const reader = loggedReader(world.objects);
+  const gone: PublicReader = async (url) => ({ ...(await reader(url)), ...(url === CHECKPOINT && { status: 404 }) });
+  for (const [from, detail] of [[reader, /ended with 2 entries/] as const, [gone, /no log/] as const]) {
+    const { findings } = await verifyLog(from, { vkeys: [VKEY], seen: null });
+    expect(findings).toEqual([{ url: SNAPSHOT, rule: 'log', detail: expect.stringMatching(detail) }]);
+  }
+});
+
 test('what is published meanwhile is no finding: it is looked at again, with the log as it is then', async () => {
   const small = createWorld();
   const logged = withLog(small.dependencies);
