@@ -143,7 +143,8 @@ export class TidemarkReader {
     if (status === 200) {
       const { ageSeconds, state } = objectOf(body);
       if (state === 'forked') throw new HostUnavailable('is a mirror of a forked log');
-      if (typeof ageSeconds !== 'number' || ageSeconds > maxAgeSeconds) {
+      if (typeof ageSeconds !== 'number' || ageSeconds < 0) throw new HostUnavailable('is a mirror of unknown age');
+      if (ageSeconds > maxAgeSeconds) {
         throw new HostUnavailable(`is a mirror that is ${ageSeconds} s old, and ${maxAgeSeconds} s are allowed`);
       }
     }
@@ -180,18 +181,23 @@ export class TidemarkReader {
 }
 
 function objectOf(body: Uint8Array): Readonly<Record<string, unknown>> {
+  let value: unknown;
   try {
-    return JSON.parse(new TextDecoder().decode(body)) as Readonly<Record<string, unknown>>;
+    value = JSON.parse(new TextDecoder().decode(body));
   } catch {
     throw new HostUnavailable('gave an answer that is no JSON');
   }
+  if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  throw new HostUnavailable('gave an answer that is no JSON object');
 }
 
 /** Rows that name themselves. */
 function rowsOf(body: Uint8Array): readonly PublicObservation[] {
   const { data } = objectOf(body);
   const rows = (Array.isArray(data) ? data : []) as readonly PublicObservation[];
-  return rows.filter((row) => typeof row?.id === 'string' && !Number.isNaN(Date.parse(row.recordedAt)));
+  const isRow = (row: PublicObservation | null): boolean =>
+    [row?.id, row?.metric, row?.kind, row?.observedAt, row?.recordedAt].every((text) => typeof text === 'string');
+  return rows.filter((row) => isRow(row) && !Number.isNaN(Date.parse(row.recordedAt)));
 }
 
 /** @throws LogVerificationError for a row that says something else than the entry */

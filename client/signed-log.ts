@@ -97,7 +97,9 @@ export class SignedLog {
 
   /** Reads and checks the checkpoint, and the tiles whose hashes give its root. */
   static async open(read: LogFileReader, keys: readonly VerifyingKey[]): Promise<SignedLog> {
-    const checkpoint = await readSignedCheckpoint(decode(await read('checkpoint')), keys);
+    // Bytes that are no UTF-8 become a text that nobody has signed.
+    const note = new TextDecoder().decode(await read('checkpoint'));
+    const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = new Map<number, Bytes>();
     let root: Bytes | null = null;
     // From the smallest subtree, on the right, up to the largest.

@@ -1,11 +1,23 @@
 /** `tidemark receipt`: proofs of single values from the log. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { verifierKey } from '../../contract/log/notes.ts';
 import { openClient } from '../http/client.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 
-/** Also of `verify`. */
+/** Also of `verify` and `mirror`. */
 export function logKeyOption(): Option {
-  return new Option('--log-key <vkey...>', 'the verifier key of the log, as its operator states it');
+  const words = 'the verifier key of the log, as its operator states it; may be repeated';
+  return new Option('--log-key <vkey>', words).argParser(logKeys);
+}
+
+function logKeys(text: string, before: readonly string[] = []): readonly string[] {
+  try {
+    return [...before, verifierKey(text).vkey];
+  } catch (cause) {
+    if (!(cause instanceof LogFaultError)) throw cause;
+    throw new InvalidArgumentError(`${cause.message}. Write it as GET /api/v1/log/vkey shows it.`);
+  }
 }
 
 export function addReceiptCommands(program: Command): void {
@@ -38,7 +50,8 @@ Example:
     .addHelpText(
       'after',
       `
-Without --log-key, the keys count that an earlier \`tidemark verify --log\` has remembered.
+Without --log-key, the keys count that \`tidemark verify --log\` has remembered for the log of this name: only those that
+it has found at every base URL of that log. The output names the key, and the base URL that it comes from.
 
 Example:
   tidemark receipt verify gold.tlog-proof`,

@@ -5,6 +5,8 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
+import { parseNote } from '../../contract/log/notes.ts';
 import { configPath, readSecret } from '../config-file.ts';
 import { CommandError } from '../exit-codes.ts';
 import type { GlobalOptions } from '../profile.ts';
@@ -40,6 +42,17 @@ export function readKnownLogs(path: string): ReadonlyMap<string, RememberedLog> 
     `${path} is not as this program writes it.`,
     'Remove it to forget which checkpoints were seen. Then a log that was changed before is not noticed.',
   );
+}
+
+/** The base URLs where this user has checked a log of this origin, with its keys there. */
+export function knownLogsOf(origin: string, path: string): ReadonlyMap<string, readonly string[]> {
+  const logs = [...readKnownLogs(path)].filter(([, { checkpoint }]) => originOf(checkpoint) === origin);
+  return new Map(logs.map(([url, { vkeys }]) => [url, vkeys]));
+}
+
+/** The origin that a signed checkpoint names. @throws LogFaultError for any other text */
+export function originOf(checkpoint: string): string {
+  return parseCheckpoint(parseNote(checkpoint).text).origin;
 }
 
 /** Replaces the file as a whole, so that a crash leaves the old one or the new one. */

@@ -1,25 +1,26 @@
 /** `tidemark receipt verify`: from a file and a key alone. */
 import { readFileSync } from 'node:fs';
-import { openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
+import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import type { ObservationEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
-import { parseNote, verifierKey } from '../../contract/log/notes.ts';
+import { openNote, verifierKey } from '../../contract/log/notes.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
 import { verifyInclusion } from '../../contract/log/proofs.ts';
 import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
 import { CommandError } from '../exit-codes.ts';
 import { printFields, printJson } from '../output.ts';
-import { knownLogsPath, readKnownLogs } from './known-logs.ts';
+import { knownLogsOf, knownLogsPath, originOf } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** Ends with `findings` if the receipt proves nothing. */
 export async function verifyReceipt(file: string, options: ReceiptFlags): Promise<void> {
-  const { entry, index, size, origin } = proven(textOf(file), options);
-  if (options.json) return await printJson({ entry, index, size, origin });
+  const { entry, index, size, origin, key, keyFrom } = proven(textOf(file), options);
+  if (options.json) return await printJson({ entry, index, size, origin, key, keyFrom });
   const { market, metric, observedAt, recordedAt, sourceLabel, sourceUrl, revision } = entry;
   await printFields([
     ['proven', `entry ${index} of ${size} of ${origin}`],
+    ['signed by', `${nameOf(key)}, ${keyFrom === null ? 'as given by --log-key' : `learned from ${keyFrom}`}`],
     ['market', market],
     ['metric', metric],
     ['value', shownValue(entry)],
@@ -44,31 +45,48 @@ function proven(text: string, options: ReceiptFlags) {
     const { extra, index, proof, checkpoint } = parseTlogProof(text);
     if (extra === null) throw new LogFaultError('the receipt has no entry');
     // Only to know whose keys are needed. It counts when its signature does.
-    const { origin } = parseCheckpoint(parseNote(checkpoint).text);
-    const { size, root } = openCheckpoint(checkpoint, keysOfLog(origin, options));
+    const origin = originOf(checkpoint);
+    const { vkeys, keyFrom } = keysOfLog(origin, options);
+    const keys = vkeys.map(verifierKey);
+    const { size, root } = openCheckpoint(checkpoint, keys);
+    const [signer] = openNote(checkpoint, keys).signedBy;
     if (!verifyInclusion({ size, root, index, leaf: leafHash(extra), proof })) {
       throw new LogFaultError('the entry is not the one that the checkpoint has at this place');
     }
     const entry = parseEntry(extra.toString('utf8'));
     if (entry.type !== 'observation') throw new LogFaultError(`the entry is a ${entry.type}, and no value`);
-    return { entry, index, size, origin };
+    return { entry, index, size, origin, key: signer?.vkey ?? '', keyFrom };
   } catch (cause) {
     if (!(cause instanceof LogFaultError)) throw cause;
     throw new CommandError('findings', `The receipt proves nothing: ${cause.message}.`, null, { cause });
   }
 }
 
-/** Keys that were given, or that this user has remembered for a log of this name. */
-function keysOfLog(origin: string, options: ReceiptFlags) {
-  if (options.logKey !== undefined) return options.logKey.map(verifierKey);
-  const known = [...readKnownLogs(knownLogsPath(options)).values()].flatMap(({ vkeys }) => vkeys.map(verifierKey));
-  const keys = known.filter(({ name }) => name === origin);
-  if (keys.length > 0) return keys;
+/**
+ * Keys that were given, or that this user has remembered for a log of this origin. Anybody can give their own log that
+ * origin. So a remembered key counts only if it was found at every base URL of the origin.
+ */
+function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
+  if (logKey !== undefined) return { vkeys: logKey, keyFrom: null };
+  const logs = knownLogsOf(origin, knownLogsPath(options));
+  if (logs.size === 0) {
+    const mend = 'Give the key of its operator with --log-key.';
+    throw new CommandError('usage', `No key of the log ${origin} is known.`, mend);
+  }
+  const all = [...logs.values()];
+  const vkeys = (all[0] ?? []).filter((vkey) => all.every((known) => known.includes(vkey)));
+  if (vkeys.length > 0) return { vkeys, keyFrom: [...logs.keys()].join(' and ') };
+  const found = [...logs].map(([url, known]) => `${url}: ${known.map(nameOf).join(', ')}`);
   throw new CommandError(
     'usage',
-    `No key of the log ${origin} is known.`,
+    `Base URLs with a log ${origin} have different keys, so none is trusted:\n${found.join('\n')}`,
     'Give the key of its operator with --log-key.',
   );
+}
+
+/** Name and hash of a key, without the key itself. */
+function nameOf(vkey: string): string {
+  return vkey.split('+').slice(0, 2).join('+');
 }
 
 function shownValue(entry: ObservationEntry): string {

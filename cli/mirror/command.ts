@@ -1,8 +1,8 @@
 /** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { editionNameSchema } from '../../contract/editions.ts';
-import { verifierKey } from '../../contract/log/notes.ts';
 import { CommandError, type Exit, endWith } from '../exit-codes.ts';
+import { logKeyOption } from '../log/commands.ts';
 import { byteCount, portNumber, seconds } from '../numbers.ts';
 import { counted, printFields, printJson } from '../output.ts';
 import { type GlobalOptions, isLoopbackName, parseUrl } from '../profile.ts';
@@ -14,7 +14,7 @@ interface MirrorFlags extends GlobalOptions {
   readonly every: number;
   readonly once?: boolean;
   readonly maxBytes: number;
-  readonly logKey?: string;
+  readonly logKey?: readonly string[];
   readonly edition?: readonly string[];
   readonly allowHttp?: boolean;
 }
@@ -22,6 +22,7 @@ interface MirrorFlags extends GlobalOptions {
 const HELP = `
 The folder holds the copy alone. Kill the command at any moment and start it again: it goes on. Without --once it follows
 until Ctrl-C. A body that breaks a promise is not taken over: the copy stays as it was, and the finding is printed.
+Without --log-key, the mirror trusts the key that the service shows first.
 GET /api/v1/mirror of a mirror says what it copies, and how old the copy is.
 
 Examples:
@@ -51,16 +52,13 @@ export function addMirrorCommand(program: Command): void {
         .argParser(byteCount)
         .default(20e9, '20g'),
     )
-    .option(
-      '--log-key <vkey>',
-      'the verifier key of its log, as its operator told you (default: the one that it shows first)',
-    )
+    .addOption(logKeyOption())
     .addOption(new Option('--edition <name>', 'copy this edition, too; may be repeated').argParser(editionNames))
     .option('--allow-http', 'follow a service over http on another machine, which anybody on the way can change')
     .addHelpText('after', HELP)
     .action(async (text: string, folder: string, _, command: Command) => {
       const options = command.optsWithGlobals<MirrorFlags>();
-      const { host, port, every, maxBytes, logKey, edition = [] } = options;
+      const { host, port, every, maxBytes, logKey: logKeys = [], edition = [] } = options;
       const { runMirror } = await import('../../embedded/commands/mirror.ts');
       const { end, document } = await runMirror({
         url: serviceUrl(text, options),
@@ -69,7 +67,7 @@ export function addMirrorCommand(program: Command): void {
         everySeconds: every,
         isOnce: options.once === true,
         maxBytes,
-        logKey: logKey === undefined ? null : checkedKey(logKey),
+        logKeys,
         editions: edition,
         environment: process.env,
       });
@@ -94,14 +92,6 @@ function serviceUrl(text: string, { allowHttp }: MirrorFlags): URL {
     `Anybody on the way to ${url.origin} could change its answers.`,
     'Use its https URL. In a network that you trust: --allow-http.',
   );
-}
-
-function checkedKey(vkey: string): string {
-  try {
-    return verifierKey(vkey).vkey;
-  } catch (cause) {
-    throw new CommandError('usage', (cause as Error).message, 'Write it as GET /api/v1/log/vkey shows it.', { cause });
-  }
 }
 
 function editionNames(text: string, before: readonly string[] = []): readonly string[] {

@@ -127,7 +127,12 @@ Example:
     .description('check every public promise of a service, without a key; ends with 1 on any finding')
     .argument('[url]', 'its base URL; default: that of the profile')
     .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
-    .option('--removed <slug...>', 'removed markets: their URLs must say so, and the list must leave them out')
+    .addOption(
+      new Option(
+        '--removed <slug>',
+        'a removed market: its URLs must say so, and the list must leave it out; may be repeated',
+      ).argParser((slug, before: readonly string[] = []) => [...before, slug]),
+    )
     .option('--edition <name>', 'an edition, instead of the newest generation')
     .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
     .addOption(logKeyOption())
@@ -146,13 +151,6 @@ Examples:
       const { verifyService } = await import('./verify.ts');
       const { share, removed = [], edition = null, log = false, logKey } = options;
       if (logKey && !log) throw new CommandError('usage', '--log-key needs --log.', 'Add --log.');
-      if (edition !== null && log) {
-        throw new CommandError(
-          'usage',
-          '--log checks the newest generation, not an edition.',
-          'Leave one of them out.',
-        );
-      }
       const { knownLogsPath } = await import('../log/known-logs.ts');
       const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options) } : null;
       const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };

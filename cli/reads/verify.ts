@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { editionReader } from '../../publisher/verify/edition-reader.ts';
+import { VKEY_URL } from '../../publisher/verify/log-files.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
-import { type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
+import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
-import { readKnownLogs, rememberLog } from '../log/known-logs.ts';
+import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { counted, note, printFields, printJson, Table } from '../output.ts';
 
 /** Longer than a shared cache keeps a body. */
@@ -44,7 +45,8 @@ export async function verifyService(
   };
   const reader = edition === null ? publicReaderOf(url) : editionReader(publicReaderOf(url), edition);
   const { findings, ...report } = await confirmFindings(reader, asked, pause);
-  const log = logCheck === null ? null : await verifyTheLog(url, logCheck, pause);
+  const log =
+    logCheck === null ? null : await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null });
   const all = [...findings, ...(log?.findings ?? [])];
   if (all.length > 0) endWith('findings');
   if (asJson) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
@@ -71,17 +73,25 @@ function shownLog({ size, vkeys, takenDown }: VerifyLogReport) {
 
 async function verifyTheLog(
   url: URL,
+  reader: PublicReader,
   { vkeys, memory }: LogCheck,
-  pause: () => Promise<boolean>,
+  options: Pick<VerifyLogOptions, 'pause' | 'isEdition'>,
 ): Promise<VerifyLogReport> {
   const known = readKnownLogs(memory).get(url.href);
-  const report = await verifyLog(publicReaderOf(url), {
+  const report = await verifyLog(reader, {
     vkeys: vkeys ?? known?.vkeys ?? [],
     seen: known?.checkpoint ?? null,
-    pause,
+    ...options,
   });
   if (report.checkpoint !== null) {
     const { checkpoint } = report;
+    if (vkeys === null && known === undefined) {
+      const detail = strangeKey(originOf(checkpoint), report.vkeys, memory);
+      // Nothing is remembered of a log that may be somebody else's.
+      if (detail !== null) {
+        return { ...report, findings: [...report.findings, { url: VKEY_URL, rule: 'signature', detail }] };
+      }
+    }
     rememberLog(memory, url.href, { vkeys: [...report.vkeys], checkpoint });
     if (vkeys === null && known === undefined) {
       note(`First look at this log. From now on it must be signed by one of these keys, as it names them itself:`);
@@ -92,6 +102,16 @@ async function verifyTheLog(
   if (report.takenDown > 0)
     note(`${counted(report.takenDown, 'entry', 'entries')} of the log: taken down. The tree holds their hashes.`);
   return report;
+}
+
+/** Why a log that is seen for the first time may be somebody else's, under the name of a log that is known. */
+function strangeKey(origin: string, vkeys: readonly string[], memory: string): string | null {
+  for (const [url, known] of knownLogsOf(origin, memory)) {
+    const strange = vkeys.find((vkey) => !known.includes(vkey));
+    if (strange === undefined) continue;
+    return `${strange} is no key of ${origin} at ${url}, by ${memory}. Look at that one again, or give the key of its operator with --log-key`;
+  }
+  return null;
 }
 
 /** A server that does not answer is no finding: nothing is known about it. */

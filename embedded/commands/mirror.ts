@@ -26,8 +26,8 @@ export interface MirrorCommand {
   readonly everySeconds: number;
   readonly isOnce: boolean;
   readonly maxBytes: number;
-  /** The verifier key of the log; null: the one that the service shows. */
-  readonly logKey: string | null;
+  /** The verifier keys of the log; none: the one that the service shows. */
+  readonly logKeys: readonly string[];
   /** Names of editions that are copied, too. */
   readonly editions: readonly string[];
   /** For `TIDEMARK_LOG`. */
@@ -65,10 +65,10 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
   const { nowMs } = systemRuntime;
-  const { maxBytes, logKey, editions } = command;
+  const { maxBytes, logKeys, editions } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
   const upstream = boundedReader(url);
-  const mirror = new Mirror({ folder, upstream, maxBytes, logKey, editions, onTrusted, nowMs, pause });
+  const mirror = new Mirror({ folder, upstream, maxBytes, logKeys, editions, onTrusted, nowMs, pause });
   try {
     await mirror.open();
     const server = await serve(command, mirror, folder.objects, log);

@@ -24,8 +24,8 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;
   readonly upstream: PublicReader;
   readonly maxBytes: number;
-  /** The key of the log, which the operator knows from elsewhere. Null: the first one that the service shows. */
-  readonly logKey: string | null;
+  /** Keys of the log, which the operator knows from elsewhere. None: the first one that the service shows. */
+  readonly logKeys: readonly string[];
   /** Names of editions that are copied, too. */
   readonly editions: readonly string[];
   /** Receives the key of a log that was trusted because the service shows it. */
@@ -61,9 +61,9 @@ export class Mirror {
   }
 
   async #openLog(): Promise<MirrorLog | null> {
-    const { folder, upstream, logKey } = this.#options;
+    const { folder, upstream, logKeys } = this.#options;
     const known = folder.state.log;
-    const given = logKey === null || known?.vkeys.includes(logKey) ? [] : [logKey];
+    const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
     if (known === null && given.length === 0) return await this.#findLog();
     const state = { checkpoint: null, bodiesAt: 0, ...known, vkeys: [...(known?.vkeys ?? []), ...given] };
     return await MirrorLog.open(upstream, this.#copy, state);

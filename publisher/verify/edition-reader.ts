@@ -18,8 +18,15 @@ export function editionReader(reader: PublicReader, name: string): PublicReader 
     if (answer.status !== 200) return answer;
     const edition = publicEditionSchema.safeParse(JSON.parse(Buffer.from(answer.body).toString('utf8')));
     if (!edition.success) return answer;
-    const { counts, generation, listDigest, publishedAt } = edition.data;
-    const snapshot = canonicalJson({ counts, generation, listDigest, listGeneration: generation, publishedAt });
+    const { counts, generation, listDigest, log, publishedAt } = edition.data;
+    const snapshot = canonicalJson({
+      counts,
+      generation,
+      listDigest,
+      listGeneration: generation,
+      publishedAt,
+      ...(log && { log }),
+    });
     return { ...answer, body: Buffer.from(snapshot) };
   };
 }

@@ -15,7 +15,7 @@ import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkBody, Findings } from './check-body.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
 import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
-import { LogWalk } from './log-walk.ts';
+import { LogWalk, type SeenTree } from './log-walk.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding } from './report.ts';
 import { ALL_MARKETS } from './share.ts';
@@ -27,6 +27,8 @@ export interface VerifyLogOptions {
   /** The signed checkpoint that was seen last. Null: none was. */
   readonly seen: string | null;
   readonly pageSizes?: PageSizes;
+  /** Whether the reader shows an edition: it is compared with the log at the size that it names. */
+  readonly isEdition?: boolean;
   /**
    * Waits for longer than a cache keeps a body. Then everything that disagreed is looked at again, with the log as it is
    * then. False, or absent: there is no time for that.
@@ -52,7 +54,8 @@ const MARKETS_AT_ONCE = 8;
 export async function verifyLog(reader: PublicReader, options: VerifyLogOptions): Promise<VerifyLogReport> {
   const findings = new Findings();
   const files = new LogFiles(reader);
-  const walk = new LogWalk(files, findings);
+  const edition = options.isEdition === true ? await editionTree(reader, findings) : null;
+  const walk = new LogWalk(files, findings, edition);
   const vkeys = new Set(options.vkeys);
   let checkpoint: string | null = null;
   let rest: readonly Finding[] = [];
@@ -60,7 +63,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     if (vkeys.size === 0) for (const vkey of await files.vkeys()) vkeys.add(vkey);
     const keys = keysOf([...vkeys], VKEY_URL);
     const seen = options.seen === null ? null : seenCheckpoint(options.seen);
-    const look = new Look(reader, files, walk, keys, options.pageSizes ?? DEFAULT_PAGE_SIZES);
+    const look = new Look(reader, files, walk, keys, edition, options.pageSizes ?? DEFAULT_PAGE_SIZES);
     const note = await look.readOn(seen);
     // Nothing is remembered of a log whose own files disagree.
     if (findings.all.length === 0) checkpoint = note;
@@ -89,6 +92,7 @@ class Look {
   readonly #files: LogFiles;
   readonly #walk: LogWalk;
   readonly #keys: readonly VerifierKey[];
+  readonly #edition: SeenTree | null;
   readonly #pageSizes: PageSizes;
   #note = '';
   #checkpoint: LogCheckpoint | null = null;
@@ -98,12 +102,14 @@ class Look {
     files: LogFiles,
     walk: LogWalk,
     keys: readonly VerifierKey[],
+    edition: SeenTree | null,
     pageSizes: PageSizes,
   ) {
     this.#reader = reader;
     this.#files = files;
     this.#walk = walk;
     this.#keys = keys;
+    this.#edition = edition;
     this.#pageSizes = pageSizes;
   }
 
@@ -143,6 +149,8 @@ class Look {
           counts.unknownValues += folded.record(null).unknownValues;
         }
         if (folded === null || wanted?.has(slug) === false) return;
+        // An edition has no answer for a market that was removed before.
+        if (folded.kind === 'removed' && this.#edition !== null) return;
         await checkFolded(this.#reader, findings, slug, folded, this.#pageSizes.observations);
       },
       { concurrency: MARKETS_AT_ONCE },
@@ -186,7 +194,8 @@ class Look {
     const snapshot = await checkBody(this.#reader, findings, SNAPSHOT_URL, snapshotSchema);
     if (snapshot === null || this.#checkpoint === null) return;
     const { value } = snapshot;
-    const log = { size: this.#checkpoint.size, root: this.#checkpoint.root.toString('base64') };
+    const { size, root } = this.#edition ?? this.#checkpoint;
+    const log = { size, root: root.toString('base64') };
     const differ = (one: Json, other: Json) => canonicalJson(one) !== canonicalJson(other);
     if (differ(value.log ?? null, log)) {
       findings.add(SNAPSHOT_URL, 'not-in-log', 'names another log than the checkpoint');
@@ -207,6 +216,16 @@ class Look {
       if (!listed.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
     }
   }
+}
+
+/** The tree that an edition names, as a snapshot does. Null with a finding if it names none. */
+async function editionTree(reader: PublicReader, findings: Findings): Promise<SeenTree | null> {
+  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  if (snapshot === null) return null;
+  const { log } = snapshot.value;
+  if (log !== undefined) return { size: log.size, root: Buffer.from(log.root, 'base64') };
+  findings.add(SNAPSHOT_URL, 'not-in-log', 'the edition names no log: the deployment had none');
+  return null;
 }
 
 /** As entity tags have them: half of a SHA-256; on S3, an MD5. Other tags say nothing about bytes. */

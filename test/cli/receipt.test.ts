@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CommandError } from '../../cli/exit-codes.ts';
 import { createProgram } from '../../cli/program.ts';
@@ -71,7 +72,7 @@ async function run(...words: readonly string[]): Promise<string | number> {
     await program.parseAsync([...words, '--config', config()], { from: 'user' });
     return Number(process.exitCode);
   } catch (error) {
-    return (error as CommandError).exit;
+    return (error as CommandError).exit ?? (error as CommanderError).code;
   } finally {
     process.exitCode = 0;
   }
@@ -87,6 +88,35 @@ describe('verify --log', () => {
     expect(await run('verify', url, '--log', '--json')).toBe(0);
     expect(printed).not.toContain('First look');
     expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 6, vkeys: [VKEY], takenDown: 0 } });
+  });
+
+  test('takes several keys, each after its own option, and a URL behind one', async () => {
+    const other = testSigner(2).vkey;
+    expect(await run('verify', '--log', '--log-key', other, '--log-key', VKEY, url)).toBe(0);
+    expect(await run('verify', '--log', '--log-key', other, url)).toBe(1);
+    expect(await run('verify', '--removed', 'a', url, 'b')).toBe('commander.excessArguments');
+  });
+
+  test.each([
+    ['verify', '--log', '--log-key', 'gold', 'http://127.0.0.1:1'],
+    ['receipt', 'a', '--log-key', VKEY.replace(/\+[0-9a-f]{8}/, '+00000000')],
+    ['receipt', 'verify', 'none', '--log-key', ''],
+    ['mirror', 'http://127.0.0.1:1', 'none', '--log-key', 'http://127.0.0.1:1'],
+  ])('a key that is none is refused at once: %s %s', async (...words) => {
+    expect(await run(...words)).toBe('commander.invalidArgument');
+  });
+
+  test('does not trust a log that uses the name of a known one with another key, unless that key is given', async () => {
+    const checkpoint = JSON.parse(readFileSync(logs(), 'utf8'))[`${url}/`].checkpoint;
+    const before = { 'https://data.example/': { vkeys: [testSigner(2).vkey], checkpoint } };
+    writeFileSync(logs(), JSON.stringify(before), { mode: 0o600 });
+    expect(await run('verify', url, '--log')).toBe(1);
+    expect(printed).toMatch(/is no key of tidemark\.test\/log at https:\/\/data\.example\//);
+    expect(JSON.parse(readFileSync(logs(), 'utf8'))).toEqual(before);
+    expect(await run('verify', url, '--log', '--log-key', VKEY)).toBe(0);
+    const known = { ...before, [`${url}/`]: { vkeys: [VKEY], checkpoint } };
+    expect(JSON.parse(readFileSync(logs(), 'utf8'))).toEqual(known);
+    writeFileSync(logs(), '{}');
   });
 
   test('refuses a file of others, a file that it has not written, and a key without --log', async () => {
@@ -111,6 +141,31 @@ describe('receipt', () => {
     expect(printed).toContain('value\t41.30 USD\n');
     expect(printed).toContain('corrects\tobs_');
     expect(await run('receipt', 'verify', receipt(), '--log-key', testSigner(2).vkey)).toBe('findings');
+  });
+
+  test('without --log-key only keys count that every base URL of this log has shown', async () => {
+    expect(await make('--observed-at', '2026-01-01T00:00:00Z', '-o', receipt())).toBe(0);
+    const { checkpoint } = parseTlogProof(readFileSync(receipt(), 'utf8'));
+    const golden = parseTlogProof(readFileSync(join(GOLDEN, 'entry-8.tlog-proof'), 'utf8')).checkpoint;
+    const [key, other] = [VKEY, testSigner(2).vkey];
+    const outcome = async (...vkeys: readonly (readonly string[])[]) => {
+      const known = vkeys.map((keys, at) => [`https://${at}.example/`, { vkeys: keys, checkpoint }]);
+      writeFileSync(logs(), JSON.stringify(Object.fromEntries(known)), { mode: 0o600 });
+      printed = '';
+      return await run('receipt', 'verify', receipt());
+    };
+    expect(await outcome([key], [other, key])).toBe(0);
+    expect(printed).toContain(
+      `signed by\t${key.split('+', 2).join('+')}, learned from https://0.example/ and https://1`,
+    );
+    expect(await outcome([key], [other])).toBe('usage');
+    expect(await outcome([other])).toBe('findings');
+    // A log of another origin may name any key.
+    writeFileSync(logs(), JSON.stringify({ 'https://evil.example/': { vkeys: [key], checkpoint: golden } }));
+    expect(await run('receipt', 'verify', receipt())).toBe('usage');
+    expect(await run('receipt', 'verify', receipt(), '--log-key', key)).toBe(0);
+    expect(printed).toContain('as given by --log-key');
+    writeFileSync(logs(), '{}');
   });
 
   test('prints it without a file, also of an unknown value, given as another spelling of its moment', async () => {

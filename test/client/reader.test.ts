@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type HostAnswer, NoHostError, type ReaderOptions, TidemarkReader } from '../../client/reader.ts';
 import { importLogKey, LogVerificationError } from '../../client/signed-log.ts';
+import type { PublicObservation } from '../../contract/metric.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PublicResponse } from '../../publisher/verify/reader.ts';
 import { testSigner, withLog } from '../publisher/log/test-log.ts';
@@ -120,6 +121,43 @@ test('proves the newest value, and an old one deep in the tree', async () => {
 
 const flipped = (text: string) =>
   `${text.slice(0, 40)}${String.fromCharCode(text.charCodeAt(40) ^ 1)}${text.slice(41)}`;
+
+describe('answers of any wrong shape make the next host be asked:', () => {
+  const row = { id: 'obs_1', metric: 'price', kind: 'money', observedAt: '2026-01-01', recordedAt: '2026-01-01' };
+  const objects = { toString: 1 };
+  test.each([
+    ...['null', '1e999', '-1', '"x"', '[]', 'true', '{}', '{"data":null}', '{"data":7}', '{"data":{"0":1}}', '<', ''],
+    ...[
+      null,
+      1e300,
+      'x',
+      [],
+      {},
+      row,
+      { ...row, id: 1 },
+      { ...row, recordedAt: 5 },
+      { ...row, observedAt: objects },
+    ].map((item) => JSON.stringify({ data: [item] })),
+    JSON.stringify({ ageSeconds: objects, state: objects }),
+    '{"ageSeconds":-1e999,"state":"current"}',
+    '{"ageSeconds":1e999}',
+  ])('%s', async (text) => {
+    const answer = { ...jsonOf(200, null), body: Buffer.from(text) };
+    const pick = (rows: readonly PublicObservation[]) => rows.find(({ observedAt }) => observedAt.startsWith('20'));
+    const history = readerFrom([(path, right) => (path === HISTORY ? answer : right), honest]).reader;
+    expect((await history.provenObservation('gold-usd', pick)).host).toBe('https://1.example');
+    const { reader } = readerFrom([(path, right) => (path === '/api/v1/mirror' ? answer : right), honest]);
+    expect((await reader.get(HISTORY)).host).toBe('https://1.example');
+  });
+
+  test('bytes that are no text', async () => {
+    const garbage = { ...jsonOf(200, null), body: Buffer.from([0xff, 0xfe, 0]) };
+    for (const where of ['/history', '/mirror', '/checkpoint', '/tile', '/ndjson']) {
+      const { reader } = readerFrom([(path, right) => (path.includes(where) ? garbage : right), honest]);
+      expect([where, (await reader.provenObservation('gold-usd')).host]).toEqual([where, 'https://1.example']);
+    }
+  });
+});
 
 describe('a host that lies is refused and named, and the next one is asked:', () => {
   test.each<[string, Host, RegExp]>([

@@ -1,5 +1,5 @@
 /**
- * The tools of other people that judge the OpenAPI document, the files of deploy/ and the log, each with a lock file of its own beside this file, so that
+ * The tools of other people that judge the OpenAPI document, the files of deploy/, the log, and files for other programs, each with a lock file of its own beside this file, so that
  * the project's own dependencies do not grow. Installed once per lock file, into the user's cache.
  */
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { installed } from '../aws/engines/installation.ts';
 /** The environment variable by which the tests learn where the tools are: {@link ToolFolders} as JSON. */
 export const TOOLS_VARIABLE = 'TIDEMARK_TEST_TOOLS';
 
-export type ToolName = 'npm-tools' | 'python-tools' | 'go-tools' | 'deploy-tools' | 'log-tools';
+export type ToolName = 'npm-tools' | 'python-tools' | 'beancount-tools' | 'go-tools' | 'deploy-tools' | 'log-tools';
 
 /** By name: the folder of the installation, or why there is none. */
 export type ToolFolders = Readonly<Record<string, { readonly folder: string } | { readonly missing: string }>>;
@@ -21,7 +21,6 @@ const HERE = import.meta.dirname;
 export const GO_MODULE = join(HERE, 'clients', 'go');
 export const DEPLOY_MODULE = join(HERE, 'deploy');
 export const LOG_MODULE = join(HERE, 'log-judge');
-const REQUIREMENTS = join(HERE, 'requirements.txt');
 
 const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   {
@@ -33,15 +32,9 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
       await run('npm', ['ci', '--prefix', folder, ...options]);
     },
   },
-  {
-    name: 'python-tools',
-    version: digestOf('requirements.txt'),
-    async install(folder) {
-      await run('python3', ['-m', 'venv', folder]);
-      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes'];
-      await run(join(folder, 'bin', 'python'), [...pip, '--requirement', REQUIREMENTS]);
-    },
-  },
+  { name: 'python-tools', ...pythonTools('requirements.txt') },
+  // Apart from the others, because of its licence: see licences.test.ts.
+  { name: 'beancount-tools', ...pythonTools('faces/requirements.txt') },
   {
     name: 'go-tools',
     version: digestOf('clients/go/go.mod', 'clients/go/go.sum'),
@@ -83,6 +76,17 @@ export async function installTools(say: (line: string) => void): Promise<ToolFol
     }),
   );
   return Object.fromEntries(states);
+}
+
+function pythonTools(requirements: string): Omit<Installable, 'name'> {
+  return {
+    version: digestOf(requirements),
+    async install(folder) {
+      await run('python3', ['-m', 'venv', folder]);
+      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes'];
+      await run(join(folder, 'bin', 'python'), [...pip, '--requirement', join(HERE, requirements)]);
+    },
+  };
 }
 
 /** Names the content of lock files: a raised pin is installed beside the old one. */

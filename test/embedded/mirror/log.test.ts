@@ -180,7 +180,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
       folder,
       upstream: (url: string) => readerOf(objects)(url),
       maxBytes: 1e9,
-      logKey: testSigner().vkey,
+      logKeys: [testSigner().vkey],
       editions: [],
       onTrusted: () => {},
       nowMs: () => world.clock.nowMs,

@@ -5,19 +5,22 @@ import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
 import { editionUrl } from '../../../contract/routes.ts';
 import { editionChanges, newEdition } from '../../../lambdas/ingest/editions.ts';
 import type { Head } from '../../../publisher/commit/swap-head.ts';
-import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import type { LogSettings, PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { EditionKeeper } from '../../../publisher/editions/edition-keeper.ts';
 import { continueEdition } from '../../../publisher/editions/make-edition.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
 import { editionReader } from '../../../publisher/verify/edition-reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { created } from '../../../storage/changes.ts';
 import { editionKey, endedEditionKey } from '../../../storage/records/editions.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { runs } from '../../runs.ts';
 import { faultyStorage } from '../faulty-storage.ts';
+import { TEST_LOG, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
@@ -42,8 +45,9 @@ async function publishAll(world: World): Promise<void> {
 }
 
 /** Three pages of markets; histories with closed pages. */
-async function publishedWorld(): Promise<World> {
-  const world = createWorld();
+async function publishedWorld(log?: LogSettings): Promise<World> {
+  const plain = createWorld();
+  const world = log === undefined ? plain : { ...plain, dependencies: withLog(plain.dependencies, log) };
   const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day, day + 1));
   await world.ingest([...SLUGS.map((slug) => market(slug)), ...days('b', 9), ...days('e', 6), ...days('h', 1)]);
   await publish(slowly(world.dependencies));
@@ -120,6 +124,41 @@ test('an edition is the generation at which it was asked for, and says which', a
     markets: '/api/v1/editions/q3/markets',
   });
   await expectVerified(world, 'q3');
+});
+
+describe('the log', () => {
+  const findingsOf = async (world: World, falsify: (body: string) => string) => {
+    const read = readerOf(world.objects);
+    const falsified: PublicReader = async (url, headers) => {
+      const answer = await read(url, headers);
+      if (!url.startsWith(editionUrl('q3'))) return answer;
+      return { ...answer, body: Buffer.from(falsify(Buffer.from(answer.body).toString())) };
+    };
+    const options = { vkeys: [], seen: null, pageSizes: SMALL_PAGES, isEdition: true };
+    const { findings } = await verifyLog(editionReader(falsified, 'q3'), options);
+    return new Set(findings.filter(({ rule }) => rule === 'not-in-log').map(({ url }) => url));
+  };
+
+  test('gives every value of an edition, and finds a changed one', async () => {
+    const world = await publishedWorld(TEST_LOG);
+    await ask(world, 'q3');
+    await publishAll(world);
+    await change(world, 500);
+    await removeMarket(world, 'h');
+    await publish(world.dependencies);
+    expect(await findingsOf(world, (body) => body)).toEqual(new Set());
+    const changed = await findingsOf(world, (body) => body.replaceAll('"amountMinor":9,', '"amountMinor":77,'));
+    expect(changed).toEqual(new Set(['/api/v1/markets/b', '/api/v1/markets/b/history']));
+    const otherRoot = (body: string) => body.replace(/"root":"..../, '"root":"AAAA');
+    expect(await findingsOf(world, otherRoot)).toEqual(new Set(['/api/v1/snapshot']));
+  });
+
+  test('finds an edition that names none', async () => {
+    const world = await publishedWorld();
+    await ask(world, 'q3');
+    await publishAll(world);
+    expect(await findingsOf(world, (body) => body)).toEqual(new Set(['/api/v1/snapshot']));
+  });
 });
 
 describe('a sweep, a day later', () => {

@@ -1,4 +1,5 @@
 /** A small deployment with a log, whose exports have small parts. */
+import type { Projection } from '../../../contract/projections.ts';
 import { type ExportOptions, makeExport } from '../../../publisher/exports/make-export.ts';
 import { readEntries } from '../../../publisher/log/log-chunks.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -17,7 +18,8 @@ export const SOURCE = {
 /** The days of a small deployment that has a log and exports. */
 export function exportWorld() {
   const world = createWorld();
-  const dependencies = withLog(world.dependencies);
+  const projections = new Set<Projection>(['log', 'exports']);
+  const dependencies = { ...withLog(world.dependencies), projections };
   const options: ExportOptions = {
     storage: dependencies,
     readEntries: (tile, width) => readEntries(world.ledger, tile, width),
