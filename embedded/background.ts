@@ -10,6 +10,7 @@ import { openDirectoryArchive } from '../storage/directory-archive.ts';
 import type { DirectoryUploads } from '../storage/directory-uploads.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import type { EmbeddedConfig } from './config.ts';
+import type { Damage } from './damaged-objects.ts';
 import type { DataFolder } from './data-folder.ts';
 import { startExpectationsLoop } from './expectations.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
@@ -28,6 +29,8 @@ import { createTurns, yieldingLedger } from './yielding-ledger.ts';
 
 export interface BackgroundOptions {
   readonly dependencies: PublisherDependencies;
+  /** Of the objects of the dependencies. */
+  readonly damage: Pick<Damage, 'onFound' | 'takeUntried'>;
   readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog'>;
   readonly uploads: DirectoryUploads;
   readonly config: Pick<EmbeddedConfig, 'dataFolder' | 'uploadsKeptDays' | 'verifyEveryHours' | 'witnesses'>;
@@ -39,6 +42,8 @@ export interface BackgroundOptions {
 export interface Background {
   /** For how long the oldest change that is not public has waited. */
   publishLagMs(): number;
+  /** For how long it has waited without any publication that succeeded. */
+  publishStalledMs(): number;
   /** Of the published list; null until it was read. */
   expectations(): Expectations | null;
   /** Null until a run has ended. */
@@ -63,7 +68,8 @@ export function startBackground(options: BackgroundOptions): Background {
   /** For work that is cut short: its faults at the end are no news. */
   const reportUnlessStopping = (what: string, cause: unknown) => isStopping || report(what, cause);
 
-  const lost = watchLostObjects(dependencies, report);
+  const lost = watchLostObjects(dependencies, report, options.damage);
+  options.damage.onFound(() => publishing.wake());
   const witnesses = dependencies.log === undefined ? [] : config.witnesses.map(openWitness);
   const cosigning =
     witnesses.length === 0
@@ -117,6 +123,7 @@ export function startBackground(options: BackgroundOptions): Background {
 
   return {
     publishLagMs: publishing.lagMs,
+    publishStalledMs: publishing.stalledMs,
     expectations: expecting.current,
     lastVerify: () => verifying?.last() ?? null,
     wakeWorker: () => working.wake(),

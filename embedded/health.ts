@@ -19,6 +19,8 @@ const REPORT_MS = 1_000;
 const WRITTEN_MS = 5_000;
 /** A store that takes longer has failed. */
 const READ_MS = 2_000;
+/** docs/operations.md promises it, and names it as an alarm. */
+const STALLED_MS = 300_000;
 /** Counting ends here, so that a backlog costs no more than this. */
 const COUNTED_AT_MOST = 1_000;
 
@@ -27,6 +29,7 @@ const SNAPSHOT = publicKey({ kind: 'snapshot' });
 const FAULTS = {
   objects: 'The published objects cannot be read. Readers get what is in memory for five minutes, and then 503.',
   ledger: 'The ledger cannot be read or written. Writes fail, and nothing new is published.',
+  publishing: 'Accepted changes have waited for five minutes, and every publication since has failed.',
 } as const;
 
 type Part = keyof typeof FAULTS;
@@ -41,6 +44,8 @@ export interface HealthOptions {
   readonly isReady: () => boolean;
   /** For how long the oldest change that is not published has waited. */
   readonly publishLagMs: () => number;
+  /** For how long it has waited without any publication that succeeded. */
+  readonly publishStalledMs: () => number;
   /** When published markets expect their next values; null: not read yet. */
   readonly expectations: () => Expectations | null;
   /** The newest run of `verify`; null: none since the start. */
@@ -50,7 +55,8 @@ export interface HealthOptions {
 }
 
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
-  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, expectations, lastVerify, report } = options;
+  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, publishStalledMs } = options;
+  const { expectations, lastVerify, report } = options;
   const failing = new Set<Part>();
   let newest: { readonly atMs: number; readonly report: Promise<HealthReport> } | null = null;
   let writtenAtMs = Number.NEGATIVE_INFINITY;
@@ -98,6 +104,10 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
     await check('objects', async () => {
       const shown = await inTime(objects.stat(SNAPSHOT), READ_MS);
       if (shown === null && isReady()) throw new StorageUnavailable(`${SNAPSHOT} is lost`);
+    });
+    await check('publishing', async () => {
+      const seconds = Math.floor(publishStalledMs() / 1000);
+      if (seconds * 1000 > STALLED_MS) throw new Error(`nothing was published for ${seconds} s, although changes wait`);
     });
     const faults = [...failing].map((part): Json => ({ part, detail: FAULTS[part] }));
     const status = faults.length > 0 ? 'failing' : isReady() ? 'ok' : 'starting';

@@ -1,5 +1,5 @@
 /**
- * Puts back objects that the store has lost. The ledger can make all of them again, so an operator may delete them on
+ * Puts back objects that the store has lost, damaged ones too (damaged-objects.ts). The ledger can make all of them again, so an operator may delete them on
  * purpose, at any time. Readers do not wait for it, unless there is nothing at all to serve.
  */
 import { publicKey } from '../contract/public-objects.ts';
@@ -11,12 +11,13 @@ import { rebuild } from '../publisher/repair/rebuild.ts';
 import { resume } from '../publisher/repair/resume.ts';
 import { StorageCorrupt } from '../storage/errors.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
+import type { Damage } from './damaged-objects.ts';
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
 /**
  * Publications notice only the lost objects that they need. A look reads each name in the store, and two records or more
- * for each market: 1.4 s of CPU time for 20,000 markets.
+ * for each market: 1.4 s of CPU time for 20,000 markets. The first look after a start reads the published bytes too.
  */
 export const LOOK_INTERVAL_MS = 60 * 60 * 1000;
 
@@ -63,15 +64,20 @@ export interface LostObjects {
   prepare(): Promise<void>;
 }
 
-/** @param report is called once for each time that objects are found lost, and if nothing can be marked */
+/**
+ * @param report is called once for each time that objects are found lost, and if nothing can be marked
+ * @param damage of the objects of these dependencies
+ */
 export function watchLostObjects(
   dependencies: PublisherDependencies,
   report: (what: string, cause: unknown) => void,
+  damage: Pick<Damage, 'takeUntried'> | null = null,
 ): LostObjects {
   const { ledger, objects, nowMs } = dependencies;
   /** Since when objects are known to be lost, and how long to wait before everything is marked. Null: none is lost. */
   let lost: { readonly sinceMs: number; readonly waitMs: number } | null = null;
   let wasMarked = false;
+  let wasRead = false;
 
   /** Whether everything is being published again. */
   const isDoubtful = async () => (await ledger.get(HEAD_KEY))?.value.list.isDoubtful === true;
@@ -97,15 +103,25 @@ export function watchLostObjects(
     );
   }
 
+  /** While everything is being published again, damaged objects are mended too. */
+  async function isDamaged(): Promise<boolean> {
+    const head = await ledger.get(HEAD_KEY);
+    if (damage === null || head === null || !head.value.applied || head.value.list.isDoubtful) return false;
+    const untried = await damage.takeUntried((keys) => {
+      const cause = new Error(`${describe(keys)}: delete the file, or put a copy back`);
+      report('publishing everything again has not mended all', cause);
+    });
+    return untried.length > 0 && (await found(describe(untried)));
+  }
+
   return {
     async look() {
       if ((await ledger.get(HEAD_KEY))?.value.list.isDoubtful !== false) return false;
       if (await isBehind()) return true;
-      const keys = await findLostObjects(dependencies);
+      const keys = await findLostObjects(dependencies, { isRead: !wasRead });
+      wasRead = true;
       if (keys.length === 0 || (await isDoubtful())) return false;
-      return await found(
-        keys.length === 1 ? `${keys[0]} is lost` : `${keys.length} objects are lost, such as ${keys[0]}`,
-      );
+      return await found(describe(keys));
     },
     async failed(error) {
       if (!isLoss(error)) return null;
@@ -114,7 +130,7 @@ export function watchLostObjects(
     },
     async prepare() {
       // Only this is looked for each time: whoever deletes the whole store deletes the snapshot.
-      if (lost === null) await isBehind();
+      if (lost === null && !(await isBehind())) await isDamaged();
       if (lost === null || waitMs() > 0) return;
       lost = { sinceMs: nowMs(), waitMs: RETRY_MS };
       try {
@@ -126,6 +142,13 @@ export function watchLostObjects(
       }
     },
   };
+}
+
+function describe(keys: readonly string[]): string {
+  const [first] = keys;
+  return keys.length === 1
+    ? `${first} is lost or damaged`
+    : `${keys.length} objects are lost or damaged, such as ${first}`;
 }
 
 function isLoss(error: unknown): boolean {

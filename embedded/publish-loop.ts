@@ -32,6 +32,8 @@ export interface PublishLoopOptions {
 export interface PublishLoop extends WakeLoop {
   /** For how long a wake-up has waited for its generation, in milliseconds; 0 if everything is published. */
   lagMs(): number;
+  /** As `lagMs`, but not longer than since the last publication that succeeded: large imports lag, and do not stall. */
+  stalledMs(): number;
 }
 
 /** Starts the loop. A failure is reported; the next interval tries again. */
@@ -42,6 +44,11 @@ export function startPublishLoop(
   const { nowMs } = dependencies;
   /** The first wake-up that no complete round has followed, and the first since the running round began. */
   let [waitingSinceMs, wokenAtMs]: [number | null, number | null] = [null, null];
+  let succeededAtMs = nowMs();
+  const lagMs = () => {
+    const sinceMs = waitingSinceMs ?? wokenAtMs;
+    return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
+  };
   const reportPutOff = ({ putOff }: PublishOutcome) => {
     const tooLong = putOff.filter((market) => isPutOffTooLong(market, nowMs()));
     if (tooLong.length === 0) return;
@@ -57,6 +64,7 @@ export function startPublishLoop(
       try {
         const startedMs = performance.now();
         const outcome = await publish(dependencies);
+        succeededAtMs = nowMs();
         logGeneration(info, outcome, performance.now() - startedMs);
         if (outcome.kind === 'published') onPublished?.();
         reportPutOff(outcome);
@@ -84,10 +92,8 @@ export function startPublishLoop(
       wokenAtMs ??= nowMs();
       loop.wake();
     },
-    lagMs() {
-      const sinceMs = waitingSinceMs ?? wokenAtMs;
-      return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
-    },
+    lagMs,
+    stalledMs: () => Math.max(0, Math.min(lagMs(), nowMs() - succeededAtMs)),
   };
 }
 

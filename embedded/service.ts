@@ -20,6 +20,7 @@ import { newUlid } from '../storage/ulid.ts';
 import { type Background, startBackground } from './background.ts';
 import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
+import { watchDamage } from './damaged-objects.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
 import { ReadCounts } from './edge/read-counts.ts';
@@ -82,6 +83,8 @@ export async function startService(
   const { fault: report } = log;
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
+  const damage = watchDamage(data.objects);
+  const { objects } = damage;
   const senders = createSenders(config.proxies);
   let divert: Divert | null = null;
   let background: Background | null = null;
@@ -97,12 +100,13 @@ export async function startService(
     nowMs,
     isReady,
     publishLagMs: () => background?.publishLagMs() ?? 0,
+    publishStalledMs: () => background?.publishStalledMs() ?? 0,
     expectations,
     lastVerify: () => background?.lastVerify() ?? null,
     report,
   });
   const edge = createEdgeServer({
-    objects: data.objects,
+    objects: damage.shown,
     nowMs,
     isReady,
     divert: (request) => divert?.(request) ?? null,
@@ -128,10 +132,10 @@ export async function startService(
       });
     }
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
-    const logKeys = config.projections.has('log') ? await openLogKeys(data.objects, config) : null;
+    const logKeys = config.projections.has('log') ? await openLogKeys(objects, config) : null;
     const dependencies: PublisherDependencies = {
       ledger: data.ledger,
-      objects: data.objects,
+      objects,
       ...systemRuntime,
       pageSizes: DEFAULT_PAGE_SIZES,
       projections: config.projections,
@@ -160,7 +164,7 @@ export async function startService(
     const head = await publishIfNothingIsShown(dependencies, progress.publishing);
 
     // From here on there are readers.
-    const work = startBackground({ dependencies, data, uploads: writeApi.uploads, config, baseUrl, ask, log });
+    const work = startBackground({ dependencies, damage, data, uploads: writeApi.uploads, config, baseUrl, ask, log });
     background = work;
     const takeUpload = createUploadServer({
       uploads: writeApi.uploads,

@@ -10,6 +10,8 @@
  * If one of the two folders is missing, the store has failed: an unmounted disk or a folder that was moved away. Then no
  * object is absent, and nothing is written.
  *
+ * A damaged file is no object for a put under the condition `absent`: it is replaced. All else rejects.
+ *
  * One process owns the directory; the ledger's exclusive lock ensures it. A mutex in this process orders swaps and
  * deletes. Creation needs no mutex: link(2) refuses an existing name, whichever process made it.
  */
@@ -18,7 +20,7 @@ import type { Dirent } from 'node:fs';
 import { access, type FileHandle, link, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
-import { StorageUnavailable } from './errors.ts';
+import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import { encodeObjectFile, headOf, type ObjectFile, readChecked, readHeader, readObjectBody } from './object-file.ts';
 import { checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
 import type {
@@ -32,7 +34,7 @@ import type {
   PutResult,
 } from './object-store.ts';
 
-const SUFFIX = '+object';
+export const OBJECT_SUFFIX = '+object';
 
 /**
  * Opens the store at `root` and creates it if it is missing. Finishes the half-done work of a killed process.
@@ -108,7 +110,7 @@ class DirectoryObjects implements ObjectStore {
       translate(path, async () => {
         const isStored =
           condition.kind === 'absent'
-            ? await this.#create(path, file)
+            ? await this.#create(key, path, file)
             : await this.#swap(key, path, file, condition.etag);
         return isStored ? { kind: 'stored', etag: file.etag } : { kind: 'refused' };
       }),
@@ -146,9 +148,10 @@ class DirectoryObjects implements ObjectStore {
     });
   }
 
-  async #create(path: string, file: ObjectFile): Promise<boolean> {
+  async #create(key: string, path: string, file: ObjectFile): Promise<boolean> {
     // A refused caller finds the same bytes under this name and relies on them, so the name must be durable here too.
     if (await exists(path)) {
+      if (await this.#isDamaged(key, path)) return await this.#replace(path, file);
       await syncFolder(dirname(path));
       return false;
     }
@@ -166,7 +169,20 @@ class DirectoryObjects implements ObjectStore {
 
   async #swap(key: string, path: string, file: ObjectFile, old: ETag): Promise<boolean> {
     const current = await this.#readHead(key, path);
-    if (current?.etag !== old) return false;
+    return current?.etag === old && (await this.#replace(path, file));
+  }
+
+  async #isDamaged(key: string, path: string): Promise<boolean> {
+    try {
+      await readOnce(path, async (handle) => readObjectBody(handle, await readChecked(handle, key, path), path));
+      return false;
+    } catch (error) {
+      if (error instanceof StorageCorrupt) return true;
+      throw error;
+    }
+  }
+
+  async #replace(path: string, file: ObjectFile): Promise<true> {
     const temporary = await this.#write(file);
     const moving = `${temporary}-moving`;
     try {
@@ -263,7 +279,7 @@ class DirectoryObjects implements ObjectStore {
   }
 
   #pathOf(key: string): string {
-    return join(this.#objects, key + SUFFIX);
+    return join(this.#objects, key + OBJECT_SUFFIX);
   }
 
   /** Runs after all earlier calls for this key. */
@@ -282,7 +298,7 @@ class DirectoryObjects implements ObjectStore {
 /** The part of a key that this file or folder stands for; empty if it is not ours. */
 function nameInKey(entry: Dirent): string[] {
   if (entry.isDirectory()) return [`${entry.name}/`];
-  return entry.name.endsWith(SUFFIX) ? [entry.name.slice(0, -SUFFIX.length)] : [];
+  return entry.name.endsWith(OBJECT_SUFFIX) ? [entry.name.slice(0, -OBJECT_SUFFIX.length)] : [];
 }
 
 /** Whether this key, or some key in this folder, begins with `prefix` and comes after `after`. */

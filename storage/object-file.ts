@@ -150,7 +150,5 @@ export function headOf(header: Header): ObjectHead {
 }
 
 function corrupt(path: string, what: string): StorageCorrupt {
-  return new StorageCorrupt(
-    `${path} is damaged: ${what}. Delete that file. The server publishes it again from the ledger, at the next start at the latest.`,
-  );
+  return new StorageCorrupt(`${path} is damaged: ${what}. A server that runs publishes it again from the ledger.`);
 }

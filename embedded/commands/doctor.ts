@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback } from '../../lambdas/http/network.ts';
+import { findDamagedObjects } from '../../storage/damaged-files.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { examineLedgerFile } from '../../storage/sqlite-copy.ts';
@@ -79,6 +80,7 @@ async function examineFiles(
     diagnose('ledger', RESTORE, async () =>
       isRunning ? await examineRunning(folder, readsLedger) : examineStopped(join(folder, LEDGER_FILE)),
     ),
+    diagnose('objects', 'Mount the disk of the data folder, or start the server.', () => examineObjects(folder)),
     diagnose('log key', 'See docs/operations.md, "The key of the log".', async () => examineLogKey(folder)),
     diagnose('backup', 'Run `tidemark backup` anew.', async () => examineBackups(folder, nowMs)),
   ];
@@ -133,6 +135,15 @@ function examineStopped(file: string): Diagnosis {
     const mend = 'If a server is starting, wait for it. Otherwise look for the process that uses the folder.';
     return warning('ledger', error.message, mend);
   }
+}
+
+async function examineObjects(folder: string): Promise<Diagnosis> {
+  const { read, damaged } = await findDamagedObjects(join(folder, 'objects'));
+  if (damaged.length === 0) return ok('objects', `${read} files, all whole`);
+  const some = damaged.slice(0, 3).join(', ');
+  const mend =
+    'A server publishes them again within a minute of its start, and of the first read. If one stays, delete its file, and see to the disk.';
+  return fault('objects', `${damaged.length} of ${read} files are damaged: ${some}`, mend);
 }
 
 function examineBackups(folder: string, nowMs: number): Diagnosis {

@@ -1,4 +1,4 @@
-/** Finds objects that the store should have and does not list. */
+/** Finds objects that the store should have and does not have. */
 import { HISTORY_FORMATS } from '../../contract/history-rows.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { type PublicObjectName, STATIC_KINDS } from '../../contract/public-object-names.ts';
@@ -21,15 +21,20 @@ import { readLayout } from '../plan/list-layout.ts';
 
 /**
  * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without
- * them was restored. Looks at names only, so damaged bytes are found only when they are read. Publishing
- * everything again puts lost objects back.
+ * them was restored. Publishing everything again puts lost objects back.
  *
+ * @param isRead whether the bytes are read too. Default: names only. A store whose reads find damaged objects absent
+ *   then makes them lost ones
  * @throws LedgerBehind if the store is later than the ledger, or belongs to another ledger
  */
-export async function findLostObjects(dependencies: PublisherDependencies): Promise<readonly string[]> {
+export async function findLostObjects(
+  dependencies: PublisherDependencies,
+  { isRead = false } = {},
+): Promise<readonly string[]> {
   const { objects } = dependencies;
   const head = await assertSameOrigin(dependencies);
   if (head === null) return [];
+  const isUnreadable = async (key: string) => (await objects.get(key)).kind === 'absent';
   const present = new Set<string>();
   for (let after: string | null | undefined; after !== null; ) {
     const page = await objects.list(`${PUBLIC_PREFIX}/`, after === undefined ? {} : { after });
@@ -40,7 +45,7 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
   for await (const name of publishedNames(dependencies, head)) {
     const key = publicKey(name);
     // The listing does not show objects that were published since it began.
-    if (!present.has(key) && (await objects.stat(key)) === null) lost.push(key);
+    if (present.has(key) ? isRead && (await isUnreadable(key)) : (await objects.stat(key)) === null) lost.push(key);
   }
   const { layout } = head.value.list;
   if (layout !== null && (await objects.stat(layout.key)) === null) lost.push(layout.key);

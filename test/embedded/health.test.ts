@@ -48,6 +48,7 @@ async function watch(more: Partial<HealthOptions> = {}): Promise<Watched> {
     nowMs: () => world.clock.nowMs,
     isReady: () => ready.is,
     publishLagMs: () => 4_321,
+    publishStalledMs: () => 0,
     expectations: () => null,
     lastVerify: () => null,
     report: (what, cause) => reports.push(`${what}: ${cause}`),
@@ -73,6 +74,21 @@ describe('the health of the service', () => {
     await world.ingest([price('a', 0, 5), price('b', 0, 5)]);
     world.clock.nowMs += 1_000;
     expect((await health()).body).toMatchObject({ marksDue: 2 });
+  });
+
+  test('fails once changes have waited for more than five minutes without a publication, until one succeeds', async () => {
+    let stalledMs = 300_999;
+    const { world, health, reports } = await watch({ publishStalledMs: () => stalledMs });
+    expect(await health()).toMatchObject({ healthy: true });
+    for (stalledMs of [301_000, 400_000]) {
+      world.clock.nowMs += 1_000;
+      const faults = [{ part: 'publishing', detail: expect.stringContaining('five minutes') }];
+      expect(await health()).toMatchObject({ healthy: false, body: { status: 'failing', faults } });
+    }
+    expect(reports).toEqual([expect.stringContaining('nothing was published for 301 s')]);
+    stalledMs = 0;
+    world.clock.nowMs += 1_000;
+    expect(await health()).toMatchObject({ healthy: true });
   });
 
   test('with the number of late sources, once the list was read', async () => {

@@ -276,6 +276,6 @@ describe('while the server runs', () => {
     const { reports, lost } = watch(world.dependencies);
     const [key] = await lose(world, (each) => each === publicKey({ kind: 'market', slug: 'c' }));
     await lost.look();
-    expect(reports[0]).toMatch(new RegExp(`: ${key} is lost$`));
+    expect(reports[0]).toMatch(new RegExp(`: ${key} is lost or damaged$`));
   });
 });

@@ -140,11 +140,12 @@ describe('a round that fails', () => {
     loop.wake();
     await vi.waitFor(() => expect(watched.reports).toHaveLength(1));
     world.clock.nowMs += 5_000;
-    expect(loop.lagMs()).toBe(5_000);
+    expect([loop.lagMs(), loop.stalledMs()]).toEqual([5_000, 5_000]);
     watched.hold(null);
     loop.wake();
     expect(loop.lagMs()).toBeGreaterThanOrEqual(5_000);
     await vi.waitFor(() => expect(loop.lagMs()).toBe(0));
+    expect(loop.stalledMs()).toBe(0);
     expect(await generation(watched)).toBe(1);
   });
 

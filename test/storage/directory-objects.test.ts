@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findDamagedObjects } from '../../storage/damaged-files.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { encodeObjectFile } from '../../storage/object-file.ts';
@@ -211,6 +212,19 @@ describe('the object store in a directory', () => {
       const { objects, file } = await openWithObject(body);
       await damage(file);
       await expect(objects.get(KEY)).rejects.toBeInstanceOf(StorageCorrupt);
+    }
+  });
+
+  test('replaces a file that is corrupt by a put where no object is, and finds it until then', async () => {
+    for (const damage of [(file: string) => truncate(file, 20), (file: string) => flipByte(file, 3000)]) {
+      const { folder, objects, file } = await openWithObject();
+      expect(await findDamagedObjects(folder)).toEqual({ read: 1, damaged: [] });
+      await damage(file);
+      expect(await findDamagedObjects(folder)).toEqual({ read: 1, damaged: [KEY] });
+      const puts = ['two', 'three'].map((body) => objects.put(KEY, bytes(body), metadataOf(2), absent));
+      expect((await Promise.all(puts)).map(({ kind }) => kind)).toEqual(['stored', 'refused']);
+      expect(await objects.get(KEY)).toMatchObject({ body: Buffer.from('two') });
+      expect(await findDamagedObjects(folder)).toEqual({ read: 1, damaged: [] });
     }
   });
 
