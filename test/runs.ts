@@ -1,7 +1,7 @@
 /** Repetition in tests: a sample in a quick run, everything in CI and with `npm run test:slow`. */
 const isThorough = process.env.TIDEMARK_THOROUGH === 'true';
 
-export function runs(quick: number, thorough: number): number {
+export function runs<Value = number>(quick: Value, thorough: Value): Value {
   return isThorough ? thorough : quick;
 }
 
