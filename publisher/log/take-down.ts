@@ -26,9 +26,9 @@ const TILES_AT_ONCE = 32;
 
 export interface TakedownStep {
   readonly lines: readonly BundleLine[];
-  /** The entries after the last full tile, if some of them were taken down, and the first of those. */
   /** The texts of the entries that announce the tombstones. */
   readonly announcements: readonly string[];
+  /** The entries after the last full tile, if some of them were taken down, and the first of those. */
   readonly open: { readonly entries: readonly string[]; readonly from: number } | null;
   /** Entries that were taken down. */
   readonly count: number;
