@@ -13,8 +13,10 @@ const SETS = ['slow', 'aws', 'tools'];
 const PROCESSES = [
   'test/bundles/bundles.test.ts',
   'test/docs/operator-guide.test.ts',
-  ...['failures', 'ingest', 'machine', 'mapping', 'operations', 'settings'].map((name) => `test/cli/${name}.test.ts`),
-  ...['backup', 'ingest-file', 'main', 'restore-command', 'vanished-folder'].map(
+  ...['doctor', 'failures', 'ingest', 'machine', 'mapping', 'operations', 'reads', 'settings'].map(
+    (name) => `test/cli/${name}.test.ts`,
+  ),
+  ...['backup', 'ingest-file', 'main', 'metrics', 'operator-key-file', 'restore-command', 'vanished-folder'].map(
     (name) => `test/embedded/${name}.test.ts`,
   ),
 ];
