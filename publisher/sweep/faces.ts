@@ -27,7 +27,8 @@ export async function unreachableFaces(
   { ledger, nowMs, projections }: Pick<PublisherStorage, 'ledger' | 'nowMs' | 'projections'>,
   faces: readonly FaceObject[],
 ): Promise<readonly string[]> {
-  if (projections?.has('faces') !== true) return faces.map(({ key }) => key);
+  // A command that does not know the kinds of the deployment removes none.
+  if (projections?.has('faces') === false) return faces.map(({ key }) => key);
   const firstKept = new Date(nowMs() - FACE_RATES_KEPT_DAYS * DAY_MS).toISOString().slice(0, '2026-11-22'.length);
   const old = faces.filter(({ name }) => 'date' in name && name.date < firstKept);
   const ofMarkets = faces.flatMap(({ key, name }) => ('slug' in name ? [{ key, slug: name.slug }] : []));

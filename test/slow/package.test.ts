@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The documentation takes a fifth of them. */
-const PACKED_BYTES_MAX = 720_000;
+const PACKED_BYTES_MAX = 760_000;
 
 interface PackedPackage {
   readonly filename: string;

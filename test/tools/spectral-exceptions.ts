@@ -12,7 +12,7 @@ const PUBLIC_READS = new RegExp(
   [
     '^/paths//api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?|recent',
     '(editions/\\{name\\}(/markets)?|markets)(/\\{slug\\}(/history)?)?',
-    'log/(checkpoint|vkey|tile/.*|ndjson/.*)|exports/.*',
+    'log/(checkpoint|vkey|tile/.*|ndjson/.*)|exports/.*|faces/.*',
     'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson)))/get/',
   ].join('|'),
 );
