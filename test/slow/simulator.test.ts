@@ -4,12 +4,12 @@ import { simulateMany } from '../simulator/many.ts';
 import { PLANTED } from '../simulator/planted.ts';
 import { findPlanted } from '../simulator/planted-search.ts';
 
-/** A minute and a half of one core. `npm run simulate` runs more. */
-const WORLDS = 1_500;
+/** A minute of one core. `npm run simulate` runs more. */
+const WORLDS = 800;
 /** In CI the fast tests have the seeds before. */
 const FIRST = 301;
 
-test('every promise holds in more than a thousand worlds', async () => {
+test('every promise holds in hundreds of worlds', async () => {
   const answers = await simulateMany({ first: FIRST, count: WORLDS, threads: 1 });
   const broken = answers.filter(({ violation }) => violation !== null);
   const told = broken.map(({ seed, violation }) => `npm run simulate -- --seed ${seed}: ${violation?.rule}`);
