@@ -165,11 +165,15 @@ describe('the sweep', () => {
     expect(keysOf(world)).toEqual(before.filter((key) => !key.includes('/2026-10-02/')));
   });
 
-  test('removes all faces of a deployment that has none any more', async () => {
+  test('removes all faces of a deployment that has none any more; a command that does not know removes none', async () => {
     const world = facesWorld();
     await world.ingest([pair('eur-usd', 1, 'EUR'), price('eur-usd', 0, 200)]);
     await world.nextDay();
     expect(keysOf(world).length).toBeGreaterThan(5);
+    const before = keysOf(world);
+    const { projections: _, ...unknowing } = world.dependencies;
+    await collectGarbage(unknowing, { dryRun: false });
+    expect(keysOf(world)).toEqual(before);
     await collectGarbage({ ...world.dependencies, projections: new Set() }, { dryRun: false });
     expect(keysOf(world)).toEqual([]);
   });
