@@ -1,6 +1,6 @@
 /**
- * Puts back objects that the store has lost, damaged ones too (damaged-objects.ts). The ledger can make all of them again, so an operator may delete them on
- * purpose, at any time. Readers do not wait for it, unless there is nothing at all to serve.
+ * Puts back objects that the store has lost, damaged ones too (damaged-objects.ts). The ledger can make all of them
+ * again, so an operator may delete them on purpose, at any time. Readers do not wait for it, unless there is nothing at all to serve.
  */
 import { publicKey } from '../contract/public-objects.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';

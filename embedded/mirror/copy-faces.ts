@@ -91,7 +91,7 @@ async function copyDays(world: FacesWorld, newest: string, findings: Finding[]):
   }
 }
 
-/** Gives the day of the rates; null if there are none, or if they were not taken over. */
+/** Returns the day of the rates that it has copied. Null: the service has no rates, or they were refused. */
 async function copyRates(world: FacesWorld, date: string, all: Finding[]): Promise<string | null> {
   const findings = new Findings();
   const files = recorded(freshReader(world));
