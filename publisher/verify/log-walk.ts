@@ -6,7 +6,6 @@ import type { TileReader } from '../../contract/log/proofs.ts';
 import { TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { LogFold } from '../log/fold.ts';
 import type { Findings } from './check-body.ts';
 import { CHECKPOINT_URL, LogFileError, type LogFiles, type ReadEntry } from './log-files.ts';
@@ -23,14 +22,12 @@ export class LogWalk {
   readonly #files: LogFiles;
   readonly #findings: Findings;
   readonly #tree = new LogTree();
-  readonly #edition: SeenTree | null;
 
-  /** @param edition the tree at which the fold stops; null: it goes on to the end */
-  constructor(files: LogFiles, findings: Findings, edition: SeenTree | null = null) {
+  /** @param end the size at which the fold stops; default: it goes on to the end of the log */
+  constructor(files: LogFiles, findings: Findings, end = Number.POSITIVE_INFINITY) {
     this.#files = files;
     this.#findings = findings;
-    this.#edition = edition;
-    this.fold = new LogFold({ keepsPast: true, ...(edition && { end: edition.size }) });
+    this.fold = new LogFold({ keepsPast: true, end });
   }
 
   get size(): number {
@@ -54,7 +51,6 @@ export class LogWalk {
         this.#addFact(`${LOG_ROOT}/${tilePath('entries', n, entries.length)}`, entry);
         for (const tile of this.#tree.append(entry.leaf)) await this.#compareTile(tile);
         this.#compare(seen);
-        this.#compareEdition();
       }
     }
     for (const tile of this.#tree.partialTiles(before)) await this.#compareTile(tile);
@@ -121,11 +117,6 @@ export class LogWalk {
   #compare(seen: SeenTree | null): void {
     if (seen === null || seen.size !== this.#tree.size || seen.root.equals(this.#tree.root())) return;
     throw fork(`its first ${seen.size} entries are not those of the checkpoint that was seen before`);
-  }
-
-  #compareEdition(): void {
-    if (this.#edition?.size !== this.size || this.#edition.root.equals(this.#tree.root())) return;
-    this.#findings.add(SNAPSHOT_URL, 'not-in-log', `the edition names another root of ${this.size} entries`);
   }
 
   async #compareTile({ level, n, width, hashes }: HashTile): Promise<void> {

@@ -62,7 +62,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   const findings = new Findings();
   const files = new LogFiles(reader);
   const edition = options.isEdition === true ? await editionTree(reader, findings) : null;
-  const walk = new LogWalk(files, findings, edition);
+  const walk = new LogWalk(files, findings, edition?.size);
   const vkeys = new Set(options.vkeys);
   let checkpoint: string | null = null;
   let rest: readonly Finding[] = [];
@@ -181,6 +181,7 @@ class Look {
       { concurrency: MARKETS_AT_ONCE },
     );
     this.#checkTakedowns(findings);
+    await this.#checkEdition(findings);
     await this.#checkKeys(findings);
     await this.#checkDocuments(findings);
     await this.#checkListAndSnapshot(findings, shown, counts);
@@ -203,6 +204,18 @@ class Look {
       const url = `${LOG_ROOT}/${ndjsonPath(n, widthOfTile(0, n, size))}`;
       findings.add(url, 'not-in-log', `hides entry ${index}, and no takedown in the log names it`);
     }
+  }
+
+  /** The tree that an edition names must be the beginning of the signed one. */
+  async #checkEdition(findings: Findings): Promise<void> {
+    if (this.#edition === null) return;
+    const { size, root } = this.#edition;
+    if (size <= this.#walk.size && (await this.#walk.rootAt(size)).equals(root)) return;
+    findings.add(
+      SNAPSHOT_URL,
+      'not-in-log',
+      `the edition names ${size} entries with a root that the log does not have`,
+    );
   }
 
   /** Each key that the log names must have signed the checkpoint: else its readers would trust the wrong ones. */

@@ -151,6 +151,8 @@ describe('the log', () => {
     expect(changed).toEqual(new Set(['/api/v1/markets/b', '/api/v1/markets/b/history']));
     const otherRoot = (body: string) => body.replace(/"root":"..../, '"root":"AAAA');
     expect(await findingsOf(world, otherRoot)).toEqual(new Set(['/api/v1/snapshot']));
+    const tooLong = (body: string) => body.replace(/"size":[0-9]+/, '"size":999999');
+    expect(await findingsOf(world, tooLong)).toContain('/api/v1/snapshot');
   });
 
   test('finds an edition that names none', async () => {
