@@ -62,8 +62,11 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   const findings = new Findings();
   const files = new LogFiles(reader);
   const edition = options.isEdition === true ? await editionTree(reader, findings) : null;
-  const walk = new LogWalk(files, findings, edition?.size);
   const vkeys = new Set(options.vkeys);
+  // Without its place in the log, there is nothing to compare an edition with.
+  if (options.isEdition === true && edition === null)
+    return { findings: findings.all, checkpoint: null, vkeys: [...vkeys], size: 0, takenDown: 0 };
+  const walk = new LogWalk(files, findings, edition?.size);
   let checkpoint: string | null = null;
   let rest: readonly Finding[] = [];
   try {
