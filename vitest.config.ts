@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Four sets of tests, chosen by TIDEMARK_TESTS: the fast ones; `slow`, those that install, clone and spawn (test/slow);
+ * Five sets of tests, chosen by TIDEMARK_TESTS: the fast ones; `slow`, those that install, clone and spawn (test/slow);
  * `aws`, those that need engines of DynamoDB and S3 (test/aws); `tools`, those that need tools of other people
- * (test/tools). `npm test`, `npm run test:slow`, `npm run test:aws` and `npm run test:tools` choose between them.
+ * (test/tools); `browser`, those that need Chromium (test/browser). `npm test`, `npm run test:slow`, `npm run test:aws`,
+ * `npm run test:tools` and `npm run test:browser` choose between them.
  */
-const SETS = ['slow', 'aws', 'tools'];
+const SETS = ['slow', 'aws', 'tools', 'browser'];
 /**
  * Fast tests that start dozens of processes, two fifths of the time of all. `npm test` leaves them out, and says so. CI,
  * `npm run test:slow` and a path on the command line run them.
@@ -25,13 +26,15 @@ const COMPUTING = ['*memory', 'mirror', 'simulator'].map((name) => `test/slow/${
 const slowPart = process.env.TIDEMARK_SLOW;
 const leftOut = process.env.TIDEMARK_PROCESSES === 'few' ? PROCESSES : [];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
-const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000, tools: 10 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
+const timeoutMs =
+  { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000, tools: 10 * 60 * 1000, browser: 2 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
 
 export default defineConfig({
   test: {
     include: set === null ? ['test/**/*.test.ts'] : slowPart === 'computing' ? COMPUTING : [`test/${set}/**/*.test.ts`],
     exclude:
       set === null ? [...SETS.map((name) => `test/${name}/**`), ...leftOut] : slowPart === 'others' ? COMPUTING : [],
+    ...(set === 'browser' ? { globalSetup: ['test/browser/service.ts'] } : {}),
     pool: 'forks',
     // The fast tests share a process per core, so that modules are loaded and compiled once: that halves the CPU time of
     // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks

@@ -8,7 +8,7 @@ import { REPORT_FILE_VARIABLE, type SkippedTest, type TestProgress, type TestRep
 const ROOT = join(import.meta.dirname, '..');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 
-export type TestSet = 'fast' | 'slow' | 'aws' | 'tools';
+export type TestSet = 'fast' | 'slow' | 'aws' | 'tools' | 'browser';
 
 export interface Outcome extends TestReport {
   /** Standard output and error, interleaved as they came. */

@@ -19,9 +19,14 @@ const USAGE = `usage:
   npm test                     the fast tests; with CI=true also the slow ones, on engines of AWS, and by tools of others
   npm run test:slow            also the slow ones, and more repetitions
   npm test -- money            of the fast ones, the files whose paths contain this
-  npm run test:slow -- synth   of the slow ones, those files`;
+  npm run test:slow -- synth   of the slow ones, those files
+  npm run test:browser         those in Chromium, which must be installed`;
 
-const { values, positionals: filters } = readCommandLine(USAGE, { slow: { type: 'boolean', default: false } }, 'words');
+const { values, positionals: filters } = readCommandLine(
+  USAGE,
+  { slow: { type: 'boolean', default: false }, browser: { type: 'boolean', default: false } },
+  'words',
+);
 const progress = openProgress(process.stdout);
 const isCi = process.env.CI === 'true';
 
@@ -31,12 +36,15 @@ interface Step {
 }
 
 const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
+/** Of code that runs in browsers. */
+const typeCheckSite = { name: 'of pages', run: () => check('typescript/bin/tsc', '-p', 'site') };
 const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
 /** Read by test/runs.ts: the fast tests take no samples, but try everything. */
 const isQuick = !isCi && !values.slow && filters.length === 0;
 const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
 /** Read by vitest.config.ts. */
 const few = isQuick ? { TIDEMARK_PROCESSES: 'few' } : {};
+const inBrowser: Step = { name: 'in browser', run: (tell) => runVitest('browser', filters, {}, tell) };
 const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...few }, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
 /** The same tests in two parts, which run beside each other (vitest.config.ts). */
@@ -47,8 +55,9 @@ const [slowOthers, slowComputing] = ['others', 'computing'].map(
   }),
 ) as [Step, Step];
 /** Rounds run one after the other; the lanes of one round run at the same time, each step by step. */
-const rounds: Step[][][] = [[[typeCheck], [lint]]];
-if (filters.length > 0) rounds.push([[values.slow ? slow : fast]]);
+const rounds: Step[][][] = [[[typeCheck], [typeCheckSite, lint]]];
+if (values.browser) rounds.push([[inBrowser]]);
+else if (filters.length > 0) rounds.push([[values.slow ? slow : fast]]);
 else if (isCi) {
   // Engines are built while the other tests run. The tests on engines mostly wait, and the slow ones run one at a time, so
   // they share the machine.
@@ -56,10 +65,12 @@ else if (isCi) {
   const installing = installTools(progress.say);
   const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
   const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
-  rounds.push([[fast]], [[slowOthers], [onEngines, byTools, slowComputing]]);
+  rounds.push([[fast]], [[slowOthers], [inBrowser, onEngines, byTools, slowComputing]]);
 } else {
   rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
-  progress.say('on engines, by tools: not run without CI=true: `npm run test:aws`, `npm run test:tools`');
+  progress.say(
+    'on engines, by tools, in browser: not run without CI=true: `npm run test:aws`, `test:tools`, `test:browser`',
+  );
   if (isQuick) progress.say('tests of many processes: not run without `npm run test:slow` or CI=true');
 }
 

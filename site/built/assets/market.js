@@ -1,0 +1,3 @@
+// site/browser/market/main.ts
+var root = document.getElementById("market");
+root?.setAttribute("data-ready", "true");

@@ -1,0 +1,3 @@
+// site/browser/status/main.ts
+var root = document.getElementById("status");
+root?.setAttribute("data-ready", "true");

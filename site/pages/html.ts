@@ -1,0 +1,38 @@
+/** HTML text from templates: every value that is put into one is escaped. Pure. */
+
+/** Text that is HTML already. Only {@link html} and {@link trustedHtml} make it. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A value in a template. Arrays are joined; null puts nothing. */
+export type HtmlValue = Html | string | number | null | readonly HtmlValue[];
+
+/** The tag of a template. Strings and numbers are escaped, for text and for quoted attributes alike. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(String.raw({ raw: strings }, ...values.map(textOf)));
+}
+
+/** For text that another renderer has made HTML of, from this project's own files. */
+export function trustedHtml(text: string): Html {
+  return new Html(text);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function textOf(value: HtmlValue): string {
+  if (value === null) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(textOf).join('');
+  return String(value).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] as string);
+}

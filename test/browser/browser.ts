@@ -1,0 +1,84 @@
+/** Debian's Chromium, and what every page must pass in it. */
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect, inject } from 'vitest';
+
+/** Where screenshots are kept. */
+export const SCREENSHOTS = process.env.TIDEMARK_SCREENSHOTS ?? join(tmpdir(), 'tidemark-screenshots');
+
+/** In CSS pixels: a phone, a tablet, a desktop. */
+const WIDTHS = { phone: 360, tablet: 820, desktop: 1440 };
+const SCHEMES = ['light', 'dark'] as const;
+
+/** @throws Error that names the remedy, if Chromium is not installed */
+export async function openBrowser(): Promise<Browser> {
+  try {
+    return await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: [
+        ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+        ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      ],
+    });
+  } catch (cause) {
+    throw new Error('Chromium cannot be started: install it, or set CHROMIUM to its path', { cause });
+  }
+}
+
+/** A page of the service, and everything that it complained about: errors, and refusals of the security policy. */
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ readonly page: Page; readonly complaints: string[] }> {
+  const context = await browser.newContext({ baseURL: inject('baseUrl'), locale: 'en-GB', ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  return { page, complaints };
+}
+
+/**
+ * Shows a page at three widths, light and dark. It must be wide enough at each, and pass axe's rules of WCAG 2.2 AA.
+ * Keeps a screenshot of each in {@link SCREENSHOTS}.
+ *
+ * @param ready resolves once the page shows what it is for
+ */
+export async function expectGoodLooks(
+  page: Page,
+  name: string,
+  path: string,
+  ready: (page: Page) => Promise<unknown>,
+): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.goto(path);
+  await ready(page);
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    for (const [device, width] of Object.entries(WIDTHS)) {
+      await page.setViewportSize({ width, height: device === 'phone' ? 740 : 900 });
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow, `${name}, ${device}: nothing is wider than the page`).toBeLessThanOrEqual(0);
+      await page.screenshot({ path: join(SCREENSHOTS, `${name}-${device}-${colorScheme}.png`) });
+      if (device !== 'tablet') expect(await faultsOf(page), `${name}, ${device}, ${colorScheme}`).toEqual([]);
+    }
+  }
+}
+
+/** What axe finds, one line each. */
+async function faultsOf(page: Page): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  )) as axe.AxeResults;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
