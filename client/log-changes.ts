@@ -3,7 +3,7 @@ import { ndjsonPath, TILE_WIDTH } from '../contract/log/tiles.ts';
 import { unzipped } from './signed-log.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
-export interface Change {
+export interface LogChange {
   /** Its place in the log, from 0. Go on with `since: index + 1`. */
   readonly index: number;
   /** docs/log.md says what it means. Null: it was taken down; a later `takedown` entry says so. */
@@ -11,7 +11,7 @@ export interface Change {
 }
 
 /** Reads files below the root of the log. */
-export interface LogFiles {
+export interface LogLines {
   readonly checkpoint: () => Promise<string>;
   readonly bytes: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -22,14 +22,14 @@ const FORMAT = 1;
 const MISSING_MAX = 3;
 
 /** The number of entries. @throws TidemarkError */
-export async function logSize({ checkpoint }: LogFiles): Promise<number> {
+export async function logSize({ checkpoint }: LogLines): Promise<number> {
   const [, size = ''] = (await checkpoint()).split('\n');
   if (/^(0|[1-9]\d{0,14})$/.test(size)) return Number(size);
   throw new TidemarkError('unexpected-answer', { status: 200, detail: 'the checkpoint of the log names no size' });
 }
 
 /** The entries from `since` up to the end that the log has now. @throws TidemarkError */
-export async function* readChanges(files: LogFiles, since: number, sizeNow: number): AsyncGenerator<Change> {
+export async function* readChanges(files: LogLines, since: number, sizeNow: number): AsyncGenerator<LogChange> {
   let [next, missing, size] = [since, 0, sizeNow];
   while (next < size) {
     const n = Math.floor(next / TILE_WIDTH);
@@ -46,7 +46,7 @@ export async function* readChanges(files: LogFiles, since: number, sizeNow: numb
   }
 }
 
-async function linesOf(files: LogFiles, n: number, width: number): Promise<readonly string[] | null> {
+async function linesOf(files: LogLines, n: number, width: number): Promise<readonly string[] | null> {
   try {
     const lines = (await unzipped(await files.bytes(ndjsonPath(n, width)))).split('\n');
     if (lines.length > width) return lines;
@@ -58,7 +58,7 @@ async function linesOf(files: LogFiles, n: number, width: number): Promise<reado
   throw new TidemarkError('unexpected-answer', { status: 200, detail: `file ${n} of the log is too short` });
 }
 
-function entryOf(line: string | undefined, index: number): Change['entry'] {
+function entryOf(line: string | undefined, index: number): LogChange['entry'] {
   let entry: unknown;
   try {
     entry = JSON.parse(line ?? '');
@@ -68,7 +68,7 @@ function entryOf(line: string | undefined, index: number): Change['entry'] {
   }
   const { format, takenDown } = entry as { readonly format?: unknown; readonly takenDown?: unknown };
   if (typeof takenDown === 'string') return null;
-  if (format === FORMAT) return entry as Change['entry'];
+  if (format === FORMAT) return entry as LogChange['entry'];
   const detail = `entry ${index} of the log has the format ${format}, and this version knows ${FORMAT}: get a newer one`;
   throw new TidemarkError('newer-format', { detail });
 }

@@ -27,7 +27,7 @@ export interface SentRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface Answer<Body> {
+export interface SettledAnswer<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -49,7 +49,7 @@ export class Requests {
     const headers = kept === undefined ? {} : { 'if-none-match': kept.etag };
     const answer = await this.send({ method: 'GET', url, headers, signal });
     if (answer.status === 304 && kept !== undefined) return kept.text;
-    const text = textOf(answer.body);
+    const text = decodedText(answer.body);
     const etag = answer.headers.get('etag');
     if (etag !== null) await bodies?.set(url.href, { etag, text });
     return text;
@@ -57,7 +57,7 @@ export class Requests {
 
   /** GETs a text that is not kept. @throws TidemarkError */
   async once(url: URL, signal: AbortSignal | undefined): Promise<string> {
-    return textOf(await this.bytes(url, signal));
+    return decodedText(await this.bytes(url, signal));
   }
 
   /** GETs bytes that are not kept. @throws TidemarkError */
@@ -66,7 +66,7 @@ export class Requests {
   }
 
   /** @returns an answer with 2xx, or 304. @throws TidemarkError for any other, and the reason of the signal */
-  async send(request: SentRequest): Promise<Answer<Bytes>> {
+  async send(request: SentRequest): Promise<SettledAnswer<Bytes>> {
     const { patienceMs, system } = this.#settings;
     const isRepeatable = request.method === 'GET' || request.idempotencyKey !== undefined;
     for (let [tries, waitedMs] = [0, 0]; ; tries++) {
@@ -81,13 +81,14 @@ export class Requests {
     }
   }
 
-  async #try(request: SentRequest): Promise<Answer<Bytes> | TidemarkError> {
+  async #try(request: SentRequest): Promise<SettledAnswer<Bytes> | TidemarkError> {
     const { method, url, headers = {}, body, idempotencyKey, signal } = request;
     const { timeoutMs, system } = this.#settings;
     signal?.throwIfAborted();
+    const { fetch: ask } = system;
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await system.fetch(url, {
+      const response = await ask(url, {
         method,
         headers: { ...headers, ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }) },
         ...(body === undefined ? {} : { body }),
@@ -99,7 +100,7 @@ export class Requests {
       if (response.ok || response.status === 304) {
         return { status: response.status, headers: response.headers, body: bytes };
       }
-      return errorOfAnswer(response.status, textOf(bytes), {
+      return errorOfAnswer(response.status, decodedText(bytes), {
         retryAfterMs: retryAfterMs(response.headers.get('retry-after'), system.nowMs()),
         idempotencyKey: idempotencyKey ?? null,
       });
@@ -115,12 +116,12 @@ export class Requests {
   }
 }
 
-export function textOf(bytes: Uint8Array): string {
+export function decodedText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
 /** @throws TidemarkError for a text that is no JSON */
-export function jsonOf(text: string, url: URL): unknown {
+export function parsedJson(text: string, url: URL): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

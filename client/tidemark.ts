@@ -7,9 +7,9 @@ import type { RecentEntry } from '../contract/recent-prices.ts';
 import { LATEST_URL, marketUrl, RECENT_URL, SNAPSHOT_URL } from '../contract/routes.ts';
 import { type AsOf, AsOfReading } from './as-of.ts';
 import { type BodyStore, MemoryBodies } from './kept-bodies.ts';
-import { type Change, type LogFiles, logSize, readChanges } from './log-changes.ts';
-import { beginOf, endOf, exactly, type Moment } from './moments.ts';
-import { jsonOf, Requests, unexpected } from './requests.ts';
+import { type LogChange, type LogLines, logSize, readChanges } from './log-changes.ts';
+import { beginOf, endOf, type Moment, preciseMs } from './moments.ts';
+import { parsedJson, Requests, unexpected } from './requests.ts';
 import { type System, THIS_SYSTEM } from './system.ts';
 import { TidemarkError } from './tidemark-error.ts';
 import { type JsonReader, walkHistory, walkMarkets } from './walks.ts';
@@ -103,7 +103,7 @@ export class Tidemark {
     const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : beginOf(from, 'from');
     const toMs = to === undefined ? Number.POSITIVE_INFINITY : endOf(to, 'to');
     const clock: AsOf['clock'] = byRelease ? 'released' : 'recorded';
-    const reading = asOf === undefined ? null : new AsOfReading({ atMs: exactly(asOf, 'asOf'), clock });
+    const reading = asOf === undefined ? null : new AsOfReading({ atMs: preciseMs(asOf, 'asOf'), clock });
     for await (const row of walkHistory(this.#reader(signal), slug, fromMs, toMs)) {
       if (reading?.add(row) ?? true) yield row;
     }
@@ -118,7 +118,7 @@ export class Tidemark {
    * The entries of the log from `since` on, in order. Ends at the end of the log; with `follow` it waits there. Nothing is
    * verified: `tidemark mirror` does that.
    */
-  async *changes({ since = 0, follow = false, signal }: ChangeRange = {}): AsyncGenerator<Change> {
+  async *changes({ since = 0, follow = false, signal }: ChangeRange = {}): AsyncGenerator<LogChange> {
     if (!(Number.isSafeInteger(since) && since >= 0)) throw new RangeError(`since is no index of the log: ${since}`);
     const log = this.#log(signal);
     let [next, size] = [since, await logSize(log)];
@@ -148,13 +148,13 @@ export class Tidemark {
       const url = new URL(path, this.#url);
       // Later pages are many and never change: to keep them would only fill the memory.
       const text = url.search === '' ? await this.#requests.text(url, signal) : await this.#requests.once(url, signal);
-      const value = jsonOf(text, url);
+      const value = parsedJson(text, url);
       if (typeof value === 'object' && value !== null) return value;
       throw unexpected(url, 'is no JSON object');
     };
   }
 
-  #log(signal: AbortSignal | undefined): LogFiles {
+  #log(signal: AbortSignal | undefined): LogLines {
     return {
       checkpoint: () => this.#requests.text(new URL(`${LOG_PATH}checkpoint`, this.#url), signal),
       bytes: (path) => this.#requests.bytes(new URL(LOG_PATH + path, this.#url), signal),

@@ -14,7 +14,7 @@ import type { PublicObservation } from '../contract/metric.ts';
 import { historyUrl, MARKETS_URL } from '../contract/routes.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
-export interface Page<Item> {
+export interface WalkedPage<Item> {
   readonly data: readonly Item[];
   readonly page: { readonly nextCursor: string | null };
 }
@@ -67,18 +67,18 @@ export async function* walkHistory(
 async function* restarted<Item>(
   read: JsonReader,
   path: string,
-  start: () => Promise<Page<Item>>,
+  start: () => Promise<WalkedPage<Item>>,
   isNew: (item: Item) => boolean,
 ): AsyncGenerator<Item> {
   for (let fruitless = 0; fruitless <= FRUITLESS_RESTARTS_MAX; fruitless++) {
-    let page: Page<Item> | null = await start();
+    let page: WalkedPage<Item> | null = await start();
     while (page !== null) {
       for (const item of page.data) {
         if (!isNew(item)) continue;
         fruitless = 0;
         yield item;
       }
-      const { nextCursor }: Page<Item>['page'] = page.page;
+      const { nextCursor }: WalkedPage<Item>['page'] = page.page;
       if (nextCursor === null) return;
       page = await pageAt<Item>(read, path, nextCursor).catch(nullIfGone);
     }
@@ -87,7 +87,7 @@ async function* restarted<Item>(
 }
 
 /** A page from which a walk meets every row that is not newer than the moment, with few newer ones before. */
-async function historyPageAt(read: JsonReader, path: string, momentMs: number): Promise<Page<PublicObservation>> {
+async function historyPageAt(read: JsonReader, path: string, momentMs: number): Promise<WalkedPage<PublicObservation>> {
   const head = await pageAt<PublicObservation>(read, path, null);
   const isOnHead = head.data.some(({ observedAt }) => Date.parse(observedAt) <= momentMs);
   if (isOnHead || head.page.nextCursor === null) return head;
@@ -99,8 +99,10 @@ async function historyPageAt(read: JsonReader, path: string, momentMs: number): 
   return page ?? head;
 }
 
-async function pageAt<Item>(read: JsonReader, path: string, cursor: string | null): Promise<Page<Item>> {
-  const value = (await read(cursor === null ? path : `${path}?cursor=${encodeURIComponent(cursor)}`)) as Page<Item>;
+async function pageAt<Item>(read: JsonReader, path: string, cursor: string | null): Promise<WalkedPage<Item>> {
+  const value = (await read(
+    cursor === null ? path : `${path}?cursor=${encodeURIComponent(cursor)}`,
+  )) as WalkedPage<Item>;
   const next = value?.page?.nextCursor;
   if (Array.isArray(value?.data) && (next === null || typeof next === 'string')) return value;
   const detail = `the answer of ${path} is no page of a collection: is it a Tidemark service?`;

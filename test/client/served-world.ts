@@ -56,5 +56,7 @@ export async function serveWorldForTest() {
 }
 
 export async function collected<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  return await Array.fromAsync(items);
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
 }
