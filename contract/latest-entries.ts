@@ -7,7 +7,7 @@ import type { PublicMetric } from './metric.ts';
 export const LATEST_MARKETS_MAX = 200_000;
 
 /** `latestEntrySchema` describes the fields. */
-export interface LatestEntry extends Pick<Market, 'slug' | 'name' | 'updatedAt'> {
+export interface LatestEntry extends Pick<Market, 'slug' | 'name' | 'updatedAt' | 'kind'> {
   readonly decimal: string | null;
   readonly quantity: Market['unit']['quantity'];
   readonly unit: Market['unit']['of'];
@@ -18,24 +18,34 @@ export interface LatestEntry extends Pick<Market, 'slug' | 'name' | 'updatedAt'>
   readonly status: PublicMetric['status'] | null;
   readonly unknownReason: PublicMetric['unknownReason'];
   readonly recordedAt: string | null;
+  readonly decimalPerUnit: string | null;
+  readonly confidence: PublicMetric['confidence'] | null;
+  readonly disputed: boolean;
+  readonly retired: boolean;
+  readonly expectedNextAt: string | null;
+  readonly graceSeconds: number | null;
 }
 
 /** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
 const LATEST_COLUMNS = [
   ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
   ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
+  ...(['kind', 'decimalPerUnit', 'confidence', 'disputed', 'retired', 'expectedNextAt', 'graceSeconds'] as const),
 ] as const;
 
 /** @param recordedAt of the newest price; only the history has it */
 export function latestEntry(
-  { slug, name, nativeCurrency, unit, metrics, updatedAt }: Market,
+  { slug, name, kind, status, nativeCurrency, unit, metrics, sources, disputedMetrics, updatedAt }: Market,
   recordedAt: string | null,
 ): LatestEntry {
   const price = metrics.price ?? null;
+  const money = price?.kind === 'money' ? price : null;
+  const source = sources.find(({ label }) => label === price?.sourceLabel);
+  const expectedNextAt = source?.expectedNextAt ?? null;
   return {
     slug,
     name,
-    decimal: price?.kind === 'money' ? price.decimal : null,
+    decimal: money?.decimal ?? null,
     quantity: unit.quantity,
     unit: unit.of,
     currency: nativeCurrency,
@@ -46,6 +56,13 @@ export function latestEntry(
     status: price?.status ?? null,
     unknownReason: price?.unknownReason ?? null,
     recordedAt,
+    kind,
+    decimalPerUnit: money?.decimalPerUnit ?? null,
+    confidence: price?.confidence ?? null,
+    disputed: disputedMetrics.includes('price'),
+    retired: status === 'retired',
+    expectedNextAt,
+    graceSeconds: expectedNextAt === null ? null : (source?.cadence?.graceSeconds ?? null),
   };
 }
 

@@ -2,11 +2,11 @@
 import * as z from 'zod';
 import { LATEST_MARKETS_MAX } from './latest-entries.ts';
 import { marketSchema } from './market.ts';
-import { observationFields, provenanceFields } from './metric.ts';
+import { instantSchema, observationFields, provenanceFields } from './metric.ts';
 
-const { sourceLabel, observedAt, releasedAt, status, unknownReason } = provenanceFields;
+const { sourceLabel, observedAt, releasedAt, confidence, status, unknownReason } = provenanceFields;
 const { recordedAt } = observationFields;
-const { slug, name, nativeCurrency, unit, updatedAt } = marketSchema.shape;
+const { slug, name, kind, nativeCurrency, unit, updatedAt } = marketSchema.shape;
 
 export const latestEntrySchema = z.strictObject({
   slug,
@@ -28,6 +28,24 @@ export const latestEntrySchema = z.strictObject({
     .describe(
       'When the service took in the price. Null: there is no observation, or 256 newer rows of the history hide it.',
     ),
+  kind,
+  decimalPerUnit: z
+    .string()
+    .nullable()
+    .describe('`decimal` ÷ `quantity`, exactly. Null: unknown, or its decimals do not end.'),
+  confidence: confidence.nullable().describe('`high`, `medium` or `low`. Null: there is no observation.'),
+  disputed: z.boolean().describe('Whether the price is disputed.'),
+  retired: z.boolean().describe('Whether the market is retired: no new price is expected.'),
+  expectedNextAt: instantSchema
+    .nullable()
+    .describe(
+      'When the next value of `source` is expected. Null: its cadence is not stated, there is no observation, or the ' +
+        'market is retired.',
+    ),
+  graceSeconds: z
+    .int()
+    .nullable()
+    .describe('The value is late when it has not come for this long after `expectedNextAt`. Null where that is null.'),
 });
 
 /** `GET /api/v1/latest`. */

@@ -13,6 +13,7 @@ const EDGE_CONTRACT = [
   'edge-problems',
   'limits',
   'object-paths',
+  'page-headers',
   'public-object-names',
   'public-object-policy',
   'public-objects',

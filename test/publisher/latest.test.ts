@@ -1,10 +1,12 @@
 /** The newest value of every market as files: their bytes, their cadence, and what is left when they are switched off. */
 import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
+import { setStanding } from './standing.ts';
 import { market, price, readerOf, START_MS } from './world.ts';
 
 const KEYS = ['public/api/v1/latest', 'public/api/v1/latest.csv', 'public/api/v1/recent'];
@@ -32,7 +34,8 @@ test('there is a line for each market, by slug', async () => {
   const world = await latestWorld();
   const [header, ...lines] = await csvOf(world);
   expect(header).toBe(
-    'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason,recordedAt',
+    'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason,recordedAt,' +
+      'kind,decimalPerUnit,confidence,disputed,retired,expectedNextAt,graceSeconds',
   );
   const shown = lines.map((line) => line.split(',').slice(0, 7).join(','));
   expect([shown[0], shown[1], shown[2], shown[7], lines.length]).toEqual([
@@ -47,6 +50,37 @@ test('there is a line for each market, by slug', async () => {
   const recordedAt = new Date(START_MS).toISOString();
   expect(data[2]).toMatchObject({ slug: 'c', decimal: null, unknownReason: 'not-published', recordedAt });
   expect(data[1]).toMatchObject({ slug: 'b', decimal: null, recordedAt: null });
+  expect(await world.findings()).toEqual([]);
+});
+
+test('a line says of which kind the market is, how far its price can be trusted, and when the next one is due', async () => {
+  const world = createFilesWorld(undefined, ['latest']);
+  const cadence = { period: 'day', releaseTime: '15:00', graceSeconds: 3600 } as const;
+  const source = { url: 'https://example.com/', publisher: null, licence: null, attribution: null };
+  const defined = (slug: string, fields: object) => ({ ...(market(slug) as object), ...fields }) as IngestRecordInput;
+  await world.ingest([
+    defined('a', {
+      unit: { quantity: 3, of: 'unit' },
+      sources: [
+        { ...source, label: 'another', cadence: { ...cadence, releaseTime: '16:00' } },
+        { ...source, label: 'a test', cadence },
+      ],
+    }),
+    defined('b', { unit: { quantity: 4, of: 'unit' }, status: 'retired' }),
+    market('c'),
+  ]);
+  await world.ingest(['a', 'b'].map((slug) => price(slug, 4, 100)));
+  const standing = { representedBy: null, comparisons: {}, verifications: {} };
+  await setStanding(world.ledger, 'a', { ...standing, disputes: { price: 'a-claim' } }, 'first');
+  await setStanding(world.ledger, 'b', { ...standing, disputes: { volume: 'a-claim' } }, 'second');
+  await world.publish();
+  const [, ...lines] = await csvOf(world);
+  expect(lines.map((line) => line.split(',').slice(13).join(','))).toEqual([
+    'test,,high,true,false,2026-01-06T15:00:00Z,3600',
+    'test,0.25,high,false,true,,',
+    'test,,,false,false,,',
+    '',
+  ]);
   expect(await world.findings()).toEqual([]);
 });
 
