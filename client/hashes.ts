@@ -2,7 +2,7 @@
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-export const HASH_BYTES = 32;
+export const HASH_LENGTH = 32;
 
 export const encodedText = (text: string): Bytes => new TextEncoder().encode(text);
 
@@ -16,7 +16,7 @@ export const nodeHashOf = async (left: Bytes, right: Bytes): Promise<Bytes> =>
 
 /** The root over 1, 2, 4 … 256 hashes. */
 export async function perfectRootOf(hashes: Bytes): Promise<Bytes> {
-  if (hashes.length === HASH_BYTES) return hashes;
+  if (hashes.length === HASH_LENGTH) return hashes;
   const half = hashes.length / 2;
   return await nodeHashOf(await perfectRootOf(hashes.subarray(0, half)), await perfectRootOf(hashes.subarray(half)));
 }

@@ -1,6 +1,6 @@
 /** Proofs that a tree has an entry (RFC 6962, section 2.1.1; RFC 9162, section 2.1.3.2), by WebCrypto. */
 import { TILE_WIDTH } from '../contract/log/tiles.ts';
-import { type Bytes, HASH_BYTES, isSameHash, nodeHashOf, perfectRootOf } from './hashes.ts';
+import { type Bytes, HASH_LENGTH, isSameHash, nodeHashOf, perfectRootOf } from './hashes.ts';
 
 /** Gives the hashes of a tile, full or partial. */
 export type TileHashes = (level: number, n: number) => Promise<Bytes>;
@@ -65,8 +65,8 @@ async function perfectSubtree(start: number, width: number, tileOf: TileHashes):
   while (TILE_WIDTH ** (level + 1) <= width) level++;
   const first = start / TILE_WIDTH ** level;
   const tile = await tileOf(level, Math.floor(first / TILE_WIDTH));
-  const from = (first % TILE_WIDTH) * HASH_BYTES;
-  return await perfectRootOf(tile.subarray(from, from + (width / TILE_WIDTH ** level) * HASH_BYTES));
+  const from = (first % TILE_WIDTH) * HASH_LENGTH;
+  return await perfectRootOf(tile.subarray(from, from + (width / TILE_WIDTH ** level) * HASH_LENGTH));
 }
 
 /** Shifts would cut sizes off at 32 bits. */

@@ -1,5 +1,5 @@
 /** Receipts: an entry of the log with its way to a signed checkpoint, for use without a network (C2SP tlog-proof@v1). */
-import { type Bytes, encodedText, fromBase64, HASH_BYTES, leafHashOf, toBase64 } from './hashes.ts';
+import { type Bytes, encodedText, fromBase64, HASH_LENGTH, leafHashOf, toBase64 } from './hashes.ts';
 import { isIncluded } from './inclusion.ts';
 import {
   importLogKey,
@@ -50,5 +50,5 @@ export async function openReceipt(receipt: string, vkeys: readonly string[]): Pr
 }
 
 function isHash(bytes: Bytes | null): bytes is Bytes {
-  return bytes?.length === HASH_BYTES;
+  return bytes?.length === HASH_LENGTH;
 }

@@ -8,7 +8,7 @@ import {
   type Bytes,
   encodedText,
   fromBase64,
-  HASH_BYTES,
+  HASH_LENGTH,
   hexOf,
   isSameHash,
   joinedBytes,
@@ -61,7 +61,7 @@ const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: 
 export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   const [, name = '', id = '', material = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
   const bytes = fromBase64(material);
-  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_BYTES) {
+  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_LENGTH) {
     throw new LogVerificationError(`not a verifier key of Ed25519: ${vkey}`);
   }
   const found = hexOf((await sha256Of(encodedText(`${name}\n`), bytes)).subarray(0, 4));
@@ -75,7 +75,7 @@ export async function readSignedCheckpoint(note: string, keys: readonly Verifyin
   const [text, lines] = [note.slice(0, split + 1), note.slice(split + 2).split('\n')];
   const [origin = '', size = '', encoded = ''] = text.split('\n');
   const root = fromBase64(encoded);
-  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_BYTES) {
+  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_LENGTH) {
     throw new LogVerificationError('not a signed checkpoint');
   }
   for (const { name, id, key } of keys) {
@@ -125,7 +125,7 @@ export class SignedLog {
       edge.set(level, tile);
       for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
         if ((width & bit) === 0) continue;
-        const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_BYTES, end * HASH_BYTES));
+        const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
         root = root === null ? subtree : await nodeHashOf(subtree, root);
         end -= bit;
       }
@@ -155,8 +155,8 @@ export class SignedLog {
     if (found === null) return null;
     const { index, text } = found;
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
-    const at = (index % TILE_WIDTH) * HASH_BYTES;
-    if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_BYTES))) {
+    const at = (index % TILE_WIDTH) * HASH_LENGTH;
+    if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_LENGTH))) {
       throw new LogVerificationError(`entry ${index} is not the one that is signed`);
     }
     return { entry: JSON.parse(text) as ProvenEntry['entry'], index, text };
@@ -174,8 +174,8 @@ export class SignedLog {
     if (edge !== undefined) return edge;
     const tile = await readTile(this.#read, level, n, width);
     const parent = await this.#tile(level + 1, Math.floor(n / TILE_WIDTH));
-    const at = (n % TILE_WIDTH) * HASH_BYTES;
-    if (isSameHash(await perfectRootOf(tile), parent.subarray(at, at + HASH_BYTES))) return tile;
+    const at = (n % TILE_WIDTH) * HASH_LENGTH;
+    if (isSameHash(await perfectRootOf(tile), parent.subarray(at, at + HASH_LENGTH))) return tile;
     throw new LogVerificationError(`tile ${n} of level ${level} is not the one that is signed`);
   }
 
@@ -188,7 +188,7 @@ export class SignedLog {
 
 async function readTile(read: LogFileReader, level: number, n: number, width: number): Promise<Bytes> {
   const tile = await read(tilePath(level, n, width));
-  if (tile.length === width * HASH_BYTES) return tile;
+  if (tile.length === width * HASH_LENGTH) return tile;
   throw new LogVerificationError(`tile ${n} of level ${level} has ${tile.length} bytes`);
 }
 
