@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { fragmentOf, historyView, knownMoments, readFragment } from '../../site/browser/market/as-of-view.ts';
-import { chartData, endOf, placeOf, step } from '../../site/browser/market/chart-data.ts';
+import { chartData, endOfSeries, placeOf, step } from '../../site/browser/market/chart-data.ts';
 import { HistoryReader } from '../../site/browser/market/history-reader.ts';
 import { faultOfRow } from '../../site/browser/market/log-receipt.ts';
 import { ObservationStore } from '../../site/browser/market/observation-store.ts';
@@ -99,7 +99,7 @@ describe('chart data', () => {
   });
 
   it('is walked from point to point, and never past an end', () => {
-    const last = endOf(data, 0, 'last');
+    const last = endOfSeries(data, 0, 'last');
     expect(last).toEqual({ at: 3, series: 0 });
     expect(step(data, { at: 3, series: 0 }, -2)).toEqual({ at: 1, series: 0 });
     expect(step(data, { at: 1, series: 0 }, -99)).toEqual({ at: 0, series: 0 });
@@ -178,7 +178,8 @@ describe('as of', () => {
 });
 
 describe('a row and its entry', () => {
-  const { decimal: _decimal, decimalPerUnit: _perUnit, supersededAt: _at, supersededBy: _by, ...members } = row(4);
+  const ofRow = ['decimal', 'decimalPerUnit', 'supersededAt', 'supersededBy'];
+  const members = Object.fromEntries(Object.entries(row(4)).filter(([name]) => !ofRow.includes(name)));
   const entry = { ...members, format: 1, type: 'observation', market: 'gold-usd', revision: 7 };
 
   it.each([

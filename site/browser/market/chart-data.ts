@@ -88,7 +88,7 @@ export function step(data: ChartData, { at, series }: ChartPlace, steps: number)
 }
 
 /** The first place of a series, or its last one. */
-export function endOf(data: ChartData, series: number, end: 'first' | 'last'): ChartPlace | null {
+export function endOfSeries(data: ChartData, series: number, end: 'first' | 'last'): ChartPlace | null {
   const at = end === 'first' ? -1 : data.seconds.length;
   return step(data, { at, series }, end === 'first' ? 1 : -1);
 }

@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../contract/metric.ts';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
-import { type ChartData, endOf, rowAt } from './chart-data.ts';
+import { type ChartData, endOfSeries, rowAt } from './chart-data.ts';
 import { digitsOf, markOf, type PointMark } from './words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
@@ -118,7 +118,7 @@ interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
 
 /** A thin line at the newest value of a series, across the whole chart. */
 function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
-  const place = endOf(data, index, 'last');
+  const place = endOfSeries(data, index, 'last');
   const row = place === null ? undefined : rowAt(data, place);
   if (row === undefined) return;
   const { ctx, bbox } = plot;

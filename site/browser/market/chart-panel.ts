@@ -1,7 +1,7 @@
 /** The chart with its controls: ranges, zoom, legend, crosshair, keyboard, and the words for those who do not see it. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../contract/metric.ts';
-import { beside, type ChartData, type ChartPlace, endOf, placeOf, rowAt, step } from './chart-data.ts';
+import { beside, type ChartData, type ChartPlace, endOfSeries, placeOf, rowAt, step } from './chart-data.ts';
 import { listenToGestures } from './chart-gestures.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
@@ -211,15 +211,15 @@ export class ChartPanel {
   #key(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { data } = this.#chart;
-    const from = this.#place ?? endOf(data, this.#firstShown(), 'last');
+    const from = this.#place ?? endOfSeries(data, this.#firstShown(), 'last');
     const isFirst = this.#place === null;
     const keys: Readonly<Record<string, () => ChartPlace | null | undefined>> = {
       ArrowLeft: () => from && (isFirst ? from : step(data, from, -1)),
       ArrowRight: () => from && (isFirst ? from : step(data, from, 1)),
       PageUp: () => from && step(data, from, -this.#largeStep()),
       PageDown: () => from && step(data, from, this.#largeStep()),
-      Home: () => from && endOf(data, from.series, 'first'),
-      End: () => from && endOf(data, from.series, 'last'),
+      Home: () => from && endOfSeries(data, from.series, 'first'),
+      End: () => from && endOfSeries(data, from.series, 'last'),
       ArrowUp: () => from && this.#nextSource(from, -1),
       ArrowDown: () => from && this.#nextSource(from, 1),
       '+': () => this.#zoom(1 / 1.6) as undefined,

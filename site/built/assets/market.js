@@ -422,7 +422,7 @@ function step(data, { at, series }, steps) {
   }
   return found === null ? null : { at: found, series };
 }
-function endOf(data, series, end) {
+function endOfSeries(data, series, end) {
   const at = end === "first" ? -1 : data.seconds.length;
   return step(data, { at, series }, end === "first" ? 1 : -1);
 }
@@ -679,7 +679,7 @@ function drawDispute(ctx, x, y, size, colours) {
   ctx.stroke();
 }
 function drawLast(plot, { data, colours, index, colour, isDisputed }) {
-  const place = endOf(data, index, "last");
+  const place = endOfSeries(data, index, "last");
   const row = place === null ? void 0 : rowAt(data, place);
   if (row === void 0) return;
   const { ctx, bbox } = plot;
@@ -5393,15 +5393,15 @@ var ChartPanel = class {
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { data } = this.#chart;
-    const from = this.#place ?? endOf(data, this.#firstShown(), "last");
+    const from = this.#place ?? endOfSeries(data, this.#firstShown(), "last");
     const isFirst = this.#place === null;
     const keys = {
       ArrowLeft: () => from && (isFirst ? from : step(data, from, -1)),
       ArrowRight: () => from && (isFirst ? from : step(data, from, 1)),
       PageUp: () => from && step(data, from, -this.#largeStep()),
       PageDown: () => from && step(data, from, this.#largeStep()),
-      Home: () => from && endOf(data, from.series, "first"),
-      End: () => from && endOf(data, from.series, "last"),
+      Home: () => from && endOfSeries(data, from.series, "first"),
+      End: () => from && endOfSeries(data, from.series, "last"),
       ArrowUp: () => from && this.#nextSource(from, -1),
       ArrowDown: () => from && this.#nextSource(from, 1),
       "+": () => this.#zoom(1 / 1.6),
