@@ -58,7 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // They import the published client.
   examples: [],
-  site: ['contract/'],
+  site: ['contract/', 'client/'],
   bench: [
     'contract/',
     'mapping/',
