@@ -55,7 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'embedded/backup/control-socket.ts',
     ],
   ],
-  site: ['contract/'],
+  site: ['contract/', 'client/'],
   bench: [
     'contract/',
     'mapping/',
