@@ -199,7 +199,8 @@ function base64(text: string): Bytes | null {
   }
 }
 
-async function unzipped(gzipped: Bytes): Promise<string> {
+/** @throws LogVerificationError for bytes that are no gzip of UTF-8, or too many */
+export async function unzipped(gzipped: Bytes): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {

@@ -9,6 +9,8 @@ export const SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
 export const WAITLIST_PATH = `${ROOT}/waitlist.json`;
 export const OPENAPI_PATH = `${ROOT}/openapi.json`;
 export const PROBLEMS_PATH = '/problems.json';
+/** The folder of the pages for people. */
+export const SITE_ROOT = '/site';
 
 export const marketPath = (slug: string): string => `${ROOT}/markets/${slug}.json`;
 export const historyPath = (slug: string): string => `${ROOT}/histories/${slug}.json`;

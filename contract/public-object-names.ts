@@ -39,12 +39,21 @@ export type PublicObjectName =
   | { readonly kind: 'face-includes'; readonly extension: PriceExtension }
   | { readonly kind: 'face-quotes'; readonly slug: string }
   | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
-  | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
+  | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind]
+  | { readonly [Kind in SiteKind]: { readonly kind: Kind; readonly file: string } }[SiteKind];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
 export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as const;
 
 export type StaticKind = (typeof STATIC_KINDS)[number];
+
+/**
+ * Files of the pages for people, one kind for each content type, in the order in which they are put: a page comes after
+ * what it needs. `file`: the path in the built site, e.g. `docs/index.html`.
+ */
+export const SITE_KINDS = ['site-image', 'site-style', 'site-script', 'site-text', 'site-page'] as const;
+
+export type SiteKind = (typeof SITE_KINDS)[number];
 
 /** Immutable files of the exports. `file`: a table, the number of a part, and a digest. */
 export type ExportFileKind = 'export-parquet' | 'export-ndjson' | 'export-csv' | 'export-schema';
@@ -73,6 +82,7 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * - `edition`: immutable; kept until an operator removes its edition. Not `immutable` for caches, because then a removal
  *   would not reach readers.
  * - `face`: mutable; kept while the deployment has faces and its market is published, or for some weeks if it is of a day.
+ * - `site`: mutable; kept while the deployment that was published last has this file.
  * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export' | 'face';
+export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export' | 'face' | 'site';

@@ -1,6 +1,7 @@
 /** The form of a row of `PUBLIC_OBJECTS`, and rows that differ in little. Pure. */
 
-import type { PublicObjectKind, PublicObjectName, Retention } from './public-object-names.ts';
+import { SITE_ROOT } from './object-paths.ts';
+import type { PublicObjectKind, PublicObjectName, Retention, SiteKind } from './public-object-names.ts';
 import { FACES_URL } from './routes.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -58,5 +59,17 @@ export function faceKind<Kind extends PublicObjectKind>(
     mayBeGone: slugOf !== undefined,
     cacheTag: slugOf ?? (() => 'faces'),
     retention: 'face',
+  };
+}
+
+/** @param extension of the files, a pattern */
+export function siteKind<Kind extends SiteKind>(extension: string, contentType: string): PublicObjectPolicy<Kind> {
+  return {
+    path: (name: { readonly file: string }) => `${SITE_ROOT}/${name.file}`,
+    pattern: whole(`${SITE_ROOT}/(?<file>(?:[a-z0-9-]+/){0,2}[a-z0-9-]+\\.${extension})`),
+    contentType,
+    mayBeGone: false,
+    cacheTag: () => 'site',
+    retention: 'site',
   };
 }

@@ -19,8 +19,9 @@ import {
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
+import { PAGE_CONTENT_TYPE } from './page-headers.ts';
 import { PRICE_EXTENSIONS, type PublicObjectKind, type PublicObjectName } from './public-object-names.ts';
-import { exportKind, faceKind, JSON_TYPE, type PublicObjectPolicy, whole } from './public-object-policy.ts';
+import { exportKind, faceKind, JSON_TYPE, type PublicObjectPolicy, siteKind, whole } from './public-object-policy.ts';
 import {
   EDITIONS_URL,
   editionUrl,
@@ -308,6 +309,11 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: () => 'openapi',
     retention: 'head',
   },
+  'site-image': siteKind('svg', 'image/svg+xml'),
+  'site-style': siteKind('css', 'text/css; charset=utf-8'),
+  'site-script': siteKind('js', 'text/javascript; charset=utf-8'),
+  'site-text': siteKind('txt', TEXT_TYPE),
+  'site-page': siteKind('html', PAGE_CONTENT_TYPE),
 };
 
 /** The path of an object as the origin knows it, e.g. `/api/v1/markets/gold-usd.json`. */

@@ -35,6 +35,7 @@ import { type MetricsServer, startMetricsServer } from './metrics/metrics-server
 import { WriteCounts } from './metrics/write-counts.ts';
 import { listEverySeconds } from './pace.ts';
 import { createSenders } from './sender.ts';
+import { readSite } from './site-folder.ts';
 import { readSourceHealth } from './source-health.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
@@ -143,6 +144,7 @@ export async function startService(
         waitlist: waitlistBody({ email: config.waitlistEmail }),
         openapi: await readOpenApi(),
       }),
+      site: await readSite(),
       caches: { purge: async (targets) => edge.purge(targets) },
       listEverySeconds,
       ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),

@@ -5,6 +5,7 @@ import type { Projection } from '../contract/projections.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Runtime } from '../storage/runtime.ts';
+import type { Site } from './plan/site.ts';
 import type { StaticBodies } from './plan/static-bodies.ts';
 import type { Purge } from './tell/purge.ts';
 
@@ -50,6 +51,8 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly log?: LogSettings;
   /** Bodies that do not come from the ledger. */
   readonly staticBodies: StaticBodies;
+  /** The pages for people. Absent: those that are public stay as they are. */
+  readonly site?: Site;
   readonly caches: Purge;
   /**
    * The minimum of seconds between two publications of a list with this many markets. Default: {@link

@@ -2,6 +2,7 @@
 
 import { statusOfObject } from '../../contract/edge-problems.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
 import type { ObjectHead, StoredObject } from '../../storage/object-store.ts';
@@ -33,6 +34,8 @@ export type AnswerStatus = ReturnType<typeof statusOfObject> | 304;
 /** On every answer with an object, and on 416. */
 export const ACCEPT_RANGES: FieldList = ['Accept-Ranges', 'bytes'];
 
+const PAGE_FIELDS: FieldList = Object.entries(PAGE_HEADERS).flat();
+
 const NO_SNIFFING: FieldList = ['X-Content-Type-Options', 'nosniff'];
 
 /** The places of the first and the last byte, counted from 0. */
@@ -63,6 +66,8 @@ export class Variant {
     const etag = coding === 'identity' ? object.etag : `W/${object.etag}`;
     const validators = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
     if (link !== null) validators.push('Link', link);
+    // A 304 has them too: a new release may change them, and not the page.
+    if (contentType === PAGE_CONTENT_TYPE) validators.push(...PAGE_FIELDS);
     const content = ['Content-Type', contentType, 'Content-Length', String(body.length)];
     if (coding !== 'identity') content.push('Content-Encoding', coding);
     this.#contentType = contentType;

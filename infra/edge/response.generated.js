@@ -21,10 +21,24 @@ var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
   "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
 );
+var PAGE_CONTENT_TYPE = "text/html; charset=utf-8";
+var PAGE_HEADERS = {
+  "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY"
+};
 function handler(event) {
   const response = event.response;
   const contentType = response.headers["content-type"];
-  if (response.statusCode === 200 && contentType !== void 0 && statusOfObject(contentType.value) === 410) {
+  if (contentType === void 0) return response;
+  if (contentType.value === PAGE_CONTENT_TYPE) {
+    Object.keys(PAGE_HEADERS).forEach((name) => {
+      response.headers[name] = { value: PAGE_HEADERS[name] };
+    });
+  }
+  if (response.statusCode === 200 && statusOfObject(contentType.value) === 410) {
     response.statusCode = 410;
     response.statusDescription = "Gone";
   }

@@ -1,17 +1,18 @@
 /**
- * Gives the stored problem document of a removed market its status. The origin answers 200 for every object that it has,
+ * Gives pages their security headers, and the stored problem document of a removed market its status. The origin answers 200 for every object that it has,
  * so caching, revalidation and stale answers work as for every other object; only the reader sees 410.
  *
  * A CloudFront function (runtime 2.0, viewer response), in the language of router.ts. It does not run for answers of the
- * router and of the origin with 400 and above. A 304 stays: the reader has the 410 already. The embedded edge uses
- * `statusOfObject` itself.
+ * router and of the origin with 400 and above. A 304 stays: the reader has the 410, or the headers, already. The embedded
+ * edge uses the same contract itself.
  */
 import { statusOfObject } from '../../contract/edge-problems.ts';
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
 
 export interface ViewerResponse {
   statusCode: number;
   statusDescription?: string;
-  readonly headers: { readonly [name: string]: { readonly value: string } };
+  readonly headers: { [name: string]: { readonly value: string } };
 }
 
 export interface ViewerResponseEvent {
@@ -22,7 +23,13 @@ export interface ViewerResponseEvent {
 export function handler(event: ViewerResponseEvent): ViewerResponse {
   const response = event.response;
   const contentType = response.headers['content-type'];
-  if (response.statusCode === 200 && contentType !== undefined && statusOfObject(contentType.value) === 410) {
+  if (contentType === undefined) return response;
+  if (contentType.value === PAGE_CONTENT_TYPE) {
+    Object.keys(PAGE_HEADERS).forEach((name) => {
+      response.headers[name] = { value: PAGE_HEADERS[name] as string };
+    });
+  }
+  if (response.statusCode === 200 && statusOfObject(contentType.value) === 410) {
     response.statusCode = 410;
     response.statusDescription = 'Gone';
   }

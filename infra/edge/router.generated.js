@@ -64,6 +64,7 @@ var SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
 var WAITLIST_PATH = `${ROOT}/waitlist.json`;
 var OPENAPI_PATH = `${ROOT}/openapi.json`;
 var PROBLEMS_PATH = "/problems.json";
+var SITE_ROOT = "/site";
 var marketPath = (slug) => `${ROOT}/markets/${slug}.json`;
 var historyPath = (slug) => `${ROOT}/histories/${slug}.json`;
 var MARKET_PAGES = `${ROOT}/market-pages`;
@@ -93,8 +94,12 @@ var FILE = new RegExp(
 var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 var RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
-var PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join("|")})$`);
+var PROBLEM = new RegExp(`^/problems(\\.json|/(${PROBLEM_CODES.join("|")}))$`);
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
+var INDEX_PAGE = /^\/(?:(docs|status)\/?|(?:index\.html)?)$/;
+var MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
+var PAGE = /^\/docs\/(guides\/)?[a-z0-9-]{1,99}$/;
+var SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 function handler(event) {
   const request = event.request;
   if (urlLength(request) > URL_MAX_LENGTH) {
@@ -107,7 +112,7 @@ function handler(event) {
   const target = targetOf(decodeUnreserved(request.uri));
   if (target === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, target.path);
+  if (names.length === 0 || target.isPage) return rewrite(request, target.path);
   const name = names[0];
   if (names.length > 1 || decodeUnreserved(name) !== "cursor" || target.pages === null) {
     const allowed = target.pages === null ? "no query parameter" : 'only "cursor"';
@@ -148,14 +153,23 @@ function targetOf(uri) {
     const today = targetOf(uri.replace(EDITION, "/api/v1"));
     return today === null ? null : { path: uri, pages: today.pages };
   }
+  const page = pageOf(uri);
+  if (page !== null) return { path: SITE_ROOT + page, pages: null, isPage: true };
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };
+}
+function pageOf(uri) {
+  const index = INDEX_PAGE.exec(uri);
+  if (index !== null) return index[1] === void 0 ? "/index.html" : `/${index[1]}/index.html`;
+  if (MARKET_PAGE.test(uri)) return "/market.html";
+  return PAGE.test(uri) ? `${uri}.html` : null;
 }
 function singlePath(uri) {
   if (uri === SNAPSHOT_URL) return SNAPSHOT_PATH;
   if (uri === WAITLIST_URL) return WAITLIST_PATH;
   if (uri === OPENAPI_URL) return OPENAPI_PATH;
   if (PROBLEM.test(uri)) return PROBLEMS_PATH;
+  if (SITE_FILE.test(uri)) return SITE_ROOT + uri;
   return FILE.test(uri) ? uri.replace(DAY_OF_PART, "$1").replace(RATES_ALIAS, "$1/$2.json") : null;
 }
 function rewrite(request, path) {

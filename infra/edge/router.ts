@@ -23,6 +23,7 @@ import {
   OPENAPI_PATH,
   PROBLEMS_PATH,
   pagePath,
+  SITE_ROOT,
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from '../../contract/object-paths.ts';
@@ -91,9 +92,15 @@ const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/h
 const RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 /** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
-/** The URLs to which problems lead. */
-const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
+/** The URLs to which problems lead, and that of the catalogue. */
+const PROBLEM = new RegExp(`^/problems(\\.json|/(${PROBLEM_CODES.join('|')}))$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
+/** Pages for people that are alone in their folder. `/index.html` is CloudFront's name for `/`. */
+const INDEX_PAGE = /^\/(?:(docs|status)\/?|(?:index\.html)?)$/;
+/** One page shows every market: its script reads the slug. */
+const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
+const PAGE = /^\/docs\/(guides\/)?[a-z0-9-]{1,99}$/;
+const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 
 /** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */
 export function handler(event: ViewerRequestEvent): ViewerRequest | RouterResponse {
@@ -109,7 +116,8 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   const target = targetOf(decodeUnreserved(request.uri));
   if (target === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, target.path);
+  // Links to pages get parameters on their way, such as `utm_source`. Nothing reads them.
+  if (names.length === 0 || target.isPage) return rewrite(request, target.path);
   const name = names[0] as string;
   if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || target.pages === null) {
     const allowed = target.pages === null ? 'no query parameter' : 'only "cursor"';
@@ -145,6 +153,8 @@ function urlLength(request: ViewerRequest): number {
 interface Target {
   readonly path: string;
   readonly pages: string | null;
+  /** Whether it is a page for people. */
+  readonly isPage?: boolean;
 }
 
 /** Null if the path has no object. Exact: no case folding. */
@@ -160,8 +170,17 @@ function targetOf(uri: string): Target | null {
     const today = targetOf(uri.replace(EDITION, '/api/v1'));
     return today === null ? null : { path: uri, pages: today.pages };
   }
+  const page = pageOf(uri);
+  if (page !== null) return { path: SITE_ROOT + page, pages: null, isPage: true };
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };
+}
+
+function pageOf(uri: string): string | null {
+  const index = INDEX_PAGE.exec(uri);
+  if (index !== null) return index[1] === undefined ? '/index.html' : `/${index[1]}/index.html`;
+  if (MARKET_PAGE.test(uri)) return '/market.html';
+  return PAGE.test(uri) ? `${uri}.html` : null;
 }
 
 function singlePath(uri: string): string | null {
@@ -169,6 +188,7 @@ function singlePath(uri: string): string | null {
   if (uri === WAITLIST_URL) return WAITLIST_PATH;
   if (uri === OPENAPI_URL) return OPENAPI_PATH;
   if (PROBLEM.test(uri)) return PROBLEMS_PATH;
+  if (SITE_FILE.test(uri)) return SITE_ROOT + uri;
   return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1').replace(RATES_ALIAS, '$1/$2.json') : null;
 }
 

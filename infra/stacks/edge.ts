@@ -104,7 +104,8 @@ export class EdgeStack extends Stack {
             s3OriginConfig: { originAccessIdentity: '', originReadTimeout: 3 },
           },
         ],
-        defaultRootObject: NOT_FOUND_PATH.slice(1),
+        // The router knows both names of the page, so it does not matter which one CloudFront gives it.
+        defaultRootObject: 'index.html',
         defaultCacheBehavior: {
           targetOriginId: originId,
           viewerProtocolPolicy: 'redirect-to-https',

@@ -1,6 +1,11 @@
 /** Applies a committed generation from its bundle alone, so that the first try and every recovery are one code path. */
 import pMap from 'p-map';
-import { HISTORY_FILE_KINDS, type PublicObjectKind, STATIC_KINDS } from '../../contract/public-object-names.ts';
+import {
+  HISTORY_FILE_KINDS,
+  type PublicObjectKind,
+  SITE_KINDS,
+  STATIC_KINDS,
+} from '../../contract/public-object-names.ts';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
@@ -21,6 +26,7 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
  */
 const PUT_ORDER = [
   ...STATIC_KINDS,
+  ...SITE_KINDS,
   'history',
   ...HISTORY_FILE_KINDS,
   'market',

@@ -16,6 +16,7 @@ import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
 import { shownDigest } from './shown-digest.ts';
+import { addSite } from './site.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface Draft {
@@ -84,7 +85,10 @@ export async function planGeneration(
     applied: false,
     list,
     renderer,
-    staticDigests: await addStaticBodies(dependencies, bundle, before),
+    staticDigests: {
+      ...(await addStaticBodies(dependencies, bundle, before)),
+      ...(await addSite(dependencies.ledger, dependencies.site, bundle, before)),
+    },
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(logState === undefined ? {} : { log: logState }),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),

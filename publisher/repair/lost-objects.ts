@@ -8,6 +8,7 @@ import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import {
   historyPagesOf,
+  PUBLISHED_SITE_KEY,
   type PublishedFiles,
   publishedHeadsKey,
   publishedYearsOf,
@@ -18,6 +19,7 @@ import type { Head } from '../commit/swap-head.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
 import { historyFileName } from '../plan/file-prefixes.ts';
 import { readLayout } from '../plan/list-layout.ts';
+import { siteObject } from '../plan/site.ts';
 
 /**
  * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without
@@ -57,6 +59,8 @@ async function* publishedNames(
   head: Head,
 ): AsyncGenerator<PublicObjectName> {
   for (const kind of STATIC_KINDS) yield { kind };
+  const site = head.value.staticDigests.site === undefined ? null : await ledger.get(PUBLISHED_SITE_KEY);
+  for (const file of Object.keys(site?.value ?? {})) yield siteObject(file);
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
     const slugs = items.map(({ sort }) => sort);
     for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {

@@ -15,6 +15,7 @@
  * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market                      |
  * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history                      |
  * | `published/market/<slug>` | `year/<year>`            | {@link PublishedFile} of one year of its history          |
+ * | `published/site`          | `files`                  | {@link PublishedSite}: the pages for people               |
  * | `superseded`              | `<object key>`           | {@link SupersededValue}: page waiting to be swept         |
  * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep continues         |
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
@@ -84,8 +85,11 @@ export type HeadValue = {
   list: ListState;
   /** The version of the rendering code, and the sizes of pages. A different renderer renders all markets again. */
   renderer: string;
-  /** SHA-256 of each static body, in hex. A body whose published bytes are not known is left out. */
-  staticDigests: { [Kind in StaticKind]?: string };
+  /**
+   * SHA-256 of each static body, in hex, and of the list of the site's files. A body whose published bytes are not known
+   * is left out.
+   */
+  staticDigests: { [Kind in StaticKind | 'site']?: string };
   counts: { markets: number; observations: number; unknownValues: number };
   /** Absent if there was never a log. */
   log?: LogState;
@@ -191,6 +195,9 @@ export type LoggedParts = {
   standing: string;
 };
 
+/** SHA-256 of each file of the site in hex, by its path in the built site. */
+export type PublishedSite = { [file: string]: string };
+
 /** Whether the last list shows the market. */
 export type ListChangeValue = { wasListed: boolean };
 
@@ -277,6 +284,8 @@ export const publishedYearKey = (slug: string, year: string) => keyIn(publishedY
 export const yearOf = ({ sort }: Pick<Item, 'sort'>): string => sort.slice('year/'.length);
 /** The index of the page in its history, counted from the oldest. */
 export const indexOfPage = ({ sort }: Pick<Item, 'sort'>): number => Number(sort.slice('page/'.length));
+
+export const PUBLISHED_SITE_KEY: ItemKey<PublishedSite> = { partition: 'published/site', sort: 'files' };
 
 /** Superseded pages of histories. For pages of the list, the layout that superseded them names them. */
 export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superseded' };

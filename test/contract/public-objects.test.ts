@@ -34,6 +34,12 @@ const exportFile = fc
   .tuple(fc.constantFrom('observations', 'markets'), fc.nat({ max: 999_999 }), fc.stringMatching(/^[0-9a-f]{32}$/))
   .map(([table, part, digest]) => `${table}-${String(part).padStart(6, '0')}-${digest}`);
 
+/** Of the pages for people: a path in the built site. */
+const siteFile = (extension: string) =>
+  fc
+    .array(fc.stringMatching(/^[a-z0-9-]{1,20}$/), { minLength: 1, maxLength: 3 })
+    .map((names) => `${names.join('/')}.${extension}`);
+
 const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<PublicObjectName, { kind: Kind }>> } = {
   'market-list': fc.constant({ kind: 'market-list' }),
   'market-list-page': fc.record({ kind: fc.constant('market-list-page'), cursor }),
@@ -82,6 +88,11 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
   openapi: fc.constant({ kind: 'openapi' }),
+  'site-image': fc.record({ kind: fc.constant('site-image'), file: siteFile('svg') }),
+  'site-style': fc.record({ kind: fc.constant('site-style'), file: siteFile('css') }),
+  'site-script': fc.record({ kind: fc.constant('site-script'), file: siteFile('js') }),
+  'site-text': fc.record({ kind: fc.constant('site-text'), file: siteFile('txt') }),
+  'site-page': fc.record({ kind: fc.constant('site-page'), file: siteFile('html') }),
 };
 const anyName: fc.Arbitrary<PublicObjectName> = fc.oneof(...kinds.map((kind) => namesByKind[kind]));
 
@@ -457,6 +468,23 @@ const TABLE: readonly Row[] = [
     cacheTag: 'openapi',
     retention: 'head',
   },
+  ...(
+    [
+      ['site-image', 'assets/icon.svg', 'image/svg+xml'],
+      ['site-style', 'assets/site.css', 'text/css; charset=utf-8'],
+      ['site-script', 'assets/explorer.js', 'text/javascript; charset=utf-8'],
+      ['site-text', 'llms.txt', 'text/plain; charset=utf-8'],
+      ['site-page', 'docs/guides/caching.html', 'text/html; charset=utf-8'],
+    ] as const
+  ).map(
+    ([kind, file, contentType]): Row => ({
+      name: { kind, file },
+      key: `public/site/${file}`,
+      contentType,
+      cacheTag: 'site',
+      retention: 'site',
+    }),
+  ),
 ];
 
 describe('the table of public objects', () => {

@@ -1,4 +1,4 @@
-/** The commands of the README work, and get the answers that it shows. */
+/** The commands of the README and of docs/using.md work, and get the answers that are shown. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,10 @@ const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 /** Times, which differ from run to run, and a digest of them. */
 const VARIABLE = new Set(['publishedAt', 'updatedAt', 'listDigest']);
 
-const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+const [start, using] = (await Promise.all(
+  ['README.md', 'docs/using.md'].map((path) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')),
+)) as [string, string];
+const readme = start + using;
 const writing = /^## Write to it\n[\s\S]*?(?=^## )/m.exec(readme)?.[0] ?? '';
 
 function blocksOf(text: string): { language: string; text: string }[] {
@@ -31,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 /** Each part starts a service on the same folder, because a running one caches what was read. */
-async function start() {
+async function startOnFolder() {
   service = await startService(
     {
       host: '127.0.0.1',
@@ -93,10 +96,10 @@ function expectFields(stdout: string, { text }: NonNullable<Step['shown']>): voi
   }
 }
 
-describe('the reading commands of the README, typed into a shell', () => {
+describe('the reading commands of both, typed into a shell', () => {
   const steps = stepsOf(readme.replace(writing, ''));
 
-  beforeAll(start);
+  beforeAll(startOnFolder);
   afterAll(() => service.stop());
 
   test('are found', () => {
@@ -112,10 +115,10 @@ describe('the reading commands of the README, typed into a shell', () => {
   });
 });
 
-describe('the writing commands of the README, typed into a shell in their order', () => {
+describe('the writing commands of both, typed into a shell in their order', () => {
   const steps = stepsOf(writing);
 
-  beforeAll(start);
+  beforeAll(startOnFolder);
   afterAll(() => service.stop());
 
   test('are found', () => {

@@ -3,6 +3,7 @@ import { createContext, runInContext } from 'node:vm';
 import { transform } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
 import { PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
 import { toEvent } from '../../embedded/edge/router-sandbox.ts';
 import { handler } from '../../infra/edge/router.ts';
@@ -131,6 +132,10 @@ describe('in a context with no builtins but those of its runtime', () => {
     ['GET', '/api/v1/markets/gold-usd/history/2024.csv'],
     ['GET', '/api/v1/markets/gold-usd/history/2024.txt'],
     ['GET', '/problems/not-found'],
+    ['GET', '/'],
+    ['GET', '/docs?utm_source=x'],
+    ['GET', '/markets/gold-usd'],
+    ['GET', '/assets/site.css'],
     ['GET', '/api/v1/markets/gold%2Dus%64'],
     ['GET', `/${'a'.repeat(3000)}`],
     ['OPTIONS', '/api/v1/markets'],
@@ -156,12 +161,21 @@ describe('the function of responses', () => {
     },
   });
 
-  test.each(Object.values(PUBLIC_OBJECTS).filter(({ contentType }) => contentType !== PROBLEM_CONTENT_TYPE))(
+  const OTHER_TYPES: readonly string[] = [PROBLEM_CONTENT_TYPE, PAGE_CONTENT_TYPE];
+
+  test.each(Object.values(PUBLIC_OBJECTS).filter(({ contentType }) => !OTHER_TYPES.includes(contentType)))(
     'leaves $pattern as it is',
     ({ contentType }) => {
       expect(answered(answerOf(200, contentType))).toEqual(answerOf(200, contentType));
     },
   );
+
+  test.each([200, 206, 304])('gives a page (%i) its security headers, and only those', (status) => {
+    const { headers, ...rest } = answered(answerOf(status, PAGE_CONTENT_TYPE));
+    const added = Object.fromEntries(Object.entries(PAGE_HEADERS).map(([name, value]) => [name, { value }]));
+    expect(rest).toEqual({ statusCode: status, statusDescription: 'OK' });
+    expect(headers).toEqual({ ...answerOf(200, PAGE_CONTENT_TYPE).headers, ...added });
+  });
 
   test('makes a stored problem document 410, and leaves its fields alone', () => {
     const answer = answerOf(200, PROBLEM_CONTENT_TYPE);

@@ -320,7 +320,7 @@ describe('problems', () => {
   });
 
   test.each([
-    ['GET', '/', 404, 'not-found'],
+    ['GET', '/nowhere', 404, 'not-found'],
     ['GET', '/api/v1/markets?cursor=x', 400, 'invalid-cursor'],
     ['GET', '/api/v1/markets?page=2', 400, 'unknown-query-parameter'],
     ['GET', `/${'a'.repeat(2048)}`, 414, 'uri-too-long'],

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
+import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
+import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
 import { onlyOf, type Properties, synthesised } from './synthesised.ts';
 
 const template = synthesised();
@@ -128,8 +129,10 @@ describe('the distribution', () => {
     });
   });
 
-  it('default root object: the 404 body, not the listing of the bucket', () => {
-    expect(`/${distribution.DefaultRootObject}`).toBe(PUBLIC_OBJECTS['not-found'].path({ kind: 'not-found' }));
+  it('default root object: the first page, not the listing of the bucket', () => {
+    const [byRouter, byDefault] = ['/', `/${distribution.DefaultRootObject}`].map((url) => loadRouter()('GET', url));
+    expect(byDefault).toEqual({ kind: 'object', key: 'public/site/index.html' });
+    expect(byRouter).toEqual(byDefault);
   });
 
   it('edge functions: the router on requests, the status on responses; runtime JS 2.0, built files of at most 10,240 B', () => {

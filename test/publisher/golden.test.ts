@@ -25,17 +25,18 @@ beforeAll(async () => {
   published = await publishGoldenInput(memoryStores());
 });
 
-/** Written only with a projection. Tests of the projection hold their bytes. */
+/** Written only with a projection, or with a built site. Tests of them hold their bytes. */
 type ProjectionKind =
   | (typeof HISTORY_FILE_KINDS)[number]
   | `log-${string}`
   | `export-${string}`
   | `face-${string}`
+  | `site-${string}`
   | 'latest'
   | 'latest-csv'
   | 'recent';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|face-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|face-|site-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';

@@ -100,7 +100,7 @@ test('a walk that begins at any moment, while two publishers publish, stays in o
         expect(report.findings).toEqual([]);
       },
     ),
-    { numRuns: runs(20, 100) },
+    { numRuns: runs(20, 50) },
   );
 });
 

@@ -1,11 +1,11 @@
 /** The simulator itself: it is repeatable, and finds planted faults. See docs/simulator.md. */
 import { describe, expect, test } from 'vitest';
-import { runs } from '../runs.ts';
 import { DAMAGED, PLANTED } from './planted.ts';
 import { findPlanted } from './planted-search.ts';
 import { KINDS, simulate } from './simulate.ts';
 
-const WORLDS = runs(100, 300);
+/** The slow tests try more. */
+const WORLDS = 100;
 
 test.each(KINDS)('a seed gives the same trace each time: a world of kind %s', async (kind) => {
   for (const seed of kind === 'busy' || kind === 'workers' ? [1] : [1, 2, 3]) {

@@ -1,4 +1,4 @@
-/** The commands of "Check it yourself" in the README print what it shows, typed in their order beside a running server. */
+/** The commands of "Three things to try" in the README print what it shows, typed in their order beside a running server. */
 import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -9,7 +9,7 @@ import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const URL_SHOWN = 'http://127.0.0.1:8787';
 const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-const [, transcript = ''] = /^## Check it yourself\n[\s\S]*?```console\n([\s\S]*?)```/m.exec(readme) ?? [];
+const transcript = [...readme.matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block).join('');
 const typed = transcript
   .split(/^\$ /m)
   .slice(1)

@@ -1,0 +1,38 @@
+/** Moments as callers write them. */
+
+/** A date alone, `2026-06-30`, is the whole day in UTC. A text with a time needs `Z` or its offset. */
+export type Moment = Date | string;
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The first millisecond of a moment. @throws RangeError */
+export function beginOf(moment: Moment, name: string): number {
+  const ms = typeof moment === 'string' ? parsed(moment) : moment.getTime();
+  if (!Number.isNaN(ms)) return ms;
+  throw new RangeError(`${name} is no moment: ${moment}. Write it as in 2026-11-01 or 2026-11-01T00:00:00Z`);
+}
+
+/** The last millisecond of a moment: of a date, the end of its day. @throws RangeError */
+export function endOf(moment: Moment, name: string): number {
+  return beginOf(moment, name) + (isDay(moment) ? DAY_MS - 1 : 0);
+}
+
+/** A moment with its time: a date alone would not say whether the values of that day were known. @throws RangeError */
+export function preciseMs(moment: Moment, name: string): number {
+  if (!isDay(moment)) return beginOf(moment, name);
+  throw new RangeError(`${name} needs a time: ${moment}T00:00:00Z is the beginning of that day`);
+}
+
+function isDay(moment: Moment): boolean {
+  return typeof moment === 'string' && DAY.test(moment);
+}
+
+/** `Date.parse` alone would read a time without offset as local, and 30 February as 2 March. */
+function parsed(text: string): number {
+  const day = text.slice(0, 10);
+  const dayMs = DAY.test(text) || INSTANT.test(text) ? Date.parse(day) : Number.NaN;
+  const isReal = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(day);
+  return isReal ? Date.parse(text) : Number.NaN;
+}

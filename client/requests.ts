@@ -1,0 +1,141 @@
+/**
+ * One request, until it is settled: with a time limit, tried again while that is safe, and asked with the entity tag of
+ * the body that is kept.
+ */
+import type { BodyStore } from './kept-bodies.ts';
+import { backOffMs, isPassing, retryAfterMs } from './retries.ts';
+import type { System } from './system.ts';
+import { errorOfAnswer, TidemarkError } from './tidemark-error.ts';
+
+export interface RequestSettings {
+  /** For one answer. */
+  readonly timeoutMs: number;
+  /** For all waits between the tries of one request. 0: no request is tried again. */
+  readonly patienceMs: number;
+  /** Null: nothing is kept, and nothing is asked with an entity tag. */
+  readonly bodies: BodyStore | null;
+  readonly system: System;
+}
+
+export interface SentRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Of a write. Without one, a request that is not a GET is sent once. */
+  readonly idempotencyKey?: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface SettledAnswer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export class Requests {
+  readonly #settings: RequestSettings;
+
+  constructor(settings: RequestSettings) {
+    this.#settings = settings;
+  }
+
+  /** GETs a public text. If it has not changed, the kept one is given. @throws TidemarkError */
+  async text(url: URL, signal: AbortSignal | undefined): Promise<string> {
+    const { bodies } = this.#settings;
+    const kept = await bodies?.get(url.href);
+    const headers = kept === undefined ? {} : { 'if-none-match': kept.etag };
+    const answer = await this.send({ method: 'GET', url, headers, signal });
+    if (answer.status === 304 && kept !== undefined) return kept.text;
+    const text = decodedText(answer.body);
+    const etag = answer.headers.get('etag');
+    if (etag !== null) await bodies?.set(url.href, { etag, text });
+    return text;
+  }
+
+  /** GETs a text that is not kept. @throws TidemarkError */
+  async once(url: URL, signal: AbortSignal | undefined): Promise<string> {
+    return decodedText(await this.bytes(url, signal));
+  }
+
+  /** GETs bytes that are not kept. @throws TidemarkError */
+  async bytes(url: URL, signal: AbortSignal | undefined): Promise<Bytes> {
+    return (await this.send({ method: 'GET', url, signal })).body;
+  }
+
+  /** @returns an answer with 2xx, or 304. @throws TidemarkError for any other, and the reason of the signal */
+  async send(request: SentRequest): Promise<SettledAnswer<Bytes>> {
+    const { patienceMs, system } = this.#settings;
+    const isRepeatable = request.method === 'GET' || request.idempotencyKey !== undefined;
+    for (let [tries, waitedMs] = [0, 0]; ; tries++) {
+      const outcome = await this.#try(request);
+      if (!(outcome instanceof TidemarkError)) return outcome;
+      const { code, status } = outcome;
+      const pauseMs = outcome.retryAfterMs ?? backOffMs(tries, system.random());
+      const isOver = waitedMs + pauseMs > patienceMs || patienceMs === 0;
+      if (!isRepeatable || isOver || (status !== null && !isPassing(status, code))) throw outcome;
+      waitedMs += pauseMs;
+      await system.sleep(pauseMs, request.signal);
+    }
+  }
+
+  async #try(request: SentRequest): Promise<SettledAnswer<Bytes> | TidemarkError> {
+    const { method, url, headers = {}, body, idempotencyKey, signal } = request;
+    const { timeoutMs, system } = this.#settings;
+    signal?.throwIfAborted();
+    const { fetch: ask } = system;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await ask(url, {
+        method,
+        headers: { ...headers, ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }) },
+        ...(body === undefined ? {} : { body }),
+        // A credential must not follow a redirection to another host.
+        redirect: 'authorization' in headers ? 'error' : 'follow',
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      if (response.ok || response.status === 304) {
+        return { status: response.status, headers: response.headers, body: bytes };
+      }
+      return errorOfAnswer(response.status, decodedText(bytes), {
+        retryAfterMs: retryAfterMs(response.headers.get('retry-after'), system.nowMs()),
+        idempotencyKey: idempotencyKey ?? null,
+      });
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const reason = timeout.aborted ? `it took more than ${timeoutMs} ms` : reasonOf(cause);
+      return new TidemarkError('no-answer', {
+        detail: `${method} ${url.href} got no answer: ${reason}`,
+        idempotencyKey: idempotencyKey ?? null,
+        cause,
+      });
+    }
+  }
+}
+
+export function decodedText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+/** @throws TidemarkError for a text that is no JSON */
+export function parsedJson(text: string, url: URL): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw unexpected(url, 'is no JSON', cause);
+  }
+}
+
+export function unexpected(url: URL, words: string, cause?: unknown): TidemarkError {
+  const detail = `the answer of ${url.href} ${words}: is it a Tidemark service, and does no proxy answer in its place?`;
+  return new TidemarkError('unexpected-answer', { status: 200, detail, cause });
+}
+
+/** Node says the reason in the cause of its error. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as { readonly cause?: { readonly message?: string }; readonly message?: string };
+  return cause?.message ?? message ?? String(error);
+}

@@ -1,0 +1,36 @@
+/** Which requests are tried again, and when. Pure. */
+
+/** 408, 429 and 5xx of moments. 501 and 505 do not go away. */
+const PASSING_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
+/** With one of these codes, the same request gets the same answer for hours. */
+const LASTING_CODES: readonly string[] = ['daily-quota-exceeded'];
+
+const FIRST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 20_000;
+
+/** Whether the same request may get another answer soon. */
+export function isPassing(status: number, code: string): boolean {
+  if (code === 'contention') return true;
+  return PASSING_STATUSES.includes(status) && !LASTING_CODES.includes(code);
+}
+
+/**
+ * The wait that `Retry-After` asks for: seconds, or a date (RFC 9110, section 10.2.3). Null: it is not there, or says
+ * neither.
+ */
+export function retryAfterMs(text: string | null, nowMs: number): number | null {
+  const trimmed = text?.trim() ?? '';
+  if (/^\d{1,9}$/.test(trimmed)) return Number(trimmed) * 1000;
+  // A date has the name of its day: `Date.parse` reads many texts that are no dates of HTTP.
+  const atMs = /^[A-Za-z]{3,9}, ?\d/.test(trimmed) || /^[A-Z][a-z]{2} [A-Z]/.test(trimmed) ? Date.parse(trimmed) : NaN;
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+}
+
+/**
+ * The wait before try number `tries` + 1. Half of it is chance, so that clients that failed together do not come back
+ * together.
+ */
+export function backOffMs(tries: number, random: number): number {
+  const mostMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+  return mostMs / 2 + (random * mostMs) / 2;
+}

@@ -1,0 +1,37 @@
+/**
+ * The edge of the client: the only file of this folder that may reach for a clock, for chance and for the network. Each
+ * is read when it is used, never at import, and each can be given from outside.
+ */
+
+/** Everything that the client needs of the machine. */
+export interface System {
+  readonly fetch: typeof fetch;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** A new idempotency key. Nobody can guess it. */
+  readonly newKey: () => string;
+  /** Rejects with the reason of the signal when that is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+export const THIS_SYSTEM: System = {
+  fetch: (...request) => fetch(...request),
+  nowMs: () => Date.now(),
+  random: () => Math.random(),
+  newKey: () => crypto.randomUUID(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', stop, { once: true });
+    }),
+};

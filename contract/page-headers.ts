@@ -1,0 +1,20 @@
+/**
+ * The header fields of pages for people, besides those of every public object. Free of dependencies: the functions of the
+ * edge are built from this file.
+ */
+
+export const PAGE_CONTENT_TYPE = 'text/html; charset=utf-8';
+
+/**
+ * A page loads scripts, styles and data from its own host, and nothing from anywhere else. It has no inline script, sends
+ * no form, and no other site can show it in a frame. Names in lower case, as CloudFront requires.
+ */
+export const PAGE_HEADERS: { readonly [name: string]: string } = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+};

@@ -1,0 +1,18 @@
+/** The pages for people, as `npm run build:site` has built them. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Site, siteOf } from '../publisher/plan/site.ts';
+
+const BUILT_SITE = fileURLToPath(new URL('../site/built/', import.meta.url));
+
+/** Reads all of them, so that files that change later are not published by halves. About a megabyte. */
+export async function readSite(folder: string = BUILT_SITE): Promise<Site> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const paths = files.map((file) => file.slice(join(folder, sep).length).replaceAll(sep, '/')).sort();
+  const texts = await Promise.all(
+    paths.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const),
+  );
+  return siteOf(new Map(texts));
+}

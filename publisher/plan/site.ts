@@ -1,0 +1,67 @@
+/**
+ * The pages for people: about a hundred files, which change with a deployment. HEAD has one digest of all of them. Their
+ * bodies are read only if it differs, and only those are put that the last publication did not have.
+ */
+
+import { SITE_ROOT } from '../../contract/object-paths.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import type { HeadValue, PublishedSite } from '../../storage/records/publication.ts';
+import { PUBLISHED_SITE_KEY } from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import type { BundleWriter } from '../commit/bundle.ts';
+
+/** The built site of a deployment. */
+export interface Site {
+  /** Of the names and the contents of all files. */
+  readonly digest: string;
+  readonly files: Readonly<PublishedSite>;
+  /** The text of one of the files. */
+  readonly read: (file: string) => Promise<string>;
+}
+
+/** @throws RangeError for a file that is of no kind of public object */
+export function siteOf(texts: ReadonlyMap<string, string>): Site {
+  const files = Object.fromEntries([...texts].map(([file, text]) => [file, sha256Hex(text)]));
+  for (const file of texts.keys()) siteObject(file);
+  return { digest: digestOfSite(files), files, read: async (file) => texts.get(file) as string };
+}
+
+export function digestOfSite(files: Readonly<PublishedSite>): string {
+  const lines = Object.keys(files)
+    .sort()
+    .map((file) => `${file} ${files[file]}\n`);
+  return sha256Hex(lines.join(''));
+}
+
+/** @throws RangeError for a file that is of no kind of public object */
+export function siteObject(file: string): PublicObjectName {
+  const name = parsePublicKey(`${PUBLIC_PREFIX}${SITE_ROOT}/${file}`);
+  if (name !== null) return name;
+  throw new RangeError(`${file} can be no file of the site: see the names and endings in contract/public-objects.ts`);
+}
+
+/**
+ * Adds the files that have changed, and the record of all of them. Returns the digest for HEAD. A file that the site no
+ * longer has is left to the sweep.
+ */
+export async function addSite(
+  ledger: Ledger,
+  site: Site | undefined,
+  bundle: BundleWriter,
+  before: HeadValue | null,
+): Promise<Pick<HeadValue['staticDigests'], 'site'>> {
+  const known = before?.staticDigests.site;
+  if (site === undefined) return known === undefined ? {} : { site: known };
+  if (site.digest === known) return { site: known };
+  // While it is not known what is public, everything is put.
+  const published = known === undefined ? {} : ((await ledger.get(PUBLISHED_SITE_KEY))?.value ?? {});
+  for (const [file, digest] of Object.entries(site.files)) {
+    if (published[file] === digest) continue;
+    const key = publicKey(siteObject(file));
+    await bundle.add({ kind: 'put', key, body: await site.read(file), nextCursor: null });
+  }
+  await bundle.add({ kind: 'record', key: PUBLISHED_SITE_KEY, value: { ...site.files } });
+  return { site: site.digest };
+}
