@@ -38,11 +38,13 @@ export function explorerPage(): string {
 <input id="view-text" type="search" placeholder="Name or slug" aria-label="Filter by name or slug" aria-keyshortcuts="/" autocomplete="off" autocapitalize="off" spellcheck="false">
 <select id="view-kind" aria-label="Kind"><option value="">All kinds</option></select>
 <select id="view-currency" aria-label="Currency"><option value="">All currencies</option></select>
-<button id="view-clear" type="button" hidden>Clear</button>
+</form>
+<div class="explorer-line">
+<p id="count" class="explorer-count"></p>
+<button id="view-clear" type="button" hidden>Show all</button>
 <label class="explorer-switch"><input id="view-charts" type="checkbox" checked>Charts</label>
 <label class="explorer-switch"><input id="view-shortcut" type="checkbox" checked>Key <kbd>/</kbd> filters</label>
-<p id="count" class="explorer-count"></p>
-</form>
+</div>
 <p id="spoken" class="visually-hidden" role="status"></p>
 <table id="markets" class="explorer-table" role="table" aria-label="Markets and their newest prices">
 <thead role="rowgroup"><tr role="row">${COLUMNS.map(

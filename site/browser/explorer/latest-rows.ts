@@ -47,8 +47,8 @@ export function keepEqual(before: readonly LatestEntry[], after: readonly Latest
 /** The price in two lines. `digits` is null if it is unknown; `below` then says why. */
 export interface PriceWords {
   readonly digits: string | null;
-  /** `per 100 EUR · 366.90 per EUR`. The second part is left out where it would not be exact, or says the same. */
-  readonly below: string;
+  /** `per 100 EUR`, `366.90 per EUR`. The second is left out where it would not be exact, or says the same. */
+  readonly below: readonly string[];
 }
 
 const REASONS = {
@@ -62,11 +62,11 @@ const REASONS = {
 export function priceWords(entry: LatestEntry): PriceWords {
   const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
   if (decimal === null) {
-    if (observedAt === null) return { digits: null, below: 'never observed' };
-    return { digits: null, below: unknownReason === null ? 'no reason is given' : REASONS[unknownReason] };
+    if (observedAt === null) return { digits: null, below: ['never observed'] };
+    return { digits: null, below: [unknownReason === null ? 'no reason is given' : REASONS[unknownReason]] };
   }
   const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
-  return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit].join(' · ') };
+  return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit] };
 }
 
 /** Since when the next price is late. Null: it is not late, or nobody says when it is due. @param nowMs since the epoch */
@@ -75,10 +75,12 @@ export function lateSince({ expectedNextAt, graceSeconds }: LatestEntry, nowMs: 
   return latenessSeconds(expectedNextAt, graceSeconds, nowMs) > 0 ? expectedNextAt : null;
 }
 
-/** `late since 30 Sep 2026`; within a day `late since 15:00 UTC`. */
+/** `late since 30 Sep 2025`; without the year in this year, and with the time alone within a day. */
 function lateWords(since: string, nowMs: number): string {
-  const isToday = nowMs - Date.parse(since) < 86_400_000;
-  return `late since ${isToday ? `${since.slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDTHH:MM'.length)} UTC` : dayText(since)}`;
+  if (nowMs - Date.parse(since) < 86_400_000) return `late since ${since.slice(11, 16)} UTC`;
+  const day = dayText(since);
+  const isThisYear = day.endsWith(` ${new Date(nowMs).getUTCFullYear()}`);
+  return `late since ${isThisYear ? day.slice(0, -' 2026'.length) : day}`;
 }
 
 /** What a reader must know before he uses the price, the gravest first. @param nowMs milliseconds since the epoch */

@@ -72,8 +72,7 @@ function show(): void {
 }
 
 function showNotices(): void {
-  const { nowMs, clock, ageSeconds, isStale } = feed;
-  const offsetMs = clock?.offsetMs ?? 0;
+  const { nowMs, offsetMs, ageSeconds, isStale } = feed;
   const texts: string[] = [];
   if (problem !== null) {
     const rest =
@@ -179,7 +178,7 @@ async function readMore(): Promise<void> {
   show();
 }
 
-const instant = (ms: number): string => new Date(ms).toISOString();
+const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
 
 for (const sortButton of tableElement.querySelectorAll<HTMLButtonElement>('button[data-sort]')) {
   sortButton.addEventListener('click', () => {

@@ -6,7 +6,7 @@ import type { Snapshot } from '../../../contract/market.ts';
 import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/recent-prices.ts';
 import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../contract/routes.ts';
 import { PublicAnswers, UnreachableError } from '../market/public-answers.ts';
-import { type AnswerClock, answerClock } from '../service-clock.ts';
+import { clockOffsetMs } from '../service-clock.ts';
 import { dataOf, entriesOfLatest, entriesOfList, keepEqual } from './latest-rows.ts';
 
 /** Pages of the list that are read at once, where there is no file of all markets: 1,000 markets. */
@@ -21,8 +21,8 @@ export class MarketFeed {
   recent: ReadonlyMap<string, RecentEntry> = new Map();
   /** The rest of a list that is not read yet. Null: nothing is left. */
   nextCursor: string | null = null;
-  /** Of the newest answer. Null: there was none yet. */
-  clock: AnswerClock | null = null;
+  /** How far this computer's clock is ahead, by the newest answer. */
+  offsetMs = 0;
   /** Seconds. More than {@link FRESH_SECONDS}: the edge shows a copy, because the service behind it fails. */
   ageSeconds = 0;
   #pages = PAGES_AT_ONCE;
@@ -31,14 +31,14 @@ export class MarketFeed {
   readonly #answers = new PublicAnswers(async (...request) => {
     const response = await fetch(...request);
     const { headers, status } = response;
-    this.clock = answerClock(headers.get('Date'), headers.get('Age'), Date.now());
+    this.offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
     if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
     return response;
   });
 
   /** The service's time, in milliseconds since the epoch. */
   get nowMs(): number {
-    return Date.now() - (this.clock?.offsetMs ?? 0);
+    return Date.now() - this.offsetMs;
   }
 
   get isStale(): boolean {

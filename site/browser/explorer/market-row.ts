@@ -2,12 +2,15 @@
 import type { LatestEntry } from '../../../contract/latest-entries.ts';
 import type { RecentEntry } from '../../../contract/recent-prices.ts';
 import { element } from '../market/elements.ts';
-import { agoText, dayText, momentText } from '../market/words.ts';
+import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
 import { priceWords, rowBadges } from './latest-rows.ts';
 import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 
 /** Cells have roles of their own, because a phone shows a row as a card, and then a browser forgets that it is one. */
 const CELL = { role: 'cell' } as const;
+
+/** On a phone, a name of more characters has a line of its own, above the price. */
+const LONG_NAME = 40;
 
 export class MarketRow {
   readonly element: HTMLTableRowElement;
@@ -17,24 +20,24 @@ export class MarketRow {
   readonly #notes = element('td', { ...CELL, class: 'of-notes' });
   #recent: RecentEntry | null = null;
   /** The words that depend on the clock, as they are shown. */
-  #shown = '';
+  #shown: string | null = null;
 
   constructor(entry: LatestEntry) {
     this.#entry = entry;
     this.element = element(
       'tr',
-      { role: 'row', 'data-slug': entry.slug },
+      { role: 'row', 'data-slug': entry.slug, class: entry.name.length > LONG_NAME ? 'has-long-name' : null },
       element(
         'th',
         { role: 'rowheader', scope: 'row', class: 'of-name' },
-        element('a', { href: `/markets/${entry.slug}` }, entry.name),
-        element('span', { class: 'below' }, entry.slug),
+        element('a', { href: `/markets/${entry.slug}`, class: 'lines', title: entry.name }, entry.name),
+        element('span', { class: 'below lines' }, entry.slug),
       ),
       element('td', { ...CELL, class: 'of-kind' }, entry.kind),
       priceCell(entry),
       this.#chart,
       this.#age,
-      element('td', { ...CELL, class: 'of-source' }, entry.source),
+      element('td', { ...CELL, class: 'of-source' }, element('span', { class: 'lines' }, entry.source)),
       this.#notes,
     );
   }
@@ -51,12 +54,8 @@ export class MarketRow {
     const words = [age, ...badges.map(({ text }) => text)].join('\n');
     if (words === this.#shown) return;
     this.#shown = words;
-    this.#age.replaceChildren(...(observedAt === null ? [] : ageOf(age as string, observedAt)));
-    this.#notes.replaceChildren(
-      ...badges.map(({ text, look }) =>
-        element('span', { class: look === 'plain' ? 'badge' : `badge badge-${look}` }, text),
-      ),
-    );
+    this.#age.replaceChildren(...(observedAt === null ? ['never'] : ageOf(age as string, observedAt)));
+    this.#notes.replaceChildren(...badgesOfRow(badges));
   }
 }
 
@@ -72,7 +71,25 @@ function priceCell(entry: LatestEntry): HTMLElement {
           ' ',
           element('span', { class: 'currency' }, entry.currency),
         );
-  return element('td', { ...CELL, class: 'of-price' }, value, element('span', { class: 'below' }, below));
+  return element(
+    'td',
+    { ...CELL, class: 'of-price' },
+    value,
+    element('span', { class: 'below parts' }, ...partsOf(below)),
+  );
+}
+
+/** A line breaks between parts, not in one. */
+function partsOf(texts: readonly string[]): readonly (Node | string)[] {
+  return texts.flatMap((text, index) => [index === 0 ? '' : ' ', element('span', {}, text)]);
+}
+
+function badgesOfRow(badges: readonly Badge[]): readonly Node[] {
+  if (badges.length === 0) return [];
+  const shown = badges.map(({ text, look }) =>
+    element('span', { class: look === 'plain' ? 'badge' : `badge badge-${look}` }, text),
+  );
+  return [element('span', { class: 'badges' }, ...shown.flatMap((badge) => [badge, ' ']))];
 }
 
 function ageOf(age: string, observedAt: string): readonly Node[] {
