@@ -1,0 +1,97 @@
+/** The programs of examples/, as their README says, beside a running server with its sample. */
+import { globSync, readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser } from '../browser/browser.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { missingProgram } from '../hosting/proxy.ts';
+import { runTool } from './run-tool.ts';
+import { valuesOfSpreadsheet } from './spreadsheet.ts';
+
+const EXAMPLES = join(import.meta.dirname, '../../examples');
+/** Of a program of Debian: null if it is there. CI installs all of them. */
+function missing(program: string): string | null {
+  const reason = missingProgram(program);
+  if (reason !== null && process.env.CI === 'true') throw new Error(reason);
+  return reason;
+}
+
+let folder: string;
+let server: ServerProcess;
+let url: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'examples-'));
+  server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' });
+  url = await server.started;
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await rm(folder, { recursive: true });
+});
+
+test('each has at most 30 lines, and stands in the list', () => {
+  const list = readFileSync(join(EXAMPLES, 'README.md'), 'utf8');
+  const programs = globSync('*', { cwd: EXAMPLES }).filter((name) => name !== 'README.md');
+  expect(programs).toHaveLength(5);
+  for (const name of programs) {
+    expect(readFileSync(join(EXAMPLES, name), 'utf8').split('\n').length - 1, name).toBeLessThanOrEqual(30);
+    expect(list).toContain(`[${name}](${name})`);
+  }
+});
+
+test('the chart is drawn on a page of another origin', async () => {
+  const page = readFileSync(join(EXAMPLES, 'chart.html'));
+  const host = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page)).listen(0);
+  const browser = await openBrowser();
+  try {
+    const shown = await browser.newPage();
+    await shown.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/?url=${url}&market=gold-usd`);
+    await shown.getByText('4129.10 USD for 1 troy ounce, 2026-09-29T00:00:00Z, currency-api daily release').waitFor();
+    const path = await shown.locator('path').getAttribute('d');
+    // One line without a gap, through all of the 57 prices, from the left edge to the right one.
+    expect(path?.match(/M/g)).toHaveLength(1);
+    expect(path?.match(/[ML]/g)).toHaveLength(57);
+    expect(path).toMatch(/^M5,.*L595,[\d.]+$/);
+  } finally {
+    await browser.close();
+    host.close();
+  }
+});
+
+test('the spreadsheet shows the price as a number, and the moment', async (context) => {
+  const reason = missing('soffice');
+  if (reason !== null) context.skip(reason);
+  const text = readFileSync(join(EXAMPLES, 'spreadsheet.fods'), 'utf8');
+  // The formula that its comment shows to people is the one of the cell.
+  const [, shown = ''] = /C2 {2}=(.*)/.exec(text) ?? [];
+  const [, stored = ''] = /formula="of:=(IFERROR.*?)"\/>/.exec(text) ?? [];
+  const asShown = stored
+    .replaceAll('&quot;', '"')
+    .replaceAll('ORG.LIBREOFFICE.', '')
+    .replaceAll(/\[\.(\w+)\]/g, '$1');
+  expect(asShown).toBe(shown);
+  const document = join(folder, 'spreadsheet.fods');
+  await writeFile(document, text.replaceAll('http://127.0.0.1:8787', url));
+  const [, values = ''] = (await valuesOfSpreadsheet(document, folder)).split('\n');
+  expect(values).toMatch(/^gold-usd,.*,4129\.1,2026-09-29T00:00:00Z$/);
+});
+
+test('a journal is valued with the downloaded prices', async (context) => {
+  const reason = missing('hledger');
+  if (reason !== null) context.skip(reason);
+  // The files for ledgers are made soon after the first start.
+  while (!(await fetch(`${url}/api/v1/faces/prices.journal`)).ok) await sleep(500);
+  await copyFile(join(EXAMPLES, 'ledger-prices.sh'), join(folder, 'ledger-prices.sh'));
+  await writeFile(join(folder, 'my.journal'), '2026-01-01 opening\n  assets:gold   2 "GOLD-USD"\n  equity\n');
+  const command = ['ledger-prices.sh', 'my.journal', 'USD'];
+  const { exitCode, stdout } = await runTool('sh', command, { cwd: folder, env: { TIDEMARK_URL: url } });
+  expect(stdout).toMatch(/^ *8258\.20(?:0+)? USD {2}assets:gold$/m);
+  expect(exitCode).toBe(0);
+});
