@@ -5,12 +5,12 @@ import { compareDecimals, groupedDigits } from '../../site/browser/explorer/exac
 import { entriesOfLatest, keepEqual, priceWords, rowBadges } from '../../site/browser/explorer/latest-rows.ts';
 import {
   countsBy,
-  type MarketView,
+  type ListView,
   parseView,
   selectEntries,
   viewFragment,
   WHOLE_VIEW,
-} from '../../site/browser/explorer/market-view.ts';
+} from '../../site/browser/explorer/list-view.ts';
 import { sparkLine } from '../../site/browser/explorer/spark-line.ts';
 import { clockOffsetMs } from '../../site/browser/service-clock.ts';
 
@@ -93,13 +93,13 @@ describe('a badge says that the price', () => {
 });
 
 describe('a view', () => {
-  const view = (fields: Partial<MarketView>): MarketView => ({ ...WHOLE_VIEW, ...fields });
+  const view = (fields: Partial<ListView>): ListView => ({ ...WHOLE_VIEW, ...fields });
   const entries = [
     entry({ slug: 'b', name: 'São Tomé cocoa', kind: 'food', currency: 'USD', observedAt: '2026-09-01T00:00:00Z' }),
     entry({ slug: 'a-2', name: 'item 10', disputed: true }),
     entry({ slug: 'a-1', name: 'Item 9', observedAt: null, decimal: null }),
   ];
-  test.each<[string, Partial<MarketView>, readonly string[]]>([
+  test.each<[string, Partial<ListView>, readonly string[]]>([
     ['of everything is by name, numbers as numbers', {}, ['a-1', 'a-2', 'b']],
     ['may be the other way round', { isDescending: true }, ['b', 'a-2', 'a-1']],
     ['finds words without accents and capitals', { text: ' tome SAO ' }, ['b']],

@@ -1,17 +1,17 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
 import { button, element } from '../market/elements.ts';
 import { agoText, momentText } from '../market/words.ts';
-import { MarketFeed } from './market-feed.ts';
-import { MarketTable, ROWS_AT_ONCE } from './market-table.ts';
 import {
   countsBy,
-  type MarketSort,
-  type MarketView,
+  type ListSort,
+  type ListView,
   parseView,
   selectEntries,
   viewFragment,
   WHOLE_VIEW,
-} from './market-view.ts';
+} from './list-view.ts';
+import { MarketFeed } from './market-feed.ts';
+import { MarketTable, ROWS_AT_ONCE } from './market-table.ts';
 import { ViewControls } from './view-controls.ts';
 
 /** Twice as long as caches keep an answer: a question sooner would get the same one. */
@@ -35,7 +35,7 @@ let [askedMs, answeredMs] = [0, 0];
 let isAsking = false;
 let speaking: number | undefined;
 
-function changeView(change: Partial<MarketView>): void {
+function changeView(change: Partial<ListView>): void {
   view = { ...view, ...change };
   rows = ROWS_AT_ONCE;
   const fragment = viewFragment(view);
@@ -182,7 +182,7 @@ const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d
 
 for (const sortButton of tableElement.querySelectorAll<HTMLButtonElement>('button[data-sort]')) {
   sortButton.addEventListener('click', () => {
-    const sort = sortButton.dataset.sort as MarketSort;
+    const sort = sortButton.dataset.sort as ListSort;
     // Rows with the most notes are the ones that are looked for.
     changeView({ sort, isDescending: sort === view.sort ? !view.isDescending : sort === 'notes' });
   });

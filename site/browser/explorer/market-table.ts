@@ -1,8 +1,8 @@
 /** The table of markets: a part of the rows that are selected, and more of them on demand. */
 import type { LatestEntry } from '../../../contract/latest-entries.ts';
 import type { RecentEntry } from '../../../contract/recent-prices.ts';
+import type { ListSort } from './list-view.ts';
 import { MarketRow } from './market-row.ts';
-import type { MarketSort } from './market-view.ts';
 
 /** Rows that are added at once: a browser lays them out within a frame or two. */
 export const ROWS_AT_ONCE = 200;
@@ -38,7 +38,7 @@ export class MarketTable {
     if (focused !== null && !this.#body.contains(document.activeElement)) this.#linkOf(focused)?.focus();
   }
 
-  showSort(sort: MarketSort, isDescending: boolean): void {
+  showSort(sort: ListSort, isDescending: boolean): void {
     for (const button of this.#table.querySelectorAll<HTMLButtonElement>('button[data-sort]')) {
       const isSorted = button.dataset.sort === sort;
       const cell = button.closest('th');

@@ -1,7 +1,7 @@
 /** The form above the table: filters, switches, and the key that leads to the filter. */
 import type { LatestEntry } from '../../../contract/latest-entries.ts';
 import { element } from '../market/elements.ts';
-import { countsBy, type MarketView, WHOLE_VIEW } from './market-view.ts';
+import { countsBy, type ListView, WHOLE_VIEW } from './list-view.ts';
 
 /** A switch of this browser, not of the view. */
 const SHORTCUT_OFF = 'tidemark.shortcut-off';
@@ -17,7 +17,7 @@ export class ViewControls {
   readonly #clear = byId<HTMLButtonElement>('view-clear');
   #entries: readonly LatestEntry[] | null = null;
 
-  constructor(change: (change: Partial<MarketView>) => void) {
+  constructor(change: (change: Partial<ListView>) => void) {
     byId('view').addEventListener('submit', (event) => event.preventDefault());
     this.#text.addEventListener('input', () => change({ text: this.#text.value }));
     this.#kind.addEventListener('change', () => change({ kind: this.#kind.value }));
@@ -30,7 +30,7 @@ export class ViewControls {
     this.#useShortcut();
   }
 
-  show(view: MarketView, entries: readonly LatestEntry[]): void {
+  show(view: ListView, entries: readonly LatestEntry[]): void {
     if (entries !== this.#entries) {
       this.#entries = entries;
       offer(this.#kind, 'All kinds', countsBy(entries, 'kind'), view.kind);

@@ -82,6 +82,163 @@ function latestEntry({ slug, name, kind, status, nativeCurrency, unit, metrics, 
   };
 }
 
+// site/browser/explorer/exact-decimal.ts
+function groupedDigits(decimal) {
+  const [whole = "", ...fraction] = decimal.split(".");
+  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...fraction].join(".");
+}
+function compareDecimals(left, right) {
+  const digits = Math.max(fractionDigits(left), fractionDigits(right));
+  const difference = scaled(left, digits) - scaled(right, digits);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+function fractionDigits(decimal) {
+  return decimal.split(".")[1]?.length ?? 0;
+}
+function scaled(decimal, digits) {
+  return BigInt(decimal.replace(".", "") + "0".repeat(digits - fractionDigits(decimal)));
+}
+
+// site/browser/explorer/latest-rows.ts
+var ADDED = {
+  kind: "",
+  decimalPerUnit: null,
+  confidence: null,
+  disputed: false,
+  retired: false,
+  expectedNextAt: null,
+  graceSeconds: null
+};
+function entriesOfLatest(body) {
+  return dataOf(body).map((entry) => ({ ...ADDED, ...entry }));
+}
+function entriesOfList(body) {
+  return dataOf(body).map((market) => latestEntry(market, null));
+}
+function dataOf(body) {
+  const { data } = body;
+  if (Array.isArray(data)) return data;
+  throw new TypeError("the answer has no list of data");
+}
+function keepEqual(before, after) {
+  const known = new Map(before.map((entry) => [entry.slug, entry]));
+  return after.map((entry) => {
+    const same = known.get(entry.slug);
+    return same !== void 0 && JSON.stringify(same) === JSON.stringify(entry) ? same : entry;
+  });
+}
+var REASONS = {
+  "not-published": "the source published no value",
+  withheld: "the source withholds it",
+  "not-applicable": "there is no such value",
+  "not-yet-published": "not published yet",
+  "source-unreachable": "the source could not be reached"
+};
+function priceWords(entry) {
+  const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
+  if (decimal === null) {
+    if (observedAt === null) return { digits: null, below: ["never observed"] };
+    return { digits: null, below: [unknownReason === null ? "no reason is given" : REASONS[unknownReason]] };
+  }
+  const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
+  return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit] };
+}
+function lateSince({ expectedNextAt, graceSeconds }, nowMs) {
+  if (expectedNextAt === null || graceSeconds === null) return null;
+  return latenessSeconds(expectedNextAt, graceSeconds, nowMs) > 0 ? expectedNextAt : null;
+}
+function lateWords(since, nowMs) {
+  if (nowMs - Date.parse(since) < 864e5) return `late since ${since.slice(11, 16)} UTC`;
+  const day = dayText(since);
+  const isThisYear = day.endsWith(` ${new Date(nowMs).getUTCFullYear()}`);
+  return `late since ${isThisYear ? day.slice(0, -" 2026".length) : day}`;
+}
+function rowBadges(entry, nowMs) {
+  const { disputed, retired, status, confidence } = entry;
+  const late = lateSince(entry, nowMs);
+  const badges = [
+    disputed && { text: "disputed", look: "alarm" },
+    late !== null && { text: lateWords(late, nowMs), look: "notice" },
+    status !== null && status !== "final" && { text: status, look: "notice" },
+    confidence === "low" && { text: "low confidence", look: "notice" },
+    retired && { text: "retired", look: "plain" }
+  ];
+  return badges.filter((badge) => badge !== false);
+}
+
+// site/browser/explorer/list-view.ts
+var SORTS = ["name", "kind", "age", "notes"];
+var WHOLE_VIEW = {
+  text: "",
+  kind: "",
+  currency: "",
+  sort: "name",
+  isDescending: false,
+  hasCharts: true
+};
+function parseView(fragment) {
+  const text = fragment.replace(/^#/, "");
+  if (text !== "" && !text.includes("=")) return null;
+  const fields = new URLSearchParams(text);
+  const [sort = "", order] = (fields.get("sort") ?? "").split("-");
+  return {
+    text: fields.get("q") ?? "",
+    kind: fields.get("kind") ?? "",
+    currency: fields.get("currency") ?? "",
+    sort: SORTS.find((name) => name === sort) ?? WHOLE_VIEW.sort,
+    isDescending: order === "descending",
+    hasCharts: fields.get("charts") !== "off"
+  };
+}
+function viewFragment({ text, kind, currency, sort, isDescending, hasCharts }) {
+  const fields = new URLSearchParams();
+  if (text.trim() !== "") fields.set("q", text.trim());
+  if (kind !== "") fields.set("kind", kind);
+  if (currency !== "") fields.set("currency", currency);
+  if (sort !== WHOLE_VIEW.sort || isDescending) fields.set("sort", isDescending ? `${sort}-descending` : sort);
+  if (!hasCharts) fields.set("charts", "off");
+  return fields.toString();
+}
+function selectEntries(entries, view2, nowMs) {
+  const words = searchable(view2.text).split(/\s+/).filter(Boolean);
+  const selected = entries.filter(
+    ({ name, slug, kind, currency }) => (view2.kind === "" || kind === view2.kind) && (view2.currency === "" || currency === view2.currency) && (words.length === 0 || hasAll(searchable(`${name} ${slug}`), words))
+  );
+  return selected.sort(comparison(view2.sort, nowMs, view2.isDescending ? -1 : 1));
+}
+function countsBy(entries, member) {
+  const counts = /* @__PURE__ */ new Map();
+  for (const entry of entries) counts.set(entry[member], (counts.get(entry[member]) ?? 0) + 1);
+  return new Map([...counts].filter(([value]) => value !== "").sort(([left], [right]) => left < right ? -1 : 1));
+}
+function searchable(text) {
+  return text.normalize("NFD").replaceAll(new RegExp("\\p{Mn}", "gu"), "").toLowerCase();
+}
+var hasAll = (text, words) => words.every((word) => text.includes(word));
+var NAMES = new Intl.Collator("en", { numeric: true });
+function comparison(sort, nowMs, sign) {
+  const byName = (left, right) => NAMES.compare(left.name, right.name) || (left.slug < right.slug ? -1 : 1);
+  const keys = {
+    name: () => 0,
+    kind: ({ kind }) => kind,
+    age: ({ observedAt }) => observedAt === null ? null : -Date.parse(observedAt),
+    notes: (entry) => weight(entry, nowMs)
+  };
+  const keyOf = keys[sort];
+  return (left, right) => {
+    const [one, other] = [keyOf(left), keyOf(right)];
+    if (one === other) return byName(left, right) * (sort === "name" ? sign : 1);
+    if (one === null) return 1;
+    if (other === null) return -1;
+    return one < other ? -sign : sign;
+  };
+}
+var WEIGHTS = { alarm: 100, notice: 10, plain: 1 };
+function weight(entry, nowMs) {
+  const unknown = entry.decimal === null ? WEIGHTS.notice : 0;
+  return rowBadges(entry, nowMs).reduce((sum, { look }) => sum + WEIGHTS[look], unknown);
+}
+
 // contract/limits.ts
 var FRESH_SECONDS = 15;
 var IMMUTABLE_SECONDS = 365 * 24 * 60 * 60;
@@ -191,90 +348,6 @@ function clockOffsetMs(date, age, receivedMs) {
   const ageMs = /^\d{1,9}$/.test(age ?? "") ? Number(age) * 1e3 : 0;
   if (Number.isNaN(difference)) return 0;
   return [difference, difference - ageMs].some((each) => Math.abs(each) <= TOLERANCE_MS) ? 0 : difference;
-}
-
-// site/browser/explorer/exact-decimal.ts
-function groupedDigits(decimal) {
-  const [whole = "", ...fraction] = decimal.split(".");
-  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...fraction].join(".");
-}
-function compareDecimals(left, right) {
-  const digits = Math.max(fractionDigits(left), fractionDigits(right));
-  const difference = scaled(left, digits) - scaled(right, digits);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-}
-function fractionDigits(decimal) {
-  return decimal.split(".")[1]?.length ?? 0;
-}
-function scaled(decimal, digits) {
-  return BigInt(decimal.replace(".", "") + "0".repeat(digits - fractionDigits(decimal)));
-}
-
-// site/browser/explorer/latest-rows.ts
-var ADDED = {
-  kind: "",
-  decimalPerUnit: null,
-  confidence: null,
-  disputed: false,
-  retired: false,
-  expectedNextAt: null,
-  graceSeconds: null
-};
-function entriesOfLatest(body) {
-  return dataOf(body).map((entry) => ({ ...ADDED, ...entry }));
-}
-function entriesOfList(body) {
-  return dataOf(body).map((market) => latestEntry(market, null));
-}
-function dataOf(body) {
-  const { data } = body;
-  if (Array.isArray(data)) return data;
-  throw new TypeError("the answer has no list of data");
-}
-function keepEqual(before, after) {
-  const known = new Map(before.map((entry) => [entry.slug, entry]));
-  return after.map((entry) => {
-    const same = known.get(entry.slug);
-    return same !== void 0 && JSON.stringify(same) === JSON.stringify(entry) ? same : entry;
-  });
-}
-var REASONS = {
-  "not-published": "the source published no value",
-  withheld: "the source withholds it",
-  "not-applicable": "there is no such value",
-  "not-yet-published": "not published yet",
-  "source-unreachable": "the source could not be reached"
-};
-function priceWords(entry) {
-  const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
-  if (decimal === null) {
-    if (observedAt === null) return { digits: null, below: ["never observed"] };
-    return { digits: null, below: [unknownReason === null ? "no reason is given" : REASONS[unknownReason]] };
-  }
-  const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
-  return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit] };
-}
-function lateSince({ expectedNextAt, graceSeconds }, nowMs) {
-  if (expectedNextAt === null || graceSeconds === null) return null;
-  return latenessSeconds(expectedNextAt, graceSeconds, nowMs) > 0 ? expectedNextAt : null;
-}
-function lateWords(since, nowMs) {
-  if (nowMs - Date.parse(since) < 864e5) return `late since ${since.slice(11, 16)} UTC`;
-  const day = dayText(since);
-  const isThisYear = day.endsWith(` ${new Date(nowMs).getUTCFullYear()}`);
-  return `late since ${isThisYear ? day.slice(0, -" 2026".length) : day}`;
-}
-function rowBadges(entry, nowMs) {
-  const { disputed, retired, status, confidence } = entry;
-  const late = lateSince(entry, nowMs);
-  const badges = [
-    disputed && { text: "disputed", look: "alarm" },
-    late !== null && { text: lateWords(late, nowMs), look: "notice" },
-    status !== null && status !== "final" && { text: status, look: "notice" },
-    confidence === "low" && { text: "low confidence", look: "notice" },
-    retired && { text: "retired", look: "plain" }
-  ];
-  return badges.filter((badge) => badge !== false);
 }
 
 // site/browser/explorer/market-feed.ts
@@ -553,79 +626,6 @@ var MarketTable = class {
 };
 function slugOf(inside) {
   return inside?.closest("tr")?.dataset.slug ?? null;
-}
-
-// site/browser/explorer/market-view.ts
-var SORTS = ["name", "kind", "age", "notes"];
-var WHOLE_VIEW = {
-  text: "",
-  kind: "",
-  currency: "",
-  sort: "name",
-  isDescending: false,
-  hasCharts: true
-};
-function parseView(fragment) {
-  const text = fragment.replace(/^#/, "");
-  if (text !== "" && !text.includes("=")) return null;
-  const fields = new URLSearchParams(text);
-  const [sort = "", order] = (fields.get("sort") ?? "").split("-");
-  return {
-    text: fields.get("q") ?? "",
-    kind: fields.get("kind") ?? "",
-    currency: fields.get("currency") ?? "",
-    sort: SORTS.find((name) => name === sort) ?? WHOLE_VIEW.sort,
-    isDescending: order === "descending",
-    hasCharts: fields.get("charts") !== "off"
-  };
-}
-function viewFragment({ text, kind, currency, sort, isDescending, hasCharts }) {
-  const fields = new URLSearchParams();
-  if (text.trim() !== "") fields.set("q", text.trim());
-  if (kind !== "") fields.set("kind", kind);
-  if (currency !== "") fields.set("currency", currency);
-  if (sort !== WHOLE_VIEW.sort || isDescending) fields.set("sort", isDescending ? `${sort}-descending` : sort);
-  if (!hasCharts) fields.set("charts", "off");
-  return fields.toString();
-}
-function selectEntries(entries, view2, nowMs) {
-  const words = searchable(view2.text).split(/\s+/).filter(Boolean);
-  const selected = entries.filter(
-    ({ name, slug, kind, currency }) => (view2.kind === "" || kind === view2.kind) && (view2.currency === "" || currency === view2.currency) && (words.length === 0 || hasAll(searchable(`${name} ${slug}`), words))
-  );
-  return selected.sort(comparison(view2.sort, nowMs, view2.isDescending ? -1 : 1));
-}
-function countsBy(entries, member) {
-  const counts = /* @__PURE__ */ new Map();
-  for (const entry of entries) counts.set(entry[member], (counts.get(entry[member]) ?? 0) + 1);
-  return new Map([...counts].filter(([value]) => value !== "").sort(([left], [right]) => left < right ? -1 : 1));
-}
-function searchable(text) {
-  return text.normalize("NFD").replaceAll(new RegExp("\\p{Mn}", "gu"), "").toLowerCase();
-}
-var hasAll = (text, words) => words.every((word) => text.includes(word));
-var NAMES = new Intl.Collator("en", { numeric: true });
-function comparison(sort, nowMs, sign) {
-  const byName = (left, right) => NAMES.compare(left.name, right.name) || (left.slug < right.slug ? -1 : 1);
-  const keys = {
-    name: () => 0,
-    kind: ({ kind }) => kind,
-    age: ({ observedAt }) => observedAt === null ? null : -Date.parse(observedAt),
-    notes: (entry) => weight(entry, nowMs)
-  };
-  const keyOf = keys[sort];
-  return (left, right) => {
-    const [one, other] = [keyOf(left), keyOf(right)];
-    if (one === other) return byName(left, right) * (sort === "name" ? sign : 1);
-    if (one === null) return 1;
-    if (other === null) return -1;
-    return one < other ? -sign : sign;
-  };
-}
-var WEIGHTS = { alarm: 100, notice: 10, plain: 1 };
-function weight(entry, nowMs) {
-  const unknown = entry.decimal === null ? WEIGHTS.notice : 0;
-  return rowBadges(entry, nowMs).reduce((sum, { look }) => sum + WEIGHTS[look], unknown);
 }
 
 // site/browser/explorer/view-controls.ts

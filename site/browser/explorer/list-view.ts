@@ -4,21 +4,21 @@ import { rowBadges } from './latest-rows.ts';
 
 /** Prices are no order: they are in many currencies, and for many quantities. */
 export const SORTS = ['name', 'kind', 'age', 'notes'] as const;
-export type MarketSort = (typeof SORTS)[number];
+export type ListSort = (typeof SORTS)[number];
 
-export interface MarketView {
+export interface ListView {
   /** Words that name or slug must have. */
   readonly text: string;
   /** Empty: all. */
   readonly kind: string;
   /** Empty: all. */
   readonly currency: string;
-  readonly sort: MarketSort;
+  readonly sort: ListSort;
   readonly isDescending: boolean;
   readonly hasCharts: boolean;
 }
 
-export const WHOLE_VIEW: MarketView = {
+export const WHOLE_VIEW: ListView = {
   text: '',
   kind: '',
   currency: '',
@@ -28,7 +28,7 @@ export const WHOLE_VIEW: MarketView = {
 };
 
 /** Reads the fragment of an address, with or without its `#`. Null: it is none of a view, e.g. the target of a link. */
-export function parseView(fragment: string): MarketView | null {
+export function parseView(fragment: string): ListView | null {
   const text = fragment.replace(/^#/, '');
   if (text !== '' && !text.includes('=')) return null;
   const fields = new URLSearchParams(text);
@@ -44,7 +44,7 @@ export function parseView(fragment: string): MarketView | null {
 }
 
 /** The inverse of {@link parseView}, without `#`. Empty for the view of everything. */
-export function viewFragment({ text, kind, currency, sort, isDescending, hasCharts }: MarketView): string {
+export function viewFragment({ text, kind, currency, sort, isDescending, hasCharts }: ListView): string {
   const fields = new URLSearchParams();
   if (text.trim() !== '') fields.set('q', text.trim());
   if (kind !== '') fields.set('kind', kind);
@@ -55,7 +55,7 @@ export function viewFragment({ text, kind, currency, sort, isDescending, hasChar
 }
 
 /** @param nowMs milliseconds since the epoch */
-export function selectEntries(entries: readonly LatestEntry[], view: MarketView, nowMs: number): LatestEntry[] {
+export function selectEntries(entries: readonly LatestEntry[], view: ListView, nowMs: number): LatestEntry[] {
   const words = searchable(view.text).split(/\s+/).filter(Boolean);
   const selected = entries.filter(
     ({ name, slug, kind, currency }) =>
@@ -86,7 +86,7 @@ const hasAll = (text: string, words: readonly string[]): boolean => words.every(
 const NAMES = new Intl.Collator('en', { numeric: true });
 
 /** Equal ones by name, then by slug. What is not known is last in both directions. */
-function comparison(sort: MarketSort, nowMs: number, sign: 1 | -1) {
+function comparison(sort: ListSort, nowMs: number, sign: 1 | -1) {
   const byName = (left: LatestEntry, right: LatestEntry): number =>
     NAMES.compare(left.name, right.name) || (left.slug < right.slug ? -1 : 1);
   const keys = {
