@@ -2,7 +2,7 @@
 import { latenessSeconds } from '../../../contract/expected-next.ts';
 import { type LatestEntry, latestEntry } from '../../../contract/latest-entries.ts';
 import type { Market } from '../../../contract/market.ts';
-import { type Badge, dayText, unitText } from '../market/words.ts';
+import { type Badge, dayText, UNKNOWN_WORDS, unitText } from '../market/words.ts';
 import { groupedDigits } from './exact-decimal.ts';
 
 /** Members that a file from before this version of the service does not have. */
@@ -51,19 +51,11 @@ export interface PriceWords {
   readonly below: readonly string[];
 }
 
-const REASONS = {
-  'not-published': 'the source published no value',
-  withheld: 'the source withholds it',
-  'not-applicable': 'there is no such value',
-  'not-yet-published': 'not published yet',
-  'source-unreachable': 'the source could not be reached',
-} as const;
-
 export function priceWords(entry: LatestEntry): PriceWords {
   const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
   if (decimal === null) {
     if (observedAt === null) return { digits: null, below: ['never observed'] };
-    return { digits: null, below: [unknownReason === null ? 'no reason is given' : REASONS[unknownReason]] };
+    return { digits: null, below: [unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[unknownReason]] };
   }
   const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
   return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit] };

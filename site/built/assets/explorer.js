@@ -10,6 +10,13 @@ function latenessSeconds(expectedAt, graceSeconds, nowMs) {
 
 // site/browser/market/words.ts
 var MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+var UNKNOWN_WORDS = {
+  "not-published": "the source published no value",
+  withheld: "the source withholds it",
+  "not-applicable": "there is no such value",
+  "not-yet-published": "not published yet",
+  "source-unreachable": "the source could not be reached"
+};
 function dayText(instant2) {
   const [year = "", month, day] = instant2.slice(0, "YYYY-MM-DD".length).split("-");
   return `${Number(day)} ${MONTHS[Number(month) - 1] ?? month} ${year}`;
@@ -127,18 +134,11 @@ function keepEqual(before, after) {
     return same !== void 0 && JSON.stringify(same) === JSON.stringify(entry) ? same : entry;
   });
 }
-var REASONS = {
-  "not-published": "the source published no value",
-  withheld: "the source withholds it",
-  "not-applicable": "there is no such value",
-  "not-yet-published": "not published yet",
-  "source-unreachable": "the source could not be reached"
-};
 function priceWords(entry) {
   const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
   if (decimal === null) {
     if (observedAt === null) return { digits: null, below: ["never observed"] };
-    return { digits: null, below: [unknownReason === null ? "no reason is given" : REASONS[unknownReason]] };
+    return { digits: null, below: [unknownReason === null ? "no reason is given" : UNKNOWN_WORDS[unknownReason]] };
   }
   const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
   return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit] };
