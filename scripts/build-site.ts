@@ -20,6 +20,7 @@ const ENTRY_POINTS = {
   status: 'site/browser/status/main.ts',
   site: 'site/design/site.css',
   'market-style': 'site/browser/market/market.css',
+  'docs-style': 'site/docs/docs.css',
 };
 
 /** The text of every file of the site, by its path in {@link SITE_FOLDER}. */
@@ -34,6 +35,8 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
     charset: 'utf8',
     // Whoever reads the source of a page reads our own words. Compression makes minified files hardly smaller.
     minify: false,
+    // Paths in the output are the same where node_modules is a link.
+    preserveSymlinks: true,
     legalComments: 'inline',
     write: false,
     logLevel: 'silent',
@@ -41,6 +44,8 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
   const files = new Map(allPages());
   for (const { path, text } of outputFiles)
     files.set(path.slice(SITE_FOLDER.length + 1).replace('-style.css', '.css'), text);
+  const licence = await readFile(join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8');
+  files.set('assets/market.js', `/*! uPlot is in this file:\n\n${licence}\n*/\n${files.get('assets/market.js')}`);
   files.set('assets/icon.svg', await readFile(join(ROOT, 'site/design/icon.svg'), 'utf8'));
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -56,7 +56,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'embedded/backup/control-socket.ts',
     ],
   ],
-  site: ['contract/'],
+  // They import the published client.
+  examples: [],
+  site: ['contract/', 'client/'],
   bench: [
     'contract/',
     'mapping/',
@@ -70,7 +72,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'scripts/command-line.ts',
   ],
   scripts: [
-    ...['contract/', 'site/', 'storage/', 'infra/', 'embedded/backup/', 'embedded/data-folder.ts'],
+    ...[
+      'contract/',
+      'site/',
+      'storage/',
+      'infra/',
+      'embedded/backup/',
+      'embedded/data-folder.ts',
+      'embedded/site-folder.ts',
+    ],
     ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/', 'test/tools/'],
   ],
   test: [''],
