@@ -19,7 +19,9 @@ const ENTRY_POINTS = {
   market: 'site/browser/market/main.ts',
   status: 'site/browser/status/main.ts',
   site: 'site/design/site.css',
+  'explorer-style': 'site/browser/explorer/explorer.css',
   'market-style': 'site/browser/market/market.css',
+  'docs-style': 'site/docs/docs.css',
 };
 
 /** The text of every file of the site, by its path in {@link SITE_FOLDER}. */
@@ -34,6 +36,8 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
     charset: 'utf8',
     // Whoever reads the source of a page reads our own words. Compression makes minified files hardly smaller.
     minify: false,
+    // Paths in the output are the same where node_modules is a link.
+    preserveSymlinks: true,
     legalComments: 'inline',
     write: false,
     logLevel: 'silent',

@@ -56,6 +56,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'embedded/backup/control-socket.ts',
     ],
   ],
+  // They import the published client.
+  examples: [],
   site: ['contract/', 'client/'],
   bench: [
     'contract/',

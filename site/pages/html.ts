@@ -17,6 +17,11 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(String.raw({ raw: strings }, ...values.map(textOf)));
 }
 
+/** Values with a text between them, as `, `. */
+export function joined(values: readonly HtmlValue[], between: Html | string): Html {
+  return html`${values.map((value, index) => (index === 0 ? value : html`${between}${value}`))}`;
+}
+
 /** For text that another renderer has made HTML of, from this project's own files. */
 export function trustedHtml(text: string): Html {
   return new Html(text);

@@ -823,7 +823,7 @@ function svgElement(name, attributes) {
   return made;
 }
 
-// ../main/node_modules/uplot/dist/uPlot.esm.js
+// node_modules/uplot/dist/uPlot.esm.js
 var FEAT_TIME = true;
 var pre = "u-";
 var UPLOT = "uplot";
@@ -5939,24 +5939,85 @@ function idIn(text) {
   return JSON.parse(text).id;
 }
 
+// client/hashes.ts
+var HASH_LENGTH = 32;
+var encodedText = (text) => new TextEncoder().encode(text);
+var sha256Of = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", joinedBytes(parts)));
+var leafHashOf = async (entry) => await sha256Of(new Uint8Array([0]), entry);
+var nodeHashOf = async (left, right) => await sha256Of(new Uint8Array([1]), left, right);
+async function perfectRootOf(hashes) {
+  if (hashes.length === HASH_LENGTH) return hashes;
+  const half = hashes.length / 2;
+  return await nodeHashOf(await perfectRootOf(hashes.subarray(0, half)), await perfectRootOf(hashes.subarray(half)));
+}
+var hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+var isSameHash = (one, other) => hexOf(one) === hexOf(other);
+function joinedBytes(parts) {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+function fromBase64(text) {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+// client/inclusion.ts
+async function inclusionPath(size, index, tileOf) {
+  const path = [];
+  for (let [start, end] = [0, size]; end - start > 1; ) {
+    const middle = start + leftWidth(end - start);
+    if (index < middle) {
+      path.push(await rangeRoot(middle, end, tileOf));
+      end = middle;
+    } else {
+      path.push(await rangeRoot(start, middle, tileOf));
+      start = middle;
+    }
+  }
+  return path.reverse();
+}
+function leftWidth(width) {
+  let left = 1;
+  while (left * 2 < width) left *= 2;
+  return left;
+}
+async function rangeRoot(start, end, tileOf) {
+  const width = end - start;
+  const left = width === 1 ? 1 : leftWidth(width);
+  if (width === 1 || left * 2 === width) return await perfectSubtree(start, width, tileOf);
+  return await nodeHashOf(await perfectSubtree(start, left, tileOf), await rangeRoot(start + left, end, tileOf));
+}
+async function perfectSubtree(start, width, tileOf) {
+  let level = 0;
+  while (TILE_WIDTH ** (level + 1) <= width) level++;
+  const first2 = start / TILE_WIDTH ** level;
+  const tile = await tileOf(level, Math.floor(first2 / TILE_WIDTH));
+  const from = first2 % TILE_WIDTH * HASH_LENGTH;
+  return await perfectRootOf(tile.subarray(from, from + width / TILE_WIDTH ** level * HASH_LENGTH));
+}
+
 // client/signed-log.ts
 var LogVerificationError = class extends Error {
   name = "LogVerificationError";
 };
-var HASH_BYTES = 32;
 var ED25519 = 1;
 var LINES_BYTES_MAX = TILE_WIDTH * 65536;
-var encode = (text) => new TextEncoder().encode(text);
 var decode = (bytes) => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-var sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", joined(parts)));
-var hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 async function importLogKey(vkey) {
   const [, name = "", id = "", material = ""] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
-  const bytes = base64(material);
-  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_BYTES) {
+  const bytes = fromBase64(material);
+  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_LENGTH) {
     throw new LogVerificationError(`not a verifier key of Ed25519: ${vkey}`);
   }
-  const found = hexOf((await sha256(encode(`${name}
+  const found = hexOf((await sha256Of(encodedText(`${name}
 `), bytes)).subarray(0, 4));
   if (found !== id) throw new LogVerificationError(`the id of the verifier key is ${id}, and its key has ${found}`);
   return { name, id, key: await crypto.subtle.importKey("raw", bytes.slice(1), "Ed25519", false, ["verify"]) };
@@ -5965,16 +6026,16 @@ async function readSignedCheckpoint(note, keys) {
   const split = note.lastIndexOf("\n\n");
   const [text, lines] = [note.slice(0, split + 1), note.slice(split + 2).split("\n")];
   const [origin = "", size = "", encoded = ""] = text.split("\n");
-  const root2 = base64(encoded);
-  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root2?.length !== HASH_BYTES) {
+  const root2 = fromBase64(encoded);
+  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root2?.length !== HASH_LENGTH) {
     throw new LogVerificationError("not a signed checkpoint");
   }
   for (const { name, id, key } of keys) {
     for (const line of lines) {
       const [, signer, signature = ""] = /^— (\S+) (\S+)$/.exec(line) ?? [];
-      const bytes = base64(signature);
+      const bytes = fromBase64(signature);
       if (signer !== name || name !== origin || bytes === null || hexOf(bytes.subarray(0, 4)) !== id) continue;
-      if (await crypto.subtle.verify("Ed25519", key, bytes.slice(4), encode(text))) {
+      if (await crypto.subtle.verify("Ed25519", key, bytes.slice(4), encodedText(text))) {
         return { origin, size: Number(size), root: root2 };
       }
     }
@@ -5983,10 +6044,13 @@ async function readSignedCheckpoint(note, keys) {
 }
 var SignedLog = class _SignedLog {
   checkpoint;
+  /** The signed text. */
+  note;
   #read;
   /** The partial tiles, by level: together they give the root. */
   #edge;
-  constructor(checkpoint, read, edge) {
+  constructor(note, checkpoint, read, edge) {
+    this.note = note;
     this.checkpoint = checkpoint;
     this.#read = read;
     this.#edge = edge;
@@ -6002,15 +6066,15 @@ var SignedLog = class _SignedLog {
       edge.set(level, tile);
       for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
         if ((width & bit) === 0) continue;
-        const subtree = await perfectRoot(tile.subarray((end - bit) * HASH_BYTES, end * HASH_BYTES));
-        root2 = root2 === null ? subtree : await nodeHash(subtree, root2);
+        const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
+        root2 = root2 === null ? subtree : await nodeHashOf(subtree, root2);
         end -= bit;
       }
     }
-    if (!isSame(root2 ?? await sha256(), checkpoint.root)) {
+    if (!isSameHash(root2 ?? await sha256Of(), checkpoint.root)) {
       throw new LogVerificationError("the tiles do not give the root that is signed");
     }
-    return new _SignedLog(checkpoint, read, edge);
+    return new _SignedLog(note, checkpoint, read, edge);
   }
   /**
    * Finds the entry of an observation, and proves that it is in the log. Null: the log has none with this id.
@@ -6030,11 +6094,15 @@ var SignedLog = class _SignedLog {
     if (found === null) return null;
     const { index, text } = found;
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
-    const at = index % TILE_WIDTH * HASH_BYTES;
-    if (!isSame(await sha256(new Uint8Array([0]), encode(text)), tile.subarray(at, at + HASH_BYTES))) {
+    const at = index % TILE_WIDTH * HASH_LENGTH;
+    if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_LENGTH))) {
       throw new LogVerificationError(`entry ${index} is not the one that is signed`);
     }
-    return { entry: JSON.parse(text), index };
+    return { entry: JSON.parse(text), index, text };
+  }
+  /** The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1). */
+  async pathOf(index) {
+    return await inclusionPath(this.checkpoint.size, index, (level, n) => this.#tile(level, n));
   }
   /** The hashes of a tile, each of which the root covers. */
   async #tile(level, n) {
@@ -6043,8 +6111,8 @@ var SignedLog = class _SignedLog {
     if (edge !== void 0) return edge;
     const tile = await readTile(this.#read, level, n, width);
     const parent = await this.#tile(level + 1, Math.floor(n / TILE_WIDTH));
-    const at = n % TILE_WIDTH * HASH_BYTES;
-    if (isSame(await perfectRoot(tile), parent.subarray(at, at + HASH_BYTES))) return tile;
+    const at = n % TILE_WIDTH * HASH_LENGTH;
+    if (isSameHash(await perfectRootOf(tile), parent.subarray(at, at + HASH_LENGTH))) return tile;
     throw new LogVerificationError(`tile ${n} of level ${level} is not the one that is signed`);
   }
   async #lines(n, width) {
@@ -6055,31 +6123,8 @@ var SignedLog = class _SignedLog {
 };
 async function readTile(read, level, n, width) {
   const tile = await read(tilePath(level, n, width));
-  if (tile.length === width * HASH_BYTES) return tile;
+  if (tile.length === width * HASH_LENGTH) return tile;
   throw new LogVerificationError(`tile ${n} of level ${level} has ${tile.length} bytes`);
-}
-async function perfectRoot(hashes) {
-  if (hashes.length === HASH_BYTES) return hashes;
-  const half = hashes.length / 2;
-  return await nodeHash(await perfectRoot(hashes.subarray(0, half)), await perfectRoot(hashes.subarray(half)));
-}
-var nodeHash = async (left, right) => await sha256(new Uint8Array([1]), left, right);
-var isSame = (one, other) => hexOf(one) === hexOf(other);
-function joined(parts) {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-function base64(text) {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return null;
-  }
 }
 async function unzipped(gzipped) {
   const chunks = [];
@@ -6091,7 +6136,7 @@ async function unzipped(gzipped) {
       if (bytes > LINES_BYTES_MAX) throw new RangeError("too large");
       chunks.push(chunk);
     }
-    return decode(joined(chunks));
+    return decode(joinedBytes(chunks));
   } catch (cause) {
     throw new LogVerificationError("a file of entries cannot be read", { cause });
   }
@@ -6101,7 +6146,7 @@ async function unzipped(gzipped) {
 var NotInLogError = class extends Error {
   name = "NotInLogError";
 };
-var HASH_BYTES2 = 32;
+var HASH_BYTES = 32;
 var FILES_KEPT = 300;
 var ENTRY_ALONE = /* @__PURE__ */ new Set(["format", "type", "market", "revision"]);
 var LogChecker = class {
@@ -6144,7 +6189,7 @@ async function checkIn({ log, note, vkey, read }, slug2, row) {
   if (fault !== null) throw new LogVerificationError(`${fault} of this row differs from entry ${index} of the log`);
   const { size, root: root2, origin } = log.checkpoint;
   const text = new TextEncoder().encode(canonicalJson(entry));
-  const way = await wayToRoot(index, size, await sha2562(new Uint8Array([0]), text), read);
+  const way = await wayToRoot(index, size, await sha256(new Uint8Array([0]), text), read);
   if (base64Of(way.root) !== base64Of(root2)) {
     throw new LogVerificationError(`entry ${index} does not lead to the root that is signed`);
   }
@@ -6196,7 +6241,7 @@ async function rootOfPart(start, width, size, read) {
   const tile = await read(tilePath(level, n, widthOfTile(level, n, size)));
   let hashes = [];
   for (let at = first2 % TILE_WIDTH; hashes.length < count; at++) {
-    hashes.push(tile.slice(at * HASH_BYTES2, (at + 1) * HASH_BYTES2));
+    hashes.push(tile.slice(at * HASH_BYTES, (at + 1) * HASH_BYTES));
   }
   while (hashes.length > 1) {
     const pairs = hashes.flatMap((left, at) => at % 2 === 0 ? [[left, hashes[at + 1]]] : []);
@@ -6204,11 +6249,11 @@ async function rootOfPart(start, width, size, read) {
   }
   return hashes[0];
 }
-async function sha2562(...parts) {
+async function sha256(...parts) {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", await new Blob([...parts]).arrayBuffer()));
 }
 async function hashOfNode(left, right) {
-  return await sha2562(new Uint8Array([1]), left, right);
+  return await sha256(new Uint8Array([1]), left, right);
 }
 function base64Of(bytes) {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
@@ -6443,10 +6488,10 @@ var ProvenancePanel = class {
     this.#show(row ?? this.#chosen);
   }
   choose(row) {
-    const isSame2 = row?.id === this.#chosen?.id && row?.supersededBy === this.#chosen?.supersededBy;
+    const isSame = row?.id === this.#chosen?.id && row?.supersededBy === this.#chosen?.supersededBy;
     this.#chosen = row;
     this.#show(row);
-    if (isSame2) return;
+    if (isSame) return;
     clearTimeout(this.#timer);
     this.#log.replaceChildren();
     if (row === null) return;
