@@ -9,7 +9,7 @@ import { bytes, number, printHeading, printTable } from './table.ts';
 const PER_SECOND = 150;
 const SECONDS = 60;
 const FULL_SECONDS = 600;
-const QUICK_SECONDS = 5;
+const QUICK_SECONDS = 2;
 /** As many as the sample has, and more. */
 const MARKETS = [175, 1_000];
 const PROMISE = 2;

@@ -3,7 +3,7 @@
  * browsers and Node, without dependencies; docs/reading.md has an example.
  */
 import type { PublicObservation } from '../contract/metric.ts';
-import { moneyTexts } from '../contract/money-texts.ts';
+import { assertSameRow, isNewerThanLog } from './proven-row.ts';
 import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog, type VerifyingKey } from './signed-log.ts';
 
 export interface ReaderOptions {
@@ -48,12 +48,8 @@ interface Source {
   readonly cache: 'default' | 'reload';
 }
 
-/** Members of an entry that are no members of a row. */
-const OF_THE_ENTRY: ReadonlySet<string> = new Set(['format', 'type', 'market', 'revision']);
 /** A mirror is asked for its age so often. */
 const AGE_CHECKED_MS = 60_000;
-/** A service publishes a value some seconds before its entry. */
-const NEWER_THAN_LOG_MS = 10 * 60_000;
 
 export class TidemarkReader {
   readonly #options: ReaderOptions;
@@ -108,12 +104,12 @@ export class TidemarkReader {
     const log = await SignedLog.open(async (path) => (await this.#found(from, `/api/v1/log/${path}`)).body, keys);
     const proven = await log.prove(row);
     if (proven === null) {
-      if (this.#options.nowMs() - Date.parse(row.recordedAt) < NEWER_THAN_LOG_MS) {
+      if (isNewerThanLog(row, this.#options.nowMs())) {
         throw new HostUnavailable('has a row that is newer than its log: ask again soon');
       }
       throw new LogVerificationError(`${row.id} is not in the log`);
     }
-    assertSame(slug, row, proven);
+    assertSameRow(slug, row, proven);
     const { origin, size } = log.checkpoint;
     return { row, host: from.host, ...proven, log: { origin, size } };
   }
@@ -198,17 +194,4 @@ function rowsOf(body: Uint8Array): readonly PublicObservation[] {
   const isRow = (row: PublicObservation | null): boolean =>
     [row?.id, row?.metric, row?.kind, row?.observedAt, row?.recordedAt].every((text) => typeof text === 'string');
   return rows.filter((row) => isRow(row) && !Number.isNaN(Date.parse(row.recordedAt)));
-}
-
-/** @throws LogVerificationError for a row that says something else than the entry */
-function assertSame(slug: string, row: PublicObservation, { entry, index }: ProvenEntry): void {
-  const shown = row as unknown as Readonly<Record<string, unknown>>;
-  const differs = Object.keys(entry).find((name) => !OF_THE_ENTRY.has(name) && shown[name] !== entry[name]);
-  const wrong = entry.market !== slug ? 'market' : (differs ?? (isDecimalRight(row) ? null : 'decimal'));
-  if (wrong === null) return;
-  throw new LogVerificationError(`${wrong} of ${row.id} differs from entry ${index} of the log`);
-}
-
-function isDecimalRight(row: PublicObservation): boolean {
-  return row.kind !== 'money' || row.decimal === moneyTexts(row.amountMinor, row.currency, 1).decimal;
 }

@@ -4,8 +4,20 @@
  */
 import { findEntry } from '../contract/log/find-entry.ts';
 import { ndjsonPath, partialTilesOf, TILE_WIDTH, tilePath, widthOfTile } from '../contract/log/tiles.ts';
-
-type Bytes = Uint8Array<ArrayBuffer>;
+import {
+  type Bytes,
+  encodedText,
+  fromBase64,
+  HASH_LENGTH,
+  hexOf,
+  isSameHash,
+  joinedBytes,
+  leafHashOf,
+  nodeHashOf,
+  perfectRootOf,
+  sha256Of,
+} from './hashes.ts';
+import { inclusionPath } from './inclusion.ts';
 
 /** The host shows something else than what the key has signed, or nothing that it has signed. */
 export class LogVerificationError extends Error {
@@ -32,30 +44,27 @@ export interface ProvenEntry {
   readonly entry: Readonly<Record<string, unknown>>;
   /** Its place in the log, from 0. */
   readonly index: number;
+  /** The bytes that are signed, as text. */
+  readonly text: string;
 }
 
 /** GETs a file below the root of the log, e.g. `checkpoint`. Rejects if it is not there. */
 export type LogFileReader = (path: string) => Promise<Bytes>;
 
-const HASH_BYTES = 32;
 const ED25519 = 1;
 /** 256 entries of 64 KB, with their line breaks. */
 const LINES_BYTES_MAX = TILE_WIDTH * 0x10000;
 
-const encode = (text: string): Bytes => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-const sha256 = async (...parts: readonly Uint8Array[]): Promise<Bytes> =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', joined(parts)));
-const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** @throws LogVerificationError for a text that is no verifier key (`<name>+<id>+<base64>`) of type Ed25519 */
 export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   const [, name = '', id = '', material = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
-  const bytes = base64(material);
-  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_BYTES) {
+  const bytes = fromBase64(material);
+  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_LENGTH) {
     throw new LogVerificationError(`not a verifier key of Ed25519: ${vkey}`);
   }
-  const found = hexOf((await sha256(encode(`${name}\n`), bytes)).subarray(0, 4));
+  const found = hexOf((await sha256Of(encodedText(`${name}\n`), bytes)).subarray(0, 4));
   if (found !== id) throw new LogVerificationError(`the id of the verifier key is ${id}, and its key has ${found}`);
   return { name, id, key: await crypto.subtle.importKey('raw', bytes.slice(1), 'Ed25519', false, ['verify']) };
 }
@@ -65,16 +74,16 @@ export async function readSignedCheckpoint(note: string, keys: readonly Verifyin
   const split = note.lastIndexOf('\n\n');
   const [text, lines] = [note.slice(0, split + 1), note.slice(split + 2).split('\n')];
   const [origin = '', size = '', encoded = ''] = text.split('\n');
-  const root = base64(encoded);
-  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_BYTES) {
+  const root = fromBase64(encoded);
+  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_LENGTH) {
     throw new LogVerificationError('not a signed checkpoint');
   }
   for (const { name, id, key } of keys) {
     for (const line of lines) {
       const [, signer, signature = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
-      const bytes = base64(signature);
+      const bytes = fromBase64(signature);
       if (signer !== name || name !== origin || bytes === null || hexOf(bytes.subarray(0, 4)) !== id) continue;
-      if (await crypto.subtle.verify('Ed25519', key, bytes.slice(4), encode(text))) {
+      if (await crypto.subtle.verify('Ed25519', key, bytes.slice(4), encodedText(text))) {
         return { origin, size: Number(size), root };
       }
     }
@@ -85,11 +94,19 @@ export async function readSignedCheckpoint(note: string, keys: readonly Verifyin
 /** The entries below one checkpoint. */
 export class SignedLog {
   readonly checkpoint: SignedCheckpoint;
+  /** The signed text. */
+  readonly note: string;
   readonly #read: LogFileReader;
   /** The partial tiles, by level: together they give the root. */
   readonly #edge: ReadonlyMap<number, Bytes>;
 
-  private constructor(checkpoint: SignedCheckpoint, read: LogFileReader, edge: ReadonlyMap<number, Bytes>) {
+  private constructor(
+    note: string,
+    checkpoint: SignedCheckpoint,
+    read: LogFileReader,
+    edge: ReadonlyMap<number, Bytes>,
+  ) {
+    this.note = note;
     this.checkpoint = checkpoint;
     this.#read = read;
     this.#edge = edge;
@@ -108,15 +125,15 @@ export class SignedLog {
       edge.set(level, tile);
       for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
         if ((width & bit) === 0) continue;
-        const subtree = await perfectRoot(tile.subarray((end - bit) * HASH_BYTES, end * HASH_BYTES));
-        root = root === null ? subtree : await nodeHash(subtree, root);
+        const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
+        root = root === null ? subtree : await nodeHashOf(subtree, root);
         end -= bit;
       }
     }
-    if (!isSame(root ?? (await sha256()), checkpoint.root)) {
+    if (!isSameHash(root ?? (await sha256Of()), checkpoint.root)) {
       throw new LogVerificationError('the tiles do not give the root that is signed');
     }
-    return new SignedLog(checkpoint, read, edge);
+    return new SignedLog(note, checkpoint, read, edge);
   }
 
   /**
@@ -138,11 +155,16 @@ export class SignedLog {
     if (found === null) return null;
     const { index, text } = found;
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
-    const at = (index % TILE_WIDTH) * HASH_BYTES;
-    if (!isSame(await sha256(new Uint8Array([0]), encode(text)), tile.subarray(at, at + HASH_BYTES))) {
+    const at = (index % TILE_WIDTH) * HASH_LENGTH;
+    if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_LENGTH))) {
       throw new LogVerificationError(`entry ${index} is not the one that is signed`);
     }
-    return { entry: JSON.parse(text) as ProvenEntry['entry'], index };
+    return { entry: JSON.parse(text) as ProvenEntry['entry'], index, text };
+  }
+
+  /** The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1). */
+  async pathOf(index: number): Promise<readonly Bytes[]> {
+    return await inclusionPath(this.checkpoint.size, index, (level, n) => this.#tile(level, n));
   }
 
   /** The hashes of a tile, each of which the root covers. */
@@ -152,8 +174,8 @@ export class SignedLog {
     if (edge !== undefined) return edge;
     const tile = await readTile(this.#read, level, n, width);
     const parent = await this.#tile(level + 1, Math.floor(n / TILE_WIDTH));
-    const at = (n % TILE_WIDTH) * HASH_BYTES;
-    if (isSame(await perfectRoot(tile), parent.subarray(at, at + HASH_BYTES))) return tile;
+    const at = (n % TILE_WIDTH) * HASH_LENGTH;
+    if (isSameHash(await perfectRootOf(tile), parent.subarray(at, at + HASH_LENGTH))) return tile;
     throw new LogVerificationError(`tile ${n} of level ${level} is not the one that is signed`);
   }
 
@@ -166,37 +188,8 @@ export class SignedLog {
 
 async function readTile(read: LogFileReader, level: number, n: number, width: number): Promise<Bytes> {
   const tile = await read(tilePath(level, n, width));
-  if (tile.length === width * HASH_BYTES) return tile;
+  if (tile.length === width * HASH_LENGTH) return tile;
   throw new LogVerificationError(`tile ${n} of level ${level} has ${tile.length} bytes`);
-}
-
-/** The root over 1, 2, 4 … 256 hashes (RFC 6962, section 2.1). */
-async function perfectRoot(hashes: Bytes): Promise<Bytes> {
-  if (hashes.length === HASH_BYTES) return hashes;
-  const half = hashes.length / 2;
-  return await nodeHash(await perfectRoot(hashes.subarray(0, half)), await perfectRoot(hashes.subarray(half)));
-}
-
-const nodeHash = async (left: Bytes, right: Bytes): Promise<Bytes> => await sha256(new Uint8Array([1]), left, right);
-
-const isSame = (one: Bytes, other: Bytes): boolean => hexOf(one) === hexOf(other);
-
-function joined(parts: readonly Uint8Array[]): Bytes {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
-function base64(text: string): Bytes | null {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return null;
-  }
 }
 
 /** @throws LogVerificationError for bytes that are no gzip of UTF-8, or too many */
@@ -210,7 +203,7 @@ export async function unzipped(gzipped: Bytes): Promise<string> {
       if (bytes > LINES_BYTES_MAX) throw new RangeError('too large');
       chunks.push(chunk);
     }
-    return decode(joined(chunks));
+    return decode(joinedBytes(chunks));
   } catch (cause) {
     throw new LogVerificationError('a file of entries cannot be read', { cause });
   }

@@ -1,4 +1,5 @@
-/** Reads a Tidemark service: for browsers and Node 20 or later, without dependencies. */
+/** Reads a Tidemark service, and writes to it: for browsers and Node 20 or later, without dependencies. */
+import type { BatchReport, IngestRecordInput } from '../contract/ingest-records.ts';
 import type { LatestEntry } from '../contract/latest-entries.ts';
 import { FRESH_SECONDS } from '../contract/limits.ts';
 import type { Market, Snapshot } from '../contract/market.ts';
@@ -6,10 +7,23 @@ import type { PublicObservation } from '../contract/metric.ts';
 import type { RecentEntry } from '../contract/recent-prices.ts';
 import { LATEST_URL, marketUrl, RECENT_URL, SNAPSHOT_URL } from '../contract/routes.ts';
 import { type AsOf, AsOfReading } from './as-of.ts';
+import {
+  type AnyCall,
+  type CallAnswer,
+  type CallArguments,
+  type Caller,
+  type CallOf,
+  callRoute,
+  type RouteName,
+} from './calls.ts';
 import { type BodyStore, MemoryBodies } from './kept-bodies.ts';
 import { type LogChange, type LogLines, logSize, readChanges } from './log-changes.ts';
 import { beginOf, endOf, type Moment, preciseMs } from './moments.ts';
+import { assertSameRow, isNewerThanLog } from './proven-row.ts';
+import { receiptOf } from './receipts.ts';
 import { parsedJson, Requests, unexpected } from './requests.ts';
+import type { Routes } from './routes.ts';
+import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog } from './signed-log.ts';
 import { type System, THIS_SYSTEM } from './system.ts';
 import { TidemarkError } from './tidemark-error.ts';
 import { type JsonReader, walkHistory, walkMarkets } from './walks.ts';
@@ -17,6 +31,12 @@ import { type JsonReader, walkHistory, walkMarkets } from './walks.ts';
 export interface TidemarkOptions {
   /** E.g. `https://data.example`. */
   readonly url: string | URL;
+  /** An API key: only {@link Tidemark.call} and the calls for feeds send it. */
+  readonly key?: string | undefined;
+  /** Of the write API, if it is at another address than the public reads. */
+  readonly writeUrl?: string | URL;
+  /** The verifier keys of the log, as the operator tells them. Without one, nothing can be proven. */
+  readonly vkeys?: readonly string[];
   /** For one answer. Default: 10,000. */
   readonly timeoutMs?: number;
   /** For all waits between the tries of one request. Default: 30,000. 0: no request is tried again. */
@@ -50,6 +70,12 @@ export interface ChangeRange extends Abortable {
   readonly follow?: boolean;
 }
 
+/** As the body of a batch has them; docs/openapi.json says what they mean. */
+export type BatchOptions = Omit<Routes['POST /api/v1/ingest/batches']['body'], 'records'> &
+  Pick<CallOf<'POST /api/v1/ingest/batches'>, 'idempotencyKey' | 'signal'>;
+
+const FIRST_LOOK_MS = 100;
+const LONGEST_LOOK_MS = 5_000;
 const LOG_PATH = '/api/v1/log/';
 
 /**
@@ -60,12 +86,18 @@ export class Tidemark {
   readonly #url: URL;
   readonly #system: System;
   readonly #requests: Requests;
+  readonly #caller: Caller;
+  readonly #vkeys: readonly string[];
 
-  constructor({ url, timeoutMs = 10_000, patienceMs = 30_000, bodies, system }: TidemarkOptions) {
+  constructor(options: TidemarkOptions) {
+    const { url, writeUrl = url, key, timeoutMs = 10_000, patienceMs = 30_000, bodies, system } = options;
     this.#url = new URL(url);
+    this.#vkeys = options.vkeys ?? [];
     this.#system = { ...THIS_SYSTEM, ...system };
     const kept = bodies === undefined ? new MemoryBodies() : bodies;
     this.#requests = new Requests({ timeoutMs, patienceMs, bodies: kept, system: this.#system });
+    const { newKey } = this.#system;
+    this.#caller = { url: new URL(writeUrl), key: key ?? null, requests: this.#requests, newKey };
   }
 
   /** All markets, by slug. client/walks.ts says what a walk promises while markets change. */
@@ -135,6 +167,63 @@ export class Tidemark {
       await this.#system.sleep(FRESH_SECONDS * 1000, signal);
       size = await logSize(log);
     }
+  }
+
+  /**
+   * Calls any operation of the API, e.g. `call('POST /api/v1/claims', { body })`. A write gets an idempotency key, which
+   * stays the same over its tries.
+   */
+  async call<Name extends RouteName>(route: Name, ...[call]: CallArguments<Name>): Promise<CallAnswer<Name>> {
+    return (await callRoute(this.#caller, route, (call ?? {}) as AnyCall)) as CallAnswer<Name>;
+  }
+
+  /**
+   * Sends at most 1,000 records. Resolves to the report of an accepted batch, in which nothing is decided yet: read it with
+   * {@link waitForBatch}.
+   */
+  async ingest(records: readonly IngestRecordInput[], options: BatchOptions = {}): Promise<BatchReport> {
+    const { signal, idempotencyKey, ...settings } = options;
+    const more = { signal, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+    return (await this.call('POST /api/v1/ingest/batches', { body: { ...settings, records: [...records] }, ...more }))
+      .body;
+  }
+
+  /** Reads the report of a batch until all its records are decided. */
+  async waitForBatch(id: string, { signal }: Abortable = {}): Promise<BatchReport> {
+    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(LONGEST_LOOK_MS, pauseMs * 2)) {
+      const { body } = await this.call('GET /api/v1/ingest/batches/{id}', { params: { id }, signal });
+      if (body.finishedAt !== null) return body;
+      await this.#system.sleep(pauseMs, signal);
+    }
+  }
+
+  /**
+   * Proves that the signed log has this row of a history, with the same values. Not proven: that no later entry replaces it.
+   *
+   * @throws LogVerificationError if the log says something else, and a TidemarkError `not-in-log-yet` for a row of the last
+   *   minutes
+   */
+  async prove(slug: string, row: PublicObservation, { signal }: Abortable = {}): Promise<ProvenEntry> {
+    return (await this.#proven(slug, row, signal)).proven;
+  }
+
+  /** Proves a row as {@link prove} does. Resolves to a receipt: a file that proves it without a network. */
+  async receipt(slug: string, row: PublicObservation, { signal }: Abortable = {}): Promise<string> {
+    const { log, proven } = await this.#proven(slug, row, signal);
+    return await receiptOf(log, proven);
+  }
+
+  async #proven(slug: string, row: PublicObservation, signal: AbortSignal | undefined) {
+    if (this.#vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
+    const log = await SignedLog.open(this.#log(signal).bytes, await Promise.all(this.#vkeys.map(importLogKey)));
+    const proven = await log.prove(row);
+    if (proven !== null) {
+      assertSameRow(slug, row, proven);
+      return { log, proven };
+    }
+    if (!isNewerThanLog(row, this.#system.nowMs())) throw new LogVerificationError(`${row.id} is not in the log`);
+    const detail = `${row.id} is newer than the checkpoint of the log: ask again in a minute`;
+    throw new TidemarkError('not-in-log-yet', { detail });
   }
 
   async #list<Entry>(path: string, signal: AbortSignal | undefined): Promise<readonly Entry[]> {

@@ -78,3 +78,6 @@ export const PUBLISHER_METRICS = {
 export interface LambdaInvocation {
   getRemainingTimeInMillis(): number;
 }
+
+/** The pages for people in the asset of the publisher: the digests of the files, and the folder with them. */
+export const SITE_ASSET = { manifest: 'site.json', folder: 'site' } as const;

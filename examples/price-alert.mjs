@@ -20,6 +20,9 @@ async function sideOfLimit(before) {
   const { price } = (await tidemark.market(slug)).metrics;
   if (price?.decimal == null) return before;
   const now = Number(price.decimal) >= Number(limit) ? 'above' : 'below';
-  if (now !== before) console.log(`${price.observedAt} ${slug} is ${now} ${limit}: ${price.decimal} ${price.currency}, ${price.sourceUrl}`);
+  if (now !== before)
+    console.log(
+      `${price.observedAt} ${slug} is ${now} ${limit}: ${price.decimal} ${price.currency}, ${price.sourceUrl}`,
+    );
   return now;
 }

@@ -228,7 +228,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   publish: {
     ...NOTHING,
     table: {
-      read: PUBLISHER_READS,
+      read: [...PUBLISHER_READS, P.publishedSite],
       put: [
         P.editions,
         P.editionsDue,
@@ -241,6 +241,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.logEntries,
         P.logHashes,
         P.published,
+        P.publishedSite,
         P.putOff,
         P.supersededPages,
         P.takedowns,
@@ -270,7 +271,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [
         ...FORMAT_READS,
         ...[P.editions, P.editionsDue, P.editionsEnded, P.exportFiles, P.exports],
-        ...[P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
+        ...[P.head, P.listChanges, P.published, P.publishedSite, P.supersededPages, P.sweep],
       ],
       // The position where its next walk begins.
       put: [P.sweep],

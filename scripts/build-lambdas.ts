@@ -1,6 +1,6 @@
 /**
  * Builds the Lambda functions: `npm run build:lambdas` writes infra/build/lambdas/<name>/index.mjs, with chunks beside
- * it that only some invocations load, and prints their sizes. `npx cdk` runs it first with `--quiet`, which prints no
+ * it that only some invocations load, and prints their sizes. The publisher gets the pages for people, too. `npx cdk` runs it first with `--quiet`, which prints no
  * sizes.
  *
  * Each function has a bundle of its own. So tree shaking keeps only the code that this function uses, and a change in
@@ -8,8 +8,10 @@
  * reading stack traces) and the contents of each bundle are written outside the assets.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { SITE_ASSET } from '../contract/aws.ts';
+import { readSite } from '../embedded/site-folder.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../infra/permissions.ts';
 import { readCommandLine } from './command-line.ts';
 
@@ -30,7 +32,7 @@ const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   repair: 'publisher/entry/repair.ts',
 };
 
-/** Functions that make the OpenAPI document. */
+/** Functions that make the OpenAPI document, and that publish the pages for people. */
 const DOCUMENTING: readonly FunctionName[] = ['publish'];
 
 const OPTIONS = {
@@ -92,8 +94,20 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
   for (const { path, contents } of outputFiles) {
     await writeFile(join(path.endsWith('.map') ? maps : asset, basename(path)), contents);
   }
+  if (DOCUMENTING.includes(name)) await addSite(asset);
   await writeFile(join(metafiles, `${name}.json`), JSON.stringify(metafile));
   return measure(name, metafile);
+}
+
+/** The files lie beside the code, so that they cost a start nothing: the publisher reads them when they have changed. */
+async function addSite(asset: string): Promise<void> {
+  const site = await readSite();
+  await writeFile(join(asset, SITE_ASSET.manifest), JSON.stringify(site.files));
+  for (const file of Object.keys(site.files)) {
+    const place = join(asset, SITE_ASSET.folder, file);
+    await mkdir(dirname(place), { recursive: true });
+    await writeFile(place, await site.read(file));
+  }
 }
 
 function measure(name: FunctionName, { outputs }: Metafile): Bundle {

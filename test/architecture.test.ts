@@ -70,7 +70,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'scripts/command-line.ts',
   ],
   scripts: [
-    ...['contract/', 'site/', 'storage/', 'infra/', 'embedded/backup/', 'embedded/data-folder.ts'],
+    ...[
+      'contract/',
+      'site/',
+      'storage/',
+      'infra/',
+      'embedded/backup/',
+      'embedded/data-folder.ts',
+      'embedded/site-folder.ts',
+    ],
     ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/', 'test/tools/'],
   ],
   test: [''],

@@ -98,7 +98,7 @@ var PROBLEM = new RegExp(`^/problems(\\.json|/(${PROBLEM_CODES.join("|")}))$`);
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 var INDEX_PAGE = /^\/(?:(docs|status)\/?|(?:index\.html)?)$/;
 var MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
-var PAGE = /^\/docs\/(guides\/)?[a-z0-9-]{1,99}$/;
+var PAGE = /^\/docs(\/[a-z0-9-]{1,99}){1,2}$/;
 var SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 function handler(event) {
   const request = event.request;

@@ -99,7 +99,7 @@ const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 const INDEX_PAGE = /^\/(?:(docs|status)\/?|(?:index\.html)?)$/;
 /** One page shows every market: its script reads the slug. */
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
-const PAGE = /^\/docs\/(guides\/)?[a-z0-9-]{1,99}$/;
+const PAGE = /^\/docs(\/[a-z0-9-]{1,99}){1,2}$/;
 const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 
 /** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */

@@ -1,8 +1,12 @@
 /** Opens the publisher's dependencies from the environment: storage, caches and static bodies. */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { SITE_ASSET } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
+import { digestOfSite, type Site } from '../plan/site.ts';
 import { staticBodies } from '../plan/static-bodies.ts';
 import type { Purge } from '../tell/purge.ts';
 import { openStorage } from './open-storage.ts';
@@ -20,6 +24,7 @@ export function openPublisher(): PublisherDependencies {
   return {
     ...openStorage(),
     staticBodies: staticBodies({ waitlist: waitlistBody({ email: waitlistEmail }), openapi }),
+    site: openSite(),
     caches: purgeOf(distributionId),
   };
 }
@@ -39,6 +44,14 @@ export function logOpener({ projections }: PublisherDependencies): () => Promise
     const { openKmsSigners } = await import('./kms-signer.ts');
     return { origin, signers: await openKmsSigners(logKeyArns.split(','), origin) };
   };
+}
+
+/** A start reads the digests alone. The files lie beside the code (scripts/build-lambdas.ts). */
+function openSite(): Site {
+  const { manifest, folder } = SITE_ASSET;
+  const files = JSON.parse(readFileSync(new URL(manifest, import.meta.url), 'utf8')) as Site['files'];
+  const read = (file: string) => readFile(new URL(`${folder}/${file}`, import.meta.url), 'utf8');
+  return { digest: digestOfSite(files), files, read };
 }
 
 /** Purges are rare, so their client is loaded for the first purge, not for every generation. */

@@ -30,6 +30,7 @@ import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts'
 import { type ExportObject, unrecordedExports } from './expired-exports.ts';
 import { type FaceObject, isFace, unreachableFaces } from './faces.ts';
 import { type FileObject, isHistoryFile, unpublishedFiles } from './history-files.ts';
+import { isSiteFile, type SiteObject, unpublishedSiteFiles } from './site-files.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {
@@ -167,6 +168,7 @@ export class Reach {
     const lostPages: string[] = [];
     const exported: ExportObject[] = [];
     const faces: FaceObject[] = [];
+    const site: SiteObject[] = [];
     for (const key of keys) {
       const written = packedGeneration(key);
       const name = parsePublicKey(key);
@@ -175,6 +177,7 @@ export class Reach {
       } else if (name === null) unknown.push(key);
       else if (name.kind.startsWith('export-')) exported.push({ key, name });
       else if (isFace(name)) faces.push({ key, name });
+      else if (isSiteFile(name)) site.push({ key, name });
       else if ('tile' in name) {
         if (isTileExpired(key, this.#expiredLogSize) || this.#isStray(key)) unreachable.add(key);
       } else if ('cursor' in name) {
@@ -189,6 +192,7 @@ export class Reach {
     const { ledger, nowMs } = this.#storage;
     for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
     for (const key of await unreachableFaces(this.#storage, faces)) unreachable.add(key);
+    for (const key of await unpublishedSiteFiles(ledger, site)) unreachable.add(key);
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     for (const key of await unpublishedFiles(this.#storage.ledger, files)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
@@ -223,7 +227,7 @@ export class Reach {
     return logSize !== null && isTileBeyond(key, logSize);
   }
 
-  /** Whether this is a tile, a body or a file of a market that is in use now, even if it was not when it was judged. */
+  /** Whether this is a tile, a file, or a body of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
     if (name !== null && isFace(name)) return (await unreachableFaces(this.#storage, [{ key, name }])).length === 0;
@@ -235,16 +239,22 @@ export class Reach {
       const list = await readSettledList(this.#storage);
       return list === null || isFileOfList(name, list);
     }
-    const isFile = name !== null && isHistoryFile(name);
-    if (name === null || (!isFile && name.kind !== 'market' && name.kind !== 'history')) return false;
+    const findLost = name === null ? null : this.#recordOf(key, name);
+    if (findLost === null) return false;
     // While a generation is being applied, its records become visible one after the other. The next run looks again.
     const before = await this.#storage.ledger.get(HEAD_KEY);
-    const lost = isFile
-      ? await unpublishedFiles(this.#storage.ledger, [{ key, name }])
-      : await this.#withoutMarket([{ key, slug: name.slug }]);
-    const isGone = lost.length > 0;
+    const isGone = (await findLost()).length > 0;
     const after = await this.#storage.ledger.get(HEAD_KEY);
     return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
+  }
+
+  /** Looks for the record that says that the object is in use; finds the object if there is none. Null: it has no record. */
+  #recordOf(key: string, name: PublicObjectName): (() => Promise<readonly unknown[]>) | null {
+    const { ledger } = this.#storage;
+    if (isSiteFile(name)) return () => unpublishedSiteFiles(ledger, [{ key, name }]);
+    if (isHistoryFile(name)) return () => unpublishedFiles(ledger, [{ key, name }]);
+    if (name.kind !== 'market' && name.kind !== 'history') return null;
+    return () => this.#withoutMarket([{ key, slug: name.slug }]);
   }
 
   /** Bundles of earlier generations; layouts of expired ones, unless they are in use. */

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
+import { siteFiles } from '../../scripts/build-site.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
@@ -106,10 +107,11 @@ describe.each(FUNCTION_NAMES)('%s', (name) => {
     expect([...new Set(found.filter((client) => client !== undefined))].sort()).toEqual(CLIENTS[name]);
   });
 
-  test('is a folder of modules, and nothing else', () => {
-    const files = globSync('**/*', { cwd: join(folder, 'lambdas', name) });
+  test('is a folder of modules, and nothing else but the pages that the publisher publishes', () => {
+    const files = globSync('**/*.*', { cwd: join(folder, 'lambdas', name) });
     expect(files).toContain('index.mjs');
-    expect(files.filter((file) => !file.endsWith('.mjs'))).toEqual([]);
+    const site = name === 'publish' ? ['site.json', ...siteFiles().map((file) => `site/${file}`)] : [];
+    expect(files.filter((file) => !file.endsWith('.mjs')).sort()).toEqual(site.sort());
   });
 });
 
@@ -120,7 +122,7 @@ test.each<FunctionName>(['write-api', 'publish'])('%s is built of the same bytes
 });
 
 function digestsOf(assets: string): readonly string[] {
-  const files = globSync('**/*.mjs', { cwd: assets }).sort();
+  const files = globSync('**/*.*', { cwd: assets }).sort();
   return files.map(
     (file) =>
       `${file} ${createHash('sha256')

@@ -126,6 +126,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ...['gold-usd', 'a', '7', 'history', SLUG80].map((slug) => [`/markets/${slug}`, '/site/market.html'] as const),
   ['/docs/schemas', '/site/docs/schemas.html'],
   ['/docs/guides/caching', '/site/docs/guides/caching.html'],
+  ['/docs/reference/public-reads', '/site/docs/reference/public-reads.html'],
   ...['/assets/explorer.js', '/assets/site.css', '/assets/icon.svg', '/llms.txt', '/robots.txt'].map(
     (path) => [path, `/site${path}`] as const,
   ),
@@ -143,7 +144,6 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
     '/docs/schemas/',
     '/docs/schemas.html',
     '/docs/guides/',
-    '/docs/other/caching',
     '/docs/guides/a/b',
     '/docs/..',
     '/docs/../index.html',

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/permissions.ts';
 import { hasOperatorKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
+import { siteOf } from '../../publisher/plan/site.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { resume } from '../../publisher/repair/resume.ts';
@@ -67,6 +68,7 @@ async function publishAll({ nowMs }: ApiWorld, inner: Ledger) {
   const collected: AccessCall[] = [];
   const recordedObjects = recordObjectAccess(objects, published);
   const publisher = withLog(dependenciesOn(recordAccess(inner, published), recordedObjects, { nowMs }));
+  for (const text of ['one', 'two']) await publish({ ...publisher, site: siteOf(new Map([['index.html', text]])) });
   while ((await publish(publisher)).isMoreDue);
   const recorded = recordObjectAccess(objects, collected);
   await collectGarbage(dependenciesOn(recordAccess(inner, collected), recorded, { nowMs: nowMs + 3 * DAY_MS }), {

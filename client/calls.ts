@@ -1,0 +1,94 @@
+/** Any operation of the API, by its method and path. */
+import { decodedText, parsedJson, type Requests } from './requests.ts';
+import type { Routes } from './routes.ts';
+import { TidemarkError } from './tidemark-error.ts';
+
+/** E.g. `POST /api/v1/claims`. */
+export type RouteName = keyof Routes;
+
+type Given<Name extends string, Value> = undefined extends Value
+  ? { readonly [Key in Name]?: undefined }
+  : Record<never, never> extends Value
+    ? { readonly [Key in Name]?: Value }
+    : { readonly [Key in Name]: Value };
+
+export type CallOf<Name extends RouteName> = Given<'params', Routes[Name]['params']> &
+  Given<'query', Routes[Name]['query']> &
+  Given<'body', Routes[Name]['body']> & {
+    /** The entity tag of the version that was seen. If there is a newer one, the write fails with 412. */
+    readonly ifMatch?: string;
+    /** `*`: only if there is none yet. */
+    readonly ifNoneMatch?: '*';
+    /** Of a write. Default: a new one, the same for all tries of this call. With an earlier one, the call has no second effect. */
+    readonly idempotencyKey?: string;
+    readonly signal?: AbortSignal | undefined;
+  };
+
+/** All arguments may be left out if each of them may. */
+export type CallArguments<Name extends RouteName> =
+  Record<never, never> extends CallOf<Name> ? [call?: CallOf<Name>] : [call: CallOf<Name>];
+
+export interface CallAnswer<Name extends RouteName> {
+  readonly status: number;
+  readonly body: Routes[Name]['answer'];
+  /** For `ifMatch`. Null: the answer has none. */
+  readonly etag: string | null;
+  /** The path of what was made. Null: the answer names none. */
+  readonly location: string | null;
+}
+
+/** Any call, as the compiler has checked it. */
+export interface AnyCall {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly body?: unknown;
+  readonly ifMatch?: string;
+  readonly ifNoneMatch?: string;
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Caller {
+  readonly url: URL;
+  /** Null: the call is sent without a credential. */
+  readonly key: string | null;
+  readonly requests: Requests;
+  readonly newKey: () => string;
+}
+
+/** @throws TidemarkError */
+export async function callRoute(caller: Caller, route: string, call: AnyCall): Promise<CallAnswer<RouteName>> {
+  const [method = '', path = ''] = route.split(' ');
+  const url = new URL(filled(path, call.params ?? {}), caller.url);
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  const { status, headers, body } = await caller.requests.send({
+    method,
+    url,
+    headers: {
+      ...(caller.key === null ? {} : { authorization: `Bearer ${caller.key}` }),
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch }),
+      ...(call.ifNoneMatch === undefined ? {} : { 'if-none-match': call.ifNoneMatch }),
+    },
+    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    ...(method === 'GET' ? {} : { idempotencyKey: call.idempotencyKey ?? caller.newKey() }),
+    signal: call.signal,
+  });
+  const answer = body.length === 0 ? null : parsedJson(decodedText(body), url);
+  return {
+    status,
+    body: answer as CallAnswer<RouteName>['body'],
+    etag: headers.get('etag'),
+    location: headers.get('location'),
+  };
+}
+
+function filled(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    if (value !== undefined) return encodeURIComponent(value);
+    throw new TidemarkError('invalid-request', { detail: `${path} needs the parameter ${name}` });
+  });
+}

@@ -1,0 +1,167 @@
+/** The pages for people are published when they change, and only those that change. */
+import { expect, test } from 'vitest';
+import { publicMetadata } from '../../../publisher/commit/put-immutable.ts';
+import { Superseded } from '../../../publisher/errors.ts';
+import { type Site, siteObject, siteOf } from '../../../publisher/plan/site.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { StorageUnavailable } from '../../../storage/errors.ts';
+import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
+import { diesAfter, failsWithEffect, failsWithoutEffect, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { createWorld, dependenciesOn, market, publicObjects, type World } from '../world.ts';
+
+const FILES = {
+  'index.html': '<!doctype html>\n<title>Märkte</title>\n',
+  'docs/guides/log.html': '<!doctype html>\n<title>Log</title>\n',
+  'assets/site.css': 'body{}\n',
+  'assets/explorer.js': 'start();\n',
+  'assets/icon.svg': '<svg/>\n',
+  'robots.txt': 'User-agent: *\n',
+};
+
+const site = (changes: Readonly<Record<string, string | null>> = {}): Site => {
+  const files = Object.entries({ ...FILES, ...changes }).filter((file): file is [string, string] => file[1] !== null);
+  return siteOf(new Map(files));
+};
+
+const NEXT = site({ 'assets/explorer.js': 'start(2);\n', 'docs/new.html': 'new\n', 'robots.txt': null });
+
+const keyOf = (file: string) => `public/site/${file}`;
+const publishSite = (world: World, built: Site | null) =>
+  publish({ ...world.dependencies, ...(built === null ? {} : { site: built }) });
+
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([market('a')]);
+  await publishSite(world, site());
+  world.objects.resetCounts();
+  return world;
+}
+
+/** What is public of the site, by file. */
+const shown = (world: World) =>
+  Object.fromEntries(
+    [...publicObjects(world.objects)].flatMap(([key, body]) =>
+      key.startsWith(keyOf('')) ? [[key.slice(keyOf('').length), body]] : [],
+    ),
+  );
+const putKeys = (world: World) => world.objects.puts.map(({ key }) => key).filter((key) => key.startsWith('public/'));
+
+async function lose({ objects }: World, key: string): Promise<void> {
+  const present = await objects.stat(key);
+  if (present !== null) await objects.delete(key, present.etag);
+}
+
+test('all files are public from the first generation on, and pages come after what they load', async () => {
+  const world = createWorld();
+  await publishSite(world, site());
+  expect(shown(world)).toEqual(FILES);
+  const keys = putKeys(world).filter((key) => key.startsWith(keyOf('')));
+  expect(keys.slice(-2).sort()).toEqual([keyOf('docs/guides/log.html'), keyOf('index.html')]);
+  for (const file of Object.keys(FILES)) {
+    const { metadata } = (await world.objects.stat(keyOf(file))) ?? {};
+    expect(metadata).toEqual(publicMetadata(siteObject(file), 1));
+  }
+});
+
+test('a release without a change puts nothing, and reads no file', async () => {
+  const world = await publishedWorld();
+  const read = () => Promise.reject(new Error('not needed'));
+  expect(await publishSite(world, { ...site(), read })).toMatchObject({ kind: 'unchanged' });
+  expect(world.objects.puts).toEqual([]);
+});
+
+test('a release puts the files that it changes, and nothing twice', async () => {
+  const world = await publishedWorld();
+  expect(await publishSite(world, NEXT)).toMatchObject({ kind: 'published', generation: 2 });
+  expect(putKeys(world)).toEqual([keyOf('assets/explorer.js'), keyOf('docs/new.html'), 'public/api/v1/snapshot.json']);
+  expect(await publishSite(world, NEXT)).toMatchObject({ kind: 'unchanged' });
+  // Undone: the files that are different now, and the one that is missing from the record.
+  world.objects.resetCounts();
+  await publishSite(world, site());
+  expect(putKeys(world)).toEqual([keyOf('assets/explorer.js'), keyOf('robots.txt'), 'public/api/v1/snapshot.json']);
+  expect(shown(world)).toEqual({ ...FILES, 'docs/new.html': 'new\n' });
+});
+
+test('a publisher without a site leaves the public one as it is, also while it publishes', async () => {
+  const world = await publishedWorld();
+  await world.ingest([market('b')]);
+  expect(await publishSite(world, null)).toMatchObject({ kind: 'published' });
+  expect(shown(world)).toEqual(FILES);
+  expect(await publishSite(world, site())).toMatchObject({ kind: 'unchanged' });
+});
+
+test('a lost file is found, and a rebuild puts all of them', async () => {
+  const world = await publishedWorld();
+  await lose(world, keyOf('index.html'));
+  expect(await findLostObjects(world.dependencies)).toEqual([keyOf('index.html')]);
+  await rebuild({ ...world.dependencies, site: NEXT });
+  expect(await findLostObjects(world.dependencies)).toEqual([]);
+  expect(shown(world)).toMatchObject({ 'index.html': FILES['index.html'], 'docs/new.html': 'new\n' });
+});
+
+test('the sweep removes files that the release no longer has, and no other; not while it knows of no site', async () => {
+  const world = await publishedWorld();
+  await publishSite(world, NEXT);
+  world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
+  const sweep = () => collectGarbage(world.dependencies, { dryRun: false });
+  const known = await world.ledger.get(PUBLISHED_SITE_KEY);
+  await world.ledger.transact([{ kind: 'delete', key: PUBLISHED_SITE_KEY, if: { kind: 'any' } }], {
+    attemptId: 'lost',
+  });
+  expect((await sweep()).removed).toEqual([]);
+  const record = { kind: 'put', key: PUBLISHED_SITE_KEY, revision: 2, value: known?.value ?? null } as const;
+  await world.ledger.transact([{ ...record, if: { kind: 'any' } }], { attemptId: 'found' });
+  expect((await sweep()).removed).toEqual([keyOf('robots.txt')]);
+  expect((await sweep()).removed).toEqual([]);
+  expect(Object.keys(shown(world))).toHaveLength(Object.keys(NEXT.files).length);
+});
+
+test('a file that a later release has again while the sweep runs is not removed', async () => {
+  const world = await publishedWorld();
+  await publishSite(world, NEXT);
+  world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
+  const { objects } = world;
+  const returning: typeof objects.stat = async (key) => {
+    if (key === keyOf('robots.txt')) await publishSite(world, site());
+    return await objects.stat(key);
+  };
+  const racing = new Proxy(objects, {
+    get: (target, name) => (name === 'stat' ? returning : Reflect.get(target, name)),
+  });
+  await collectGarbage({ ...world.dependencies, objects: racing }, { dryRun: false });
+  expect(shown(world)['robots.txt']).toBe(FILES['robots.txt']);
+});
+
+test('a release that fails at any moment is finished by the next publish', async () => {
+  const release = async (world: World, at: number, fault: typeof diesAfter) => {
+    const faulty = faultyStorage(world.ledger, world.objects, at, fault);
+    const dependencies = { ...dependenciesOn(faulty.ledger, faulty.objects, world.clock), site: NEXT };
+    await publish(dependencies).catch((error: unknown) => {
+      if (![StorageUnavailable, Superseded, ProcessDied].some((kind) => error instanceof kind)) throw error;
+    });
+    return faulty.operations.length;
+  };
+  const undisturbed = await publishedWorld();
+  const operations = await release(undisturbed, -1, diesAfter);
+  expect(operations).toBeGreaterThan(15);
+  for (const fault of [failsWithoutEffect, failsWithEffect, diesAfter]) {
+    for (let at = 0; at < operations; at++) {
+      const world = await publishedWorld();
+      await release(world, at, fault);
+      await publishSite(world, NEXT);
+      expect(shown(world)).toEqual(shown(undisturbed));
+      expect((await world.ledger.get(PUBLISHED_SITE_KEY))?.value).toEqual(NEXT.files);
+      expect(await publishSite(world, NEXT)).toMatchObject({ kind: 'unchanged' });
+    }
+  }
+});
+
+test.each(['secret.key', 'a/b/c/d.html', '../x.html', 'Index.html', 'index.html~', 'x.map', '.html'])(
+  'a build with %j is refused',
+  (file) => {
+    expect(() => siteOf(new Map([[file, '']]))).toThrow(RangeError);
+  },
+);

@@ -1,0 +1,226 @@
+/** The npm package of the client, packed and installed in an empty folder, with the Node of a user. */
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompressSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildClient } from '../../scripts/build-client.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+/** The module as it is packed: readable, and compressed as a CDN does it. */
+const COMPRESSED_BYTES_MAX = 15_000;
+
+/** The examples of the README, in order. */
+const EXAMPLES = [...readFileSync(join(ROOT, 'client/README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+  ([, code = '']) => code,
+);
+
+let folder: string;
+let empty: string;
+let server: ServerProcess;
+let examples: readonly string[];
+let packed: { readonly filename: string; readonly files: readonly { readonly path: string }[] };
+
+/** Without the Node of this project. */
+const path = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((entry) => !/[\\/](node_modules|node-gyp-bin)\b/.test(entry))
+  .join(delimiter);
+const run = async (file: string) =>
+  (await promisify(execFile)('node', [file], { cwd: empty, env: { PATH: path } })).stdout.trimEnd().split('\n');
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tidemark-client-'));
+  empty = join(folder, 'empty');
+  mkdirSync(empty);
+  buildClient(join(folder, 'package'));
+  const output = execFileSync('npm', ['pack', '--json', '--pack-destination', folder, join(folder, 'package')]);
+  [packed] = JSON.parse(output.toString()) as [typeof packed];
+  const quiet = ['--no-audit', '--no-fund', '--offline'];
+  execFileSync('npm', ['install', ...quiet, join(folder, packed.filename)], { cwd: empty, stdio: 'ignore' });
+  const data = join(folder, 'data');
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_PROJECTIONS: 'all' });
+  const url = await server.started;
+  const key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
+  const vkey = (await (await fetch(`${url}/api/v1/log/vkey`)).text()).trim();
+  examples = EXAMPLES.map((code) =>
+    code
+      .replaceAll('https://data.example', url)
+      .replace(/'tdm_[^']*'/, `'${key}'`)
+      .replace(/'[^']*\/log\+[^']*'/, `'${vkey}'`),
+  );
+});
+
+afterAll(async () => {
+  await server?.end('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('has one module, its declarations, the README and the licence, and the version of the service', () => {
+  const names = packed.files.map((file) => file.path);
+  expect(names.filter((name) => !name.endsWith('.d.ts')).sort()).toEqual([
+    'LICENSE',
+    'README.md',
+    'index.js',
+    'package.json',
+  ]);
+  const versionIn = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')).version;
+  expect(versionIn('client/package.json')).toBe(versionIn('package.json'));
+});
+
+test(`is below ${COMPRESSED_BYTES_MAX} bytes, compressed with Brotli`, () => {
+  const module = readFileSync(join(empty, 'node_modules/tidemark-client/index.js'));
+  expect(brotliCompressSync(module).length).toBeLessThan(COMPRESSED_BYTES_MAX);
+});
+
+test.each([
+  [
+    'the newest prices',
+    (lines: readonly string[]) => [
+      lines.length,
+      lines.filter((line) => line.startsWith('gold-usd 4129.10 USD')).length,
+    ],
+    [175, 1],
+  ],
+  [
+    'a history',
+    (lines: readonly string[]) => [lines[0]?.slice(0, 28), lines.length > 3],
+    ['2026-09-29T00:00:00Z 4129.10', true],
+  ],
+  [
+    'every change',
+    (lines: readonly string[]) => [/^go on with \d{4,}$/.test(lines.at(-1) ?? ''), lines.length > 1_000],
+    [true, true],
+  ],
+  [
+    'a proof',
+    (lines: readonly string[]) => lines.map((line) => line.replace(/\d+ of .*/, 'N')),
+    ['gold-usd 2026-09-29T00:00:00Z is entry N'],
+  ],
+  [
+    'a write',
+    (lines: readonly string[]) => lines.map((line) => line.replace(/"[^"]+"$/, 'ETAG')),
+    ['applied 2 []', 'Breakfast ETAG'],
+  ],
+])('runs the example of %s with plain Node 20', async (name, seen, expected) => {
+  const index = ['the newest prices', 'a history', 'every change', 'a proof', 'a write'].indexOf(name);
+  writeFileSync(join(empty, `example-${index}.mjs`), examples[index] as string);
+  expect(seen(await run(`example-${index}.mjs`))).toEqual(expected);
+  expect(EXAMPLES).toHaveLength(5);
+});
+
+describe('its types', () => {
+  const WRONG: readonly (readonly [line: string, code: string])[] = [
+    ["await tidemark.call('POST /api/v1/watchlist', {});", 'TS2345'],
+    ["await tidemark.call('POST /api/v1/watchlists');", 'TS2554'],
+    ["await tidemark.call('POST /api/v1/watchlists', { body: { name: 1, markets: [] } });", 'TS2322'],
+    ["await tidemark.call('GET /api/v1/ingest/batches/{id}', {});", 'TS2345'],
+    ["(await tidemark.market('a')).nmae;", 'TS2339'],
+    ["for await (const { decimal } of tidemark.history('a')) console.log(decimal);", 'TS2339'],
+    ["await tidemark.ingest([{ type: 'observation' }]);", 'TS2322'],
+  ];
+
+  /** The findings of the compiler. */
+  const check = (at: string, config: object): readonly string[] => {
+    writeFileSync(join(at, 'tsconfig.json'), JSON.stringify(config));
+    const { stdout } = spawnSync(process.execPath, [TSC, '-p', at], { cwd: at, encoding: 'utf8' });
+    return stdout.split('\n').filter((line) => line !== '');
+  };
+
+  test('fit the examples in strict mode, and refuse mistakes', () => {
+    const files = new Map(EXAMPLES.map((code, index) => [`example-${index}.mts`, code]));
+    const begin = "import { Tidemark } from 'tidemark-client';\nconst tidemark = new Tidemark({ url: 'x' });\n";
+    for (const [index, [line]] of WRONG.entries()) files.set(`wrong-${index}.mts`, `${begin}${line}\nexport {};\n`);
+    for (const [name, text] of files) writeFileSync(join(empty, name), text);
+    const compilerOptions = {
+      ...{
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+      },
+      ...{ module: 'nodenext', target: 'es2022', types: [], lib: ['es2022', 'dom', 'dom.asynciterable'] },
+    };
+    const found = check(empty, { compilerOptions, files: [...files.keys()] }).filter((line) => /^\S/.test(line));
+    const brief = found.map((line) => line.replace(/^(\S+)\(3,\d+\): error (TS\d+):.*$/, '$1 $2'));
+    expect(brief).toEqual(WRONG.map(([, code], index) => `wrong-${index}.mts ${code}`));
+  });
+
+  test('are those of the schemas of the contract', () => {
+    const ours = (names: string, file: string) => `import type { ${names} } from ${JSON.stringify(join(ROOT, file))};`;
+    const named = [
+      'Market',
+      'Snapshot',
+      'PublicMetric',
+      'PublicObservation',
+      'HistoryIndex',
+      'BatchReport',
+      'LatestEntry',
+    ];
+    const text = `
+import type * as Printed from ${JSON.stringify(join(folder, 'package/wire.js'))};
+${ours('Routes', 'client/routes.ts')}
+${ours('Market, Snapshot', 'contract/market.ts')}
+${ours('PublicMetric, PublicObservation', 'contract/metric.ts')}
+${ours('HistoryIndex', 'contract/history-files.ts')}
+${ours('BatchReport', 'contract/ingest-records.ts')}
+${ours('LatestEntry', 'contract/latest-entries.ts')}
+/** Never: each fits the other. */
+type Differ<One, Other> = [One, Other] extends [Other, One] ? never : [One, Other];
+/** The parts of routes that differ, and routes that only one side has. */
+type Wrong<One, Other> = {
+  [Name in keyof One & string]: Name extends keyof Other
+    ? {
+        [Part in keyof One[Name] & string]: Part extends keyof Other[Name]
+          ? [Differ<One[Name][Part], Other[Name][Part]>] extends [never] ? never : \`\${Name} \${Part}\`
+          : never;
+      }[keyof One[Name] & string]
+    : Name;
+}[keyof One & string];
+/** Records are checked one by one, and two files for other programs have members of any name. */
+type Looser =
+  | 'POST /api/v1/ingest/batches body'
+  | 'GET /api/v1/faces/currency-api/{date}/v1/currencies/{code}.json answer'
+  | 'GET /api/v1/faces/quotes/{slug}.json answer';
+const none = <Value,>(_: [Value] extends [never] ? true : Value) => {};
+${named.map((name) => `none<Differ<${name}, Printed.${name}>>(true);`).join('\n')}
+none<Exclude<Wrong<Routes, Printed.Routes>, Looser>>(true);
+none<Exclude<Wrong<Printed.Routes, Routes>, Looser>>(true);
+`;
+    const at = join(folder, 'same');
+    mkdirSync(at);
+    writeFileSync(join(at, 'same.mts'), text);
+    // JSON knows no member that is undefined.
+    const compilerOptions = { typeRoots: [join(ROOT, 'node_modules/@types')], exactOptionalPropertyTypes: false };
+    expect(
+      check(at, { extends: join(ROOT, 'tsconfig.json'), compilerOptions, files: ['same.mts'], include: [] }),
+    ).toEqual([]);
+  });
+});
+
+test('bundles for browsers, and needs nothing of Node', async () => {
+  const entry = join(empty, 'page.mjs');
+  writeFileSync(
+    entry,
+    "import { Tidemark } from 'tidemark-client';\nconsole.log(await new Tidemark({ url: '/' }).latest());\n",
+  );
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    minify: true,
+    write: false,
+  });
+  const [file] = outputFiles;
+  expect(file?.text).not.toMatch(/\bnode:|\bprocess\.|\bBuffer\b|\brequire\(/);
+  expect(brotliCompressSync(file?.contents ?? '').length).toBeLessThan(COMPRESSED_BYTES_MAX / 1.5);
+});
