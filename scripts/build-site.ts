@@ -19,6 +19,7 @@ const ENTRY_POINTS = {
   market: 'site/browser/market/main.ts',
   status: 'site/browser/status/main.ts',
   site: 'site/design/site.css',
+  'explorer-style': 'site/browser/explorer/explorer.css',
   'market-style': 'site/browser/market/market.css',
   'docs-style': 'site/docs/docs.css',
 };
@@ -44,6 +45,8 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
   const files = new Map(allPages());
   for (const { path, text } of outputFiles)
     files.set(path.slice(SITE_FOLDER.length + 1).replace('-style.css', '.css'), text);
+  const licence = await readFile(join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8');
+  files.set('assets/market.js', `/*! uPlot is in this file:\n\n${licence}\n*/\n${files.get('assets/market.js')}`);
   files.set('assets/icon.svg', await readFile(join(ROOT, 'site/design/icon.svg'), 'utf8'));
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -56,7 +56,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'embedded/backup/control-socket.ts',
     ],
   ],
-  site: ['contract/'],
+  // They import the published client.
+  examples: [],
+  site: ['contract/', 'client/'],
   bench: [
     'contract/',
     'mapping/',

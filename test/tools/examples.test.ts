@@ -1,12 +1,17 @@
 /** The programs of examples/, as their README says, beside a running server with its sample. */
+import { spawn } from 'node:child_process';
+import { on } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Tidemark } from '../../client/tidemark.ts';
+import { buildClient } from '../../scripts/build-client.ts';
 import { openBrowser } from '../browser/browser.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { missingProgram } from '../hosting/proxy.ts';
@@ -44,6 +49,37 @@ test('each has at most 30 lines, and stands in the list', () => {
     expect(readFileSync(join(EXAMPLES, name), 'utf8').split('\n').length - 1, name).toBeLessThanOrEqual(30);
     expect(list).toContain(`[${name}](${name})`);
   }
+});
+
+test('the alert tells when the price crosses the limit, and only then', async () => {
+  buildClient(join(folder, 'node_modules/tidemark-client'));
+  await copyFile(join(EXAMPLES, 'price-alert.mjs'), join(folder, 'price-alert.mjs'));
+  const alert = spawn('node', ['price-alert.mjs', 'gold-usd', '4131', url], { cwd: folder });
+  onTestFinished(() => void alert.kill());
+  const lines = on(createInterface(alert.stdout), 'line');
+  const nextLine = async () => String(((await lines.next()).value as string[])[0]);
+  expect(await nextLine()).toMatch(/^2026-09-29T00:00:00Z gold-usd is below 4131: \d+\.\d\d USD, https:/);
+  const key = (await readFile(join(folder, 'data/operator-key'), 'utf8')).trim();
+  const tidemark = new Tidemark({ url, key });
+  for (const [value, day] of [
+    ['4130.99', '01'],
+    ['4131.00', '02'],
+  ] as const) {
+    const observedAt = `2026-11-${day}T00:00:00Z`;
+    const about = {
+      type: 'observation',
+      market: 'gold-usd',
+      metric: 'price',
+      currency: 'USD',
+      status: 'final',
+    } as const;
+    const source = { sourceLabel: 'A test', sourceUrl: 'https://example.org/', sourceValue: value, confidence: 'high' };
+    const { id } = await tidemark.ingest([
+      { ...about, ...source, amountMinor: Number(value.replace('.', '')), observedAt },
+    ] as never);
+    expect(await tidemark.waitForBatch(id)).toMatchObject({ state: 'applied', errors: [] });
+  }
+  expect(await nextLine()).toBe('2026-11-02T00:00:00Z gold-usd is above 4131: 4131.00 USD, https://example.org/');
 });
 
 test('the chart is drawn on a page of another origin', async () => {

@@ -1,0 +1,37 @@
+/** The colours of the design, as a canvas needs them. */
+
+export interface ChartColours {
+  readonly ink: string;
+  readonly soft: string;
+  readonly rule: string;
+  readonly surface: string;
+  readonly accent: string;
+  readonly notice: string;
+  readonly alarm: string;
+  readonly series: readonly string[];
+}
+
+/** The dashes tell series apart as well as their colours do. In CSS pixels. */
+export const SERIES_DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+
+/** Reads the colours as they are now: light or dark. */
+export function chartColours(host: HTMLElement): ChartColours {
+  const probe = document.createElement('span');
+  host.append(probe);
+  const colour = (name: string): string => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const series = [1, 2, 3, 4].map((number) => colour(`series-${number}`));
+  const colours = {
+    ...{ ink: colour('ink'), soft: colour('ink-soft'), rule: colour('rule'), surface: colour('surface') },
+    ...{ accent: colour('accent'), notice: colour('notice'), alarm: colour('alarm'), series },
+  };
+  probe.remove();
+  return colours;
+}
+
+/** Colour and dash of a series. With more than four series, the pairs change: each dash meets each colour. */
+export function lookOfSeries(index: number): { readonly colour: number; readonly dash: number } {
+  return { colour: index % 4, dash: (index + Math.floor(index / 4)) % 4 };
+}

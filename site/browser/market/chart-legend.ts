@@ -1,0 +1,65 @@
+/** The legend of the chart: one switch for each source, and the key of the marks. */
+import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
+import { drawMark } from './chart-marks.ts';
+import { button, element } from './elements.ts';
+import type { PointMark } from './words.ts';
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** @param hidden names of the sources whose lines are switched off */
+export function legendOf(
+  names: readonly string[],
+  hidden: ReadonlySet<string>,
+  onToggle: (name: string) => void,
+): readonly HTMLElement[] {
+  return names.map((name, index) => {
+    const made = button('', () => onToggle(name), {
+      class: 'legend-switch',
+      'aria-pressed': String(!hidden.has(name)),
+    });
+    made.append(sampleOfLine(index), element('span', {}, name));
+    return made;
+  });
+}
+
+function sampleOfLine(index: number): SVGElement {
+  const { colour, dash } = lookOfSeries(index);
+  const svg = svgElement('svg', { viewBox: '0 0 28 8', class: 'legend-line', 'aria-hidden': 'true' });
+  const dashes = (SERIES_DASHES[dash] as readonly number[]).join(' ');
+  const line = svgElement('path', { d: 'M0 4h28', 'stroke-dasharray': dashes === '' ? 'none' : dashes });
+  line.style.stroke = `var(--series-${colour + 1})`;
+  svg.append(line);
+  return svg;
+}
+
+const KEY: readonly (readonly [Exclude<PointMark, null>, string])[] = [
+  ['corrected', 'corrected'],
+  ['retracted', 'retracted'],
+  ['unknown', 'unknown: a gap'],
+];
+
+/** The marks as the canvas draws them. */
+export function marksKey(): HTMLElement {
+  const list = element('ul', { class: 'chart-key small soft', 'aria-label': 'Marks' });
+  for (const [mark, words] of KEY) {
+    const canvas = element('canvas', { width: '32', height: '32', class: 'chart-key-mark', 'aria-hidden': 'true' });
+    const draw = (): void => {
+      const ctx = canvas.getContext('2d') as CanvasRenderingContext2D;
+      const colours = chartColours(list);
+      ctx.clearRect(0, 0, 32, 32);
+      ctx.lineWidth = 3;
+      drawMark(ctx, mark, { x: 16, y: 16, size: 10, ground: colours.surface, colours });
+    };
+    // Colours are known once it is in the page.
+    new ResizeObserver(draw).observe(canvas);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+    list.append(element('li', {}, canvas, words));
+  }
+  return list;
+}
+
+function svgElement(name: 'svg' | 'path', attributes: Readonly<Record<string, string>>): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  return made;
+}

@@ -1,0 +1,54 @@
+/** What the page says instead of a market: removed, unknown, or not reachable. */
+import { button, element, timeElement } from './elements.ts';
+
+/** @param problem the document of the 410 */
+export function removedState(slug: string, problem: Readonly<Record<string, unknown>>): HTMLElement {
+  const { reason, replacedBy, removedAt, code } = problem;
+  const isRemoval = code === 'market-removed';
+  return state(
+    isRemoval ? 'This market was removed' : 'This market is gone',
+    element('p', { class: 'code' }, slug),
+    typeof removedAt === 'string' && !Number.isNaN(Date.parse(removedAt))
+      ? element('p', {}, 'Removed: ', timeElement(removedAt))
+      : null,
+    element('p', {}, typeof reason === 'string' ? `Reason: ${reason}` : 'The service gives no reason.'),
+    typeof replacedBy === 'string'
+      ? element(
+          'p',
+          {},
+          'Read instead: ',
+          element('a', { href: `/markets/${encodeURIComponent(replacedBy)}` }, replacedBy),
+        )
+      : element('p', {}, 'Nothing replaces it.'),
+    code === 'taken-down' ? element('p', {}, 'Its texts were taken down for a legal reason.') : null,
+    allMarkets(),
+  );
+}
+
+export function unknownState(slug: string): HTMLElement {
+  return state(
+    'There is no such market',
+    element('p', {}, 'No market has the name ', element('span', { class: 'code' }, slug), '.'),
+    allMarkets(),
+  );
+}
+
+export function unreachableState(reason: string, onRetry: () => void): HTMLElement {
+  return state(
+    'The service cannot be reached',
+    element(
+      'p',
+      { class: 'notice', role: 'alert' },
+      `Nothing can be shown: ${reason}. The page tries again by itself.`,
+    ),
+    button('Try again', onRetry),
+  );
+}
+
+function allMarkets(): HTMLElement {
+  return element('p', {}, element('a', { href: '/' }, 'All markets'));
+}
+
+function state(title: string, ...children: (Node | null)[]): HTMLElement {
+  return element('div', { class: 'page-state' }, element('h1', {}, title), ...children);
+}

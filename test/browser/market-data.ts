@@ -1,0 +1,122 @@
+/** Markets with everything that a market can have: two sources, unknown values, corrections, retractions, hostile texts. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+
+const DAY_MS = 86_400_000;
+const FIRST_MS = Date.UTC(2026, 0, 5);
+const EXCHANGE = { sourceLabel: 'Paris exchange, daily settlement', sourceUrl: 'https://exchange.example/wheat' };
+const MINISTRY = { sourceLabel: 'Ministry of agriculture', sourceUrl: 'https://ministry.example/prices?crop=wheat' };
+
+/** RFC 3339, `day` days after the first observation. */
+function dayOf(day: number): string {
+  return new Date(FIRST_MS + day * DAY_MS).toISOString().replace('.000Z', 'Z');
+}
+
+/** In minor units: a slow swing, the same in every run. */
+function wheatMinor(day: number): number {
+  return Math.round(21_000 + 1500 * Math.sin(day / 9) + 400 * Math.sin(day / 2.3));
+}
+
+function wheat(day: number, source: typeof EXCHANGE, more: object = {}): object {
+  return {
+    ...{ type: 'observation', market: 'wheat-eur', metric: 'price', currency: 'EUR', ...source },
+    ...{ observedAt: dayOf(day), releasedAt: dayOf(day + 1), confidence: 'high', status: 'final' },
+    ...{ amountMinor: wheatMinor(day), outlierConfirmed: true, ...more },
+  };
+}
+
+const WHEAT_DAYS = 90;
+
+const WHEAT: readonly object[] = [
+  {
+    ...{ type: 'market', slug: 'wheat-eur', name: 'Milling wheat, Paris', kind: 'food', nativeCurrency: 'EUR' },
+    unit: { quantity: 50, of: 'tonne' },
+    sources: [
+      {
+        ...{ label: EXCHANGE.sourceLabel, url: 'https://exchange.example/', publisher: 'Exchange of Paris' },
+        ...{ licence: 'CC-BY-4.0', attribution: 'Prices by the Exchange of Paris, under CC BY 4.0.' },
+        cadence: { period: 'day', releaseTime: '18:00', graceSeconds: 3600 },
+      },
+      {
+        ...{ label: MINISTRY.sourceLabel, url: 'https://ministry.example/', publisher: null, licence: null },
+        attribution: null,
+      },
+    ],
+  },
+  ...Array.from({ length: WHEAT_DAYS }, (_, day) =>
+    [30, 31, 32].includes(day)
+      ? wheat(day, EXCHANGE, { amountMinor: null, unknownReason: 'not-published' })
+      : wheat(day, EXCHANGE, day === WHEAT_DAYS - 1 ? { status: 'provisional', confidence: 'low' } : {}),
+  ),
+  ...Array.from({ length: WHEAT_DAYS / 3 }, (_, third) =>
+    wheat(third * 3, MINISTRY, { amountMinor: wheatMinor(third * 3) + 900, confidence: 'medium' }),
+  ),
+  ...Array.from({ length: 20 }, (_, day) => ({
+    ...{ type: 'observation', market: 'wheat-eur', metric: 'volume', value: String(1200 + day * 7), unit: 'lots' },
+    ...{ ...EXCHANGE, observedAt: dayOf(day), confidence: 'medium', status: 'final' },
+  })),
+];
+
+/** @param day of the observation that is taken back */
+function retraction(day: number, kind: 'mistake' | 'withdrawn'): object {
+  const identity = { market: 'wheat-eur', metric: 'price', observedAt: dayOf(day), sourceUrl: EXCHANGE.sourceUrl };
+  return { type: 'retraction', ...identity, kind, reason: 'The exchange has said so.' };
+}
+
+const CORRECTIONS: readonly object[] = [
+  wheat(60, EXCHANGE, { amountMinor: 23_456 }),
+  retraction(45, 'withdrawn'),
+  retraction(50, 'mistake'),
+];
+
+/** The longest name that is allowed, as HTML that would run. */
+export const HOSTILE_NAME = `<img src=x onerror="document.title='run'"> ${'Unbreakable'.repeat(14)}`;
+
+const HOSTILE: readonly object[] = [
+  {
+    ...{ type: 'market', slug: 'hostile-usd', name: HOSTILE_NAME, kind: 'metal', nativeCurrency: 'USD' },
+    ...{ status: 'retired', unit: { quantity: 1, of: '</td><b>thing</b>' } },
+    sources: [
+      {
+        ...{ label: '<script>alert(1)</script>', url: 'https://hostile.example/', publisher: '"><u>x', licence: 'MIT' },
+        attribution: null,
+      },
+    ],
+  },
+  ...[0, 1].map((day) => ({
+    ...{ type: 'observation', market: 'hostile-usd', metric: 'price', observedAt: dayOf(day), currency: 'USD' },
+    ...{ sourceLabel: '<script>alert(1)</script>', sourceUrl: `https://hostile.example/${'long'.repeat(60)}` },
+    ...(day === 0 ? { amountMinor: 12_345 } : { amountMinor: null, unknownReason: 'withheld' }),
+    ...{ confidence: 'low', status: 'estimated' },
+  })),
+];
+
+const EMPTY: readonly object[] = [
+  {
+    ...{ type: 'market', slug: 'empty-usd', name: 'A market without observations', kind: 'metal' },
+    ...{ nativeCurrency: 'USD', unit: { quantity: 1, of: 'thing' } },
+  },
+];
+
+/** Sends all of them, and waits until they are published. */
+export async function publishMarketData(baseUrl = inject('baseUrl'), dataFolder = inject('dataFolder')): Promise<void> {
+  const headers = { Authorization: `Bearer ${(await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim()}` };
+  const publish = async (records: readonly object[], mode: 'append' | 'correct'): Promise<void> => {
+    const sent = await fetch(`${baseUrl}/api/v1/ingest/batches`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json', 'Idempotency-Key': `market-page-${mode}` },
+      body: JSON.stringify({ records, mode }),
+    });
+    if (sent.status !== 202) throw new Error(`${mode}: ${sent.status} ${await sent.text()}`);
+    const report = new URL(sent.headers.get('Location') as string, baseUrl);
+    for (let attempt = 0; attempt < 300; attempt++) {
+      const { publishedAt } = (await (await fetch(report, { headers })).json()) as { publishedAt: string | null };
+      if (publishedAt !== null) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the batch of mode ${mode} was not published`);
+  };
+  await publish([...WHEAT, ...HOSTILE, ...EMPTY], 'append');
+  await publish(CORRECTIONS, 'correct');
+}
