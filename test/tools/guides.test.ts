@@ -134,7 +134,7 @@ async function outputsOf(language: Language, program: string): Promise<ReadonlyM
   await writeFile(join(place, 'node_modules/tidemark-client/package.json'), '{"type":"module","exports":"./index.js"}');
   const main = {
     sh: names.map((name) => `printf '\\n@@ ${name}\\n'; bash -euo pipefail ${name}.sh`),
-    ts: names.map((name) => `console.log('@@ ${name}'); await import('./${name}.ts');`),
+    ts: names.map((name) => `console.log('@@ ${name}'); await import(new URL('${name}.ts', import.meta.url).href);`),
     python: ['import runpy', ...names.map((name) => `print('@@ ${name}'); runpy.run_path('${name}.python')`)],
   }[language];
   const file = { sh: 'main.sh', ts: 'main.mjs', python: 'main.py' }[language];
