@@ -1,3 +1,209 @@
-/** The script of the page. */
-const root = document.getElementById('explorer');
-root?.setAttribute('data-ready', 'true');
+/** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
+import { button, element } from '../market/elements.ts';
+import { agoText, momentText } from '../market/words.ts';
+import {
+  countsBy,
+  type ListSort,
+  type ListView,
+  parseView,
+  selectEntries,
+  viewFragment,
+  WHOLE_VIEW,
+} from './list-view.ts';
+import { MarketFeed } from './market-feed.ts';
+import { MarketTable, ROWS_AT_ONCE } from './market-table.ts';
+import { ViewControls } from './view-controls.ts';
+
+/** Twice as long as caches keep an answer: a question sooner would get the same one. */
+const POLL_MS = 30_000;
+const TICK_MS = 10_000;
+/** The count is spoken once the typing has paused. */
+const SPOKEN_AFTER_MS = 600;
+
+const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
+const tableElement = byId('markets') as HTMLTableElement;
+const table = new MarketTable(tableElement);
+const controls = new ViewControls(changeView);
+const feed = new MarketFeed();
+
+let view = parseView(location.hash) ?? WHOLE_VIEW;
+let rows = ROWS_AT_ONCE;
+/** Why the last question failed. Null: it did not. */
+let problem: string | null = null;
+/** By this computer's clock. */
+let [askedMs, answeredMs] = [0, 0];
+let isAsking = false;
+let speaking: number | undefined;
+
+function changeView(change: Partial<ListView>): void {
+  view = { ...view, ...change };
+  rows = ROWS_AT_ONCE;
+  const fragment = viewFragment(view);
+  history.replaceState(null, '', fragment === '' ? location.pathname : `#${fragment}`);
+  show();
+  if (change.hasCharts && feed.recent.size === 0) void refresh();
+}
+
+async function refresh(): Promise<void> {
+  if (isAsking) return;
+  isAsking = true;
+  askedMs = Date.now();
+  try {
+    await feed.refresh(view.hasCharts);
+    answeredMs = Date.now();
+    problem = null;
+  } catch (error) {
+    problem = (error as Error).message;
+  }
+  isAsking = false;
+  show();
+}
+
+function show(): void {
+  const { entries, nowMs } = feed;
+  const selected = selectEntries(entries, view, nowMs);
+  table.show(selected.slice(0, rows), nowMs, view.hasCharts && feed.recent.size > 0 ? feed.recent : null);
+  table.showSort(view.sort, view.isDescending);
+  controls.show(view, entries);
+  showNotices();
+  showFacts();
+  showCount(selected.length);
+  byId('explorer').dataset.ready = String(answeredMs > 0);
+}
+
+function showNotices(): void {
+  const { nowMs, offsetMs, ageSeconds, isStale } = feed;
+  const texts: string[] = [];
+  if (problem !== null) {
+    const rest =
+      answeredMs === 0 ? 'No price can be shown yet.' : `The prices are those of ${momentText(instant(answeredMs))}.`;
+    texts.push(`No connection: ${problem}. ${rest} The page asks again every ${POLL_MS / 1000} seconds.`);
+  } else if (isStale) {
+    texts.push(
+      `This is a copy, ${agoText(ageSeconds * 1000).replace(/ ago$/, '')} old: the service behind it does not answer.`,
+    );
+  }
+  if (offsetMs !== 0) {
+    const by = agoText(Math.abs(offsetMs)).replace(/ ago$/, '');
+    const side = offsetMs > 0 ? 'ahead of' : 'behind';
+    texts.push(
+      `The clock of this computer is ${by} ${side} that of the service. Ages follow the service: it is ${momentText(instant(nowMs))} there.`,
+    );
+  }
+  const notices = byId('notices');
+  if (notices.dataset.shown === texts.join('\n')) return;
+  notices.dataset.shown = texts.join('\n');
+  notices.replaceChildren(
+    ...texts.map((text, index) =>
+      element(
+        'p',
+        { class: 'notice' },
+        text,
+        ...(problem !== null && index === 0 ? [' ', button('Ask now', () => void refresh())] : []),
+      ),
+    ),
+  );
+}
+
+function showFacts(): void {
+  const { snapshot, entries, nowMs } = feed;
+  if (snapshot === null) return;
+  const { counts, generation, publishedAt } = snapshot;
+  const many = (number: number, word: string): string =>
+    `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
+  const currencies = countsBy(entries, 'currency').size;
+  byId('facts').replaceChildren(
+    `${many(counts.markets, 'market')} of ${many(countsBy(entries, 'kind').size, 'kind')} in `,
+    `${currencies === 1 ? '1 currency' : `${currencies} currencies`}. `,
+    `Generation ${generation.toLocaleString('en')}, published `,
+    element(
+      'time',
+      { datetime: publishedAt, title: momentText(publishedAt) },
+      agoText(nowMs - Date.parse(publishedAt)),
+    ),
+    `. Checked ${agoText(Date.now() - answeredMs)}.`,
+  );
+}
+
+function showCount(selected: number): void {
+  const { entries, nextCursor, snapshot } = feed;
+  const text = countText(selected);
+  byId('count').textContent = text;
+  window.clearTimeout(speaking);
+  speaking = window.setTimeout(() => {
+    const spoken = byId('spoken');
+    if (spoken.textContent !== text) spoken.textContent = text;
+  }, SPOKEN_AFTER_MS);
+
+  const left = selected - rows;
+  const parts: (Node | string)[] = [];
+  if (answeredMs === 0) parts.push(problem === null ? 'Reading the prices …' : '');
+  else if (entries.length === 0) parts.push('No market is published yet.');
+  else if (selected === 0) parts.push('No market matches. Try fewer letters, or another kind or currency.');
+  if (left > 0) {
+    parts.push(
+      `Rows 1–${rows.toLocaleString('en')} of ${selected.toLocaleString('en')}. `,
+      button(`Show ${Math.min(left, ROWS_AT_ONCE)} more`, () => {
+        const first = rows;
+        rows += ROWS_AT_ONCE;
+        show();
+        table.focusRow(first);
+      }),
+    );
+  }
+  if (nextCursor !== null) {
+    parts.push(
+      ` Of ${(snapshot?.counts.markets ?? 0).toLocaleString('en')} markets, the first ${entries.length.toLocaleString('en')} are read: filters look among them. `,
+      button('Read more markets', () => void readMore()),
+    );
+  }
+  byId('more').replaceChildren(...parts);
+}
+
+function countText(selected: number): string {
+  const all = feed.entries.length;
+  if (answeredMs === 0) return '';
+  const word = all === 1 ? 'market' : 'markets';
+  return selected === all
+    ? `${all.toLocaleString('en')} ${word}`
+    : `${selected.toLocaleString('en')} of ${all.toLocaleString('en')} ${word}`;
+}
+
+async function readMore(): Promise<void> {
+  try {
+    await feed.readMore();
+  } catch (error) {
+    problem = (error as Error).message;
+  }
+  show();
+}
+
+const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
+
+for (const sortButton of tableElement.querySelectorAll<HTMLButtonElement>('button[data-sort]')) {
+  sortButton.addEventListener('click', () => {
+    const sort = sortButton.dataset.sort as ListSort;
+    // Rows with the most notes are the ones that are looked for.
+    changeView({ sort, isDescending: sort === view.sort ? !view.isDescending : sort === 'notes' });
+  });
+}
+byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN', location.origin) ?? '';
+byId('explorer').hidden = false;
+addEventListener('hashchange', () => {
+  view = parseView(location.hash) ?? view;
+  rows = ROWS_AT_ONCE;
+  show();
+});
+addEventListener('online', () => void refresh());
+document.addEventListener('visibilitychange', tick);
+setInterval(tick, TICK_MS);
+
+/** Asks only while somebody looks. */
+function tick(): void {
+  if (document.visibilityState === 'hidden') return;
+  if (Date.now() - askedMs >= POLL_MS) void refresh();
+  else show();
+}
+
+show();
+void refresh();

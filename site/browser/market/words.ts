@@ -5,7 +5,8 @@ import type { PublicMetric, PublicObservation } from '../../../contract/metric.t
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownReason']>, string>> = {
+/** Why a value is unknown. */
+export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownReason']>, string>> = {
   'not-published': 'the source published no value',
   withheld: 'the source withholds it',
   'not-applicable': 'there is no such value',

@@ -1,0 +1,171 @@
+/** The page of all markets, in Chromium. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const shown = (page: Page) => page.locator('#explorer[data-ready=true]').waitFor();
+const rows = (page: Page) => page.locator('tbody tr');
+const slugs = (page: Page): Promise<string[]> =>
+  rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-slug') ?? ''));
+/** Someone looks again after half a minute: the page asks what has changed. */
+const lookAgain = (page: Page) => page.evaluate("dispatchEvent(new Event('online'))");
+
+/** A line of the file of newest prices. */
+const entry = (fields: object) => ({
+  ...{ slug: 'a', name: 'A market', decimal: '36690.00', decimalPerUnit: '366.9', quantity: 100, unit: 'EUR' },
+  ...{ currency: 'HUF', observedAt: '2026-10-01T00:00:00Z', releasedAt: null, updatedAt: null, source: 'A source' },
+  ...{ status: 'final', unknownReason: null, recordedAt: null, kind: 'fx', confidence: 'high', disputed: false },
+  ...{ retired: false, expectedNextAt: null, graceSeconds: null, ...fields },
+});
+
+async function answer(page: Page, file: 'latest' | 'recent', data: readonly object[]): Promise<void> {
+  await page.route(`**/api/v1/${file}`, (route) => route.fulfill({ json: { data } }));
+}
+
+it('is good to look at, wide and narrow, light and dark', async () => {
+  const { page, complaints } = await openPage(browser);
+  // Twenty rows: the rules of axe take a second for every forty.
+  await expectGoodLooks(page, 'explorer', '/#kind=metal', shown);
+  await page.goto('/#');
+  expect(await rows(page).count()).toBe(175);
+  expect(await page.locator('#facts').textContent()).toMatch(
+    /^175 markets of 3 kinds in 54 currencies\. Generation 1,/,
+  );
+  const row = page.locator('[data-slug=aave-eur]');
+  expect(await row.innerText()).toMatch(/1,313\.14 EUR\s+per 10 AAVE\s+131\.314 per AAVE/);
+  expect(await row.locator('data').getAttribute('value')).toBe('1313.14');
+  expect(await row.locator('time').getAttribute('datetime')).toBe('2026-09-29T00:00:00Z');
+  expect(await row.locator('.of-chart').textContent()).toMatch(/^30 prices since .*last 1,313\.14, lowest .* EUR/);
+  expect(complaints).toEqual([]);
+});
+
+it('is used by keyboard: filter, sort, share, and go back to everything', async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto('/');
+  await shown(page);
+  await page.keyboard.press('/');
+  await page.keyboard.type('gold eur');
+  expect(await slugs(page)).toEqual(['gold-eur']);
+  await page.getByRole('status').getByText('1 of 175 markets').waitFor();
+  await page.keyboard.type('x');
+  expect(await page.locator('#more').innerText()).toContain('No market matches');
+  await page.getByRole('button', { name: 'Show all' }).press('Enter');
+  await page.getByLabel('Kind').selectOption('metal');
+  await page.getByLabel('Currency').selectOption('EUR');
+  await page.getByRole('button', { name: 'Market' }).press('Enter');
+  const metals = ['silver-eur', 'platinum-eur', 'palladium-eur', 'gold-eur'];
+  expect(await slugs(page)).toEqual(metals);
+  expect(await page.locator('th[aria-sort]').getAttribute('aria-sort')).toBe('descending');
+  await page.getByLabel('Charts').press('Space');
+  expect(await page.locator('.of-chart svg').count()).toBe(0);
+  const shared = page.url();
+  expect(new URL(shared).hash).toBe('#kind=metal&currency=EUR&sort=name-descending&charts=off');
+  await page.getByLabel('Key / filters').press('Space');
+  await page.keyboard.press('/');
+  expect(await page.locator('input[type=search]:focus').count()).toBe(0);
+
+  const other = await openPage(browser);
+  await other.page.goto(shared);
+  await shown(other.page);
+  expect(await slugs(other.page)).toEqual(metals);
+  await other.page.goto('/#q=bitcoin');
+  expect(await rows(other.page).count()).toBe(4);
+  expect([...complaints, ...other.complaints]).toEqual([]);
+});
+
+it('asks what has changed, and gets 304s; while the edge is down, rows stay with a notice', async () => {
+  const { page, complaints } = await openPage(browser);
+  const log: string[] = [];
+  page.on('response', (response) => {
+    if (response.url().includes('/api/')) log.push(`${response.status()} ${new URL(response.url()).pathname}`);
+  });
+  await page.goto('/');
+  await shown(page);
+  const files = ['snapshot', 'latest', 'recent'].map((name) => `/api/v1/${name}`);
+  expect(log.sort()).toEqual(files.map((file) => `200 ${file}`).sort());
+  log.length = 0;
+  await page.getByRole('link', { name: 'Aave, Euro' }).focus();
+  await lookAgain(page);
+  await expect.poll(() => [...log].sort()).toEqual(files.map((file) => `304 ${file}`).sort());
+
+  const down = (route: { abort(): Promise<void> }) => route.abort();
+  await page.route('**/api/**', down);
+  await lookAgain(page);
+  const notice = page.getByText('No connection: the service gave no answer.');
+  await notice.waitFor();
+  expect(await rows(page).count()).toBe(175);
+  await page.unroute('**/api/**', down);
+  await page.getByRole('button', { name: 'Ask now' }).click();
+  await notice.waitFor({ state: 'detached' });
+  // The browser itself complains of the requests that came to nothing.
+  expect(complaints.filter((complaint) => !complaint.includes('ERR_FAILED'))).toEqual([]);
+});
+
+it('says of a price that it is unknown and why, late, disputed; cuts long names; and shows texts as texts', async () => {
+  const { page, complaints } = await openPage(browser);
+  const long = `${'Rinderhälften, frei Schlachtstätte '.repeat(5)}${'Xy'.repeat(20)}`;
+  await answer(page, 'recent', []);
+  await answer(page, 'latest', [
+    entry({ slug: 'unknown', decimal: null, decimalPerUnit: null, unknownReason: 'withheld' }),
+    entry({ slug: 'never', decimal: null, decimalPerUnit: null, observedAt: null, source: null, status: null }),
+    entry({
+      slug: 'late',
+      disputed: true,
+      status: 'provisional',
+      expectedNextAt: '2026-10-02T15:00:00Z',
+      graceSeconds: 60,
+    }),
+    entry({
+      slug: 'long-name'.repeat(8),
+      name: long,
+      decimal: '-90071992547409.91',
+      unit: 'hundredweight of cold carcass',
+    }),
+    entry({ slug: 'html', name: '<img src=x onerror=alert(1)>' }),
+  ]);
+  await expectGoodLooks(page, 'explorer-states', '/', shown);
+  const texts = async (slug: string) => (await page.locator(`[data-slug=${slug}]`).innerText()).split(/\s*[\n\t]\s*/);
+  expect(await texts('unknown')).toEqual(expect.arrayContaining(['unknown', 'the source withholds it']));
+  expect(await texts('never')).toEqual(expect.arrayContaining(['unknown', 'never observed', 'never']));
+  expect((await texts('late')).join(' ')).toMatch(/disputed late since 2 Oct( \d{4})? provisional$/);
+  expect((await texts('html'))[0]).toBe('<img src=x onerror=alert(1)>');
+  expect(complaints).toEqual([]);
+});
+
+it('shows 5,000 markets in parts, and filters all of them', async () => {
+  const { page, complaints } = await openPage(browser);
+  await answer(page, 'recent', []);
+  await answer(
+    page,
+    'latest',
+    Array.from({ length: 5000 }, (_, n) => entry({ slug: `m-${n}`, name: `Market ${n}` })),
+  );
+  await page.goto('/');
+  await shown(page);
+  expect(await page.locator('#more').innerText()).toContain('Rows 1–200 of 5,000');
+  await page.getByRole('button', { name: 'Show 200 more' }).click();
+  expect(await rows(page).count()).toBe(400);
+  expect(await page.locator('tr:focus-within').getAttribute('data-slug')).toBe('m-200');
+  await page.getByLabel('Filter by name or slug').fill('4999');
+  expect(await slugs(page)).toEqual(['m-4999']);
+  expect(complaints).toEqual([]);
+});
+
+it('reads the list page by page where there is no file of all prices', async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.route('**/api/v1/snapshot', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), projections: [] } });
+  });
+  await page.goto('/#q=usd');
+  await shown(page);
+  expect(await page.locator('#count').innerText()).toMatch(/ of 175 markets$/);
+  expect(await page.locator('[data-slug=gold-usd]').innerText()).toContain('per troy ounce');
+  expect(complaints).toEqual([]);
+});
