@@ -84,6 +84,23 @@ describe('a market', () => {
     await page.context().close();
   });
 
+  it('says that a value which the log does not have must not be relied on', async () => {
+    const { page } = await openPage(browser);
+    await page.route('**/markets/wheat-eur/history*', async (route) => {
+      const text = await (await fetch(route.request().url())).text();
+      const body = text.replaceAll('"confidence":"low"', '"confidence":"high"');
+      await route.fulfill({ contentType: 'application/json', body });
+    });
+    await page.goto('/markets/wheat-eur');
+    await isRead(page);
+    await chartOf(page).press('End');
+    await provenanceOf(page)
+      .getByText(/does not agree: confidence of this row differs from entry \d+/)
+      .waitFor();
+    expect(await provenanceOf(page).getByRole('link', { name: 'Download' }).count()).toBe(0);
+    await page.context().close();
+  });
+
   it('shows unknown values in words, marks corrections and retractions, and keeps replaced versions', async () => {
     const { page } = await openMarket('wheat-eur');
     await page.getByRole('button', { name: 'Older' }).click();
