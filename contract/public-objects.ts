@@ -27,6 +27,7 @@ import {
   JSON_TYPE,
   marketKind,
   type PublicObjectPolicy,
+  singleKind,
   siteKind,
   whole,
 } from './public-object-policy.ts';
