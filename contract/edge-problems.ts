@@ -67,7 +67,7 @@ export function statusOfObject(contentType: string): 200 | 410 {
   return contentType === PROBLEM_CONTENT_TYPE ? 410 : 200;
 }
 
-/** `type` is a URL: it leads to the catalogue, and will not change. */
+/** `type` is a URL: it leads to a page about the problem, and will not change. */
 export function problemType(code: ProblemCode): string {
   return `/problems/${code}`;
 }

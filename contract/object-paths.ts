@@ -8,6 +8,7 @@ export const MARKET_LIST_PATH = `${ROOT}/markets.json`;
 export const SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
 export const WAITLIST_PATH = `${ROOT}/waitlist.json`;
 export const OPENAPI_PATH = `${ROOT}/openapi.json`;
+/** The catalogue. It has the path of its URL. */
 export const PROBLEMS_PATH = '/problems.json';
 /** The folder of the pages for people. */
 export const SITE_ROOT = '/site';

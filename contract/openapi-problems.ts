@@ -16,7 +16,7 @@ const EXAMPLE = problem('validation-failed', 'Not every slug names a market: see
 /** A problem document (RFC 9457) as a client may read it. */
 export const problemSchema = z
   .strictObject({
-    type: z.string().describe('`/problems/<code>`: a URL that leads to the catalogue of problems. It will not change.'),
+    type: z.string().describe('`/problems/<code>`: a URL that leads to a page about the problem. It will not change.'),
     title: z.string().describe('A short summary. The same `code` always has the same title.'),
     status: z.int().min(400).max(599).describe('The HTTP status of the answer.'),
     code: z.enum(Object.keys(PROBLEMS) as [ProblemCode]).describe('Stable, for programs.'),

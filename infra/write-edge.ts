@@ -3,7 +3,7 @@
  *
  * - It tells the origin the viewer's address. API Gateway's own word for the sender is an address of CloudFront, and
  *   `X-Forwarded-For` may begin with anything that the viewer has made up.
- * - Problem types are relative URLs, so on this host too they must lead to the catalogue.
+ * - Problem types are relative URLs, so on this host too they must lead to their pages.
  *
  * @param readBaseUrl without a slash at the end; may be a token of CDK
  */

@@ -17,6 +17,7 @@ import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
 import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../mirror/upstream.ts';
+import { readSite } from '../site-folder.ts';
 
 export interface MirrorCommand {
   readonly url: URL;
@@ -68,7 +69,8 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const { maxBytes, logKeys, editions } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
   const upstream = boundedReader(url);
-  const mirror = new Mirror({ folder, upstream, maxBytes, logKeys, editions, onTrusted, nowMs, pause });
+  const site = await readSite();
+  const mirror = new Mirror({ folder, upstream, site, maxBytes, logKeys, editions, onTrusted, nowMs, pause });
   try {
     await mirror.open();
     const server = await serve(command, mirror, folder.objects, log);

@@ -144,10 +144,10 @@ function welcome({ baseUrl, metricsUrl, operatorKey, logKeys }: Service, config:
   const commands = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? '' : `\n  ${styleText('dim', title)}\n${lines.map((line) => `    ${line}\n`).join('')}`;
   return `
-  ${label('Address')}${styleText('bold', baseUrl)}
+  ${label('Address')}${styleText('bold', baseUrl)}  (pages for a browser, files for programs)
   ${label('Data in')}${folder}${metricsUrl === null ? '' : `\n  ${label('Metrics')}${metricsUrl}`}
 ${logKeys === null ? '' : `  ${label('Log')}${logKeys.origin}, signed by ${shownFolder(config)}/log-key\n`}  ${label('Stop')}Ctrl-C; the next start continues
-${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
+${commands('Write, as the operator or as a user (more at /docs/ of this address)', writes)}${commands('Read', reads)}`;
 }
 
 /** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on its own signal. */

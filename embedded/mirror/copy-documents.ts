@@ -1,6 +1,6 @@
 /** Takes over the documents that depend on no record. */
 
-import { problemType } from '../../contract/edge-problems.ts';
+import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
@@ -13,7 +13,7 @@ import type { MirrorWorld } from './mirror-world.ts';
 const DOCUMENTS: readonly (readonly [url: string, name: PublicObjectName])[] = [
   [WAITLIST_URL, { kind: 'waitlist' }],
   [OPENAPI_URL, { kind: 'openapi' }],
-  [problemType('not-found'), { kind: 'problems' }],
+  [PROBLEMS_PATH, { kind: 'problems' }],
 ];
 
 /** Nothing of a document with a finding is put. */

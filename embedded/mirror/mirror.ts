@@ -4,6 +4,7 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
+import { type Site, siteObject } from '../../publisher/plan/site.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/runtime.ts';
@@ -30,6 +31,8 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly logKeys: readonly string[];
   /** Names of editions that are copied, too. */
   readonly editions: readonly string[];
+  /** The pages for people. */
+  readonly site: Site;
   /** Receives the key of a log that was trusted because the service shows it. */
   readonly onTrusted: (vkey: string) => void;
   readonly pageSizes?: PageSizes;
@@ -152,13 +155,25 @@ export class Mirror {
   }
 
   async #sweep(): Promise<void> {
-    const { folder, nowMs } = this.#options;
+    const { folder, nowMs, site } = this.#options;
     const logSizes = [this.#log?.checkpoint?.size ?? 0, this.#log?.state.bodiesAt ?? 0];
-    const options = { lost: new Set(this.#lost), logSizes, nowMs: nowMs() };
+    const options = { lost: new Set(this.#lost), logSizes, siteFiles: site.files, nowMs: nowMs() };
     const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, options);
     folder.unreached = unreached;
     this.#broken = new Set(broken);
+    await this.#putSite();
     this.#sweptAtMs = nowMs();
+  }
+
+  /**
+   * The pages are those of the mirror's own version. A copy of the service's would be scripts that nobody has verified,
+   * and readers of the mirror would run them.
+   */
+  async #putSite(): Promise<void> {
+    const { site } = this.#options;
+    for (const file of Object.keys(site.files)) {
+      await this.#copy.put(siteObject(file), { body: await site.read(file), generation: this.#generation ?? 0 });
+    }
   }
 
   get document(): MirrorDocument {

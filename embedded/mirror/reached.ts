@@ -13,7 +13,9 @@ import {
 } from '../../contract/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { EDITIONS_URL } from '../../contract/routes.ts';
+import { isSiteFile } from '../../publisher/sweep/site-files.ts';
 import { EXPORT_ROOT } from '../../publisher/verify/check-exports.ts';
+import type { PublishedSite } from '../../storage/records/publication.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import type { MirrorCopy } from './copy.ts';
 
@@ -34,6 +36,8 @@ export interface ReachOptions {
   readonly lost: ReadonlySet<string>;
   /** The sizes of the log whose partial tiles are in use. */
   readonly logSizes: readonly number[];
+  /** By their paths in the built site. Default: none. */
+  readonly siteFiles?: Readonly<PublishedSite>;
   readonly nowMs: number;
 }
 
@@ -64,6 +68,7 @@ export class CopyReach {
   async has(name: PublicObjectName): Promise<boolean> {
     const { lost, logSizes } = this.#options;
     if ('tile' in name) return isTileReached(name, logSizes);
+    if (isSiteFile(name)) return Object.hasOwn(this.#options.siteFiles ?? {}, name.file);
     if ('edition' in name) return this.#editions.includes(name.edition);
     if (name.kind.startsWith('export-')) return this.#exported.has(publicKey(name));
     if ('cursor' in name)

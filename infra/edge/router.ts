@@ -10,7 +10,6 @@ import {
   type EdgeProblem,
   edgeProblem,
   NOT_FOUND_PROBLEM,
-  PROBLEM_CODES,
   PROBLEM_CONTENT_TYPE,
 } from '../../contract/edge-problems.ts';
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
@@ -92,14 +91,13 @@ const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/h
 const RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 /** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
-/** The URLs to which problems lead, and that of the catalogue. */
-const PROBLEM = new RegExp(`^/problems(\\.json|/(${PROBLEM_CODES.join('|')}))$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 /** Pages for people that are alone in their folder. `/index.html` is CloudFront's name for `/`. */
 const INDEX_PAGE = /^\/(?:(docs|status)\/?|(?:index\.html)?)$/;
 /** One page shows every market: its script reads the slug. */
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
-const PAGE = /^\/docs(\/[a-z0-9-]{1,99}){1,2}$/;
+/** The `type` of a problem leads to a page, too. */
+const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 
 /** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */
@@ -187,7 +185,7 @@ function singlePath(uri: string): string | null {
   if (uri === SNAPSHOT_URL) return SNAPSHOT_PATH;
   if (uri === WAITLIST_URL) return WAITLIST_PATH;
   if (uri === OPENAPI_URL) return OPENAPI_PATH;
-  if (PROBLEM.test(uri)) return PROBLEMS_PATH;
+  if (uri === PROBLEMS_PATH) return uri;
   if (SITE_FILE.test(uri)) return SITE_ROOT + uri;
   return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1').replace(RATES_ALIAS, '$1/$2.json') : null;
 }

@@ -1,7 +1,8 @@
 /** Checks the documents that explain the use of the API. They exist in every generation. */
 import * as z from 'zod';
 import type { Json } from '../../contract/canonical-json.ts';
-import { PROBLEM_CONTENT_TYPE, problemType } from '../../contract/edge-problems.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { waitlistSchema } from '../../contract/waitlist.ts';
 import { checkBody, type Excuse, type Findings } from './check-body.ts';
@@ -41,5 +42,5 @@ export async function checkDocuments(reader: PublicReader, findings: Findings): 
     findings.add(WAITLIST_URL, 'link', 'sends requests to another address than the one in `email`');
   }
   await checkBody(reader, findings, OPENAPI_URL, openapiSchema, examples);
-  await checkBody(reader, findings, problemType('not-found'), catalogueSchema);
+  await checkBody(reader, findings, PROBLEMS_PATH, catalogueSchema);
 }

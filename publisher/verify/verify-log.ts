@@ -5,13 +5,13 @@
 import { hash } from 'node:crypto';
 import pMap from 'p-map';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { problemType } from '../../contract/edge-problems.ts';
 import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { snapshotSchema } from '../../contract/market.ts';
+import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
@@ -236,7 +236,7 @@ class Look {
 
   /** They explain the use of the API, and are in no log. Their own entity tags say whether they are whole. */
   async #checkDocuments(findings: Findings): Promise<void> {
-    for (const url of [WAITLIST_URL, OPENAPI_URL, problemType('not-found')]) {
+    for (const url of [WAITLIST_URL, OPENAPI_URL, PROBLEMS_PATH]) {
       const { status, headers, body } = await this.#reader(url);
       const named = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(headers.get('etag') ?? '')?.[1];
       if (status !== 200 || named === undefined || digestsOf(body).includes(named)) continue;

@@ -16,6 +16,7 @@ import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLatest, ReadPrices } from './check-latest.ts';
 import { checkRemoved } from './check-removed.ts';
+import { checkSite } from './check-site.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
 import { ALL_MARKETS, assertShare, type Share } from './share.ts';
@@ -108,6 +109,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     }
   }
   await checkDocuments(reader, findings);
+  await checkSite(reader, findings);
   if (list.head !== null) {
     const read = { entries: list.latest, digest: list.head.digest, prices };
     await checkLatest(reader, findings, read, projections);

@@ -110,15 +110,16 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ].map((path) => [path, 'not-found'] as const),
   ['/api/v1/latest?x=1', 'unknown-query-parameter'],
   [`/api/v1/markets/gold-usd/history.csv?cursor=${C}`, 'unknown-query-parameter'],
-  // The URLs of problems lead to the catalogue.
-  ...PROBLEM_CODES.map((code) => [`/problems/${code}`, '/problems.json'] as const),
+  // The URLs of problems lead to their pages. No page has another name, and the origin has the 404 for it.
+  ...PROBLEM_CODES.map((code) => [`/problems/${code}`, `/site/problems/${code}.html`] as const),
+  ['/problems/no-such-problem', '/site/problems/no-such-problem.html'],
+  ['/problems/not-found?x', '/site/problems/not-found.html'],
   ['/problems', 'not-found'],
   ['/problems/', 'not-found'],
-  ['/problems/no-such-problem', 'not-found'],
   ['/problems/not-found/', 'not-found'],
   ['/problems/not-found.json', 'not-found'],
+  ['/problems.json?x', 'unknown-query-parameter'],
   ['/problems.json', '/problems.json'],
-  ['/problems/not-found?x', 'unknown-query-parameter'],
   // Pages for people, and what they load.
   ...['/', '/index.html'].map((path) => [path, '/site/index.html'] as const),
   ...['/status', '/status/'].map((path) => [path, '/site/status/index.html'] as const),

@@ -16,9 +16,9 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 /** The module as it is packed: readable, and compressed as a CDN does it. */
 const COMPRESSED_BYTES_MAX = 15_000;
 
-/** The examples of the README, in order. */
-const EXAMPLES = [...readFileSync(join(ROOT, 'client/README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
-  ([, code = '']) => code,
+/** The examples of the README and of the page about clients, in order. */
+const EXAMPLES = ['client/README.md', 'docs/clients.md'].flatMap((page) =>
+  [...readFileSync(join(ROOT, page), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code),
 );
 
 let folder: string;
@@ -108,11 +108,14 @@ test.each([
     (lines: readonly string[]) => lines.map((line) => line.replace(/"[^"]+"$/, 'ETAG')),
     ['applied 2 []', 'Breakfast ETAG'],
   ],
+  ['docs/clients.md', (lines: readonly string[]) => lines[0], '2026-09-29T00:00:00Z price'],
 ])('runs the example of %s with plain Node 20', async (name, seen, expected) => {
-  const index = ['the newest prices', 'a history', 'every change', 'a proof', 'a write'].indexOf(name);
+  const index = ['the newest prices', 'a history', 'every change', 'a proof', 'a write', 'docs/clients.md'].indexOf(
+    name,
+  );
   writeFileSync(join(empty, `example-${index}.mjs`), examples[index] as string);
   expect(seen(await run(`example-${index}.mjs`))).toEqual(expected);
-  expect(EXAMPLES).toHaveLength(5);
+  expect(EXAMPLES).toHaveLength(6);
 });
 
 describe('its types', () => {

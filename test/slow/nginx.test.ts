@@ -10,6 +10,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
 import { problem } from '../../contract/problems.ts';
 import { formatApiKey, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
@@ -176,6 +177,18 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
       expect((await ask(path)).field('cache-status') ?? '').not.toMatch(/nginx; hit/);
     }
   });
+
+  it.each(['/', '/docs/', '/status', '/markets/gold-usd', '/problems/not-found'])(
+    'keeps the page %s with its security headers',
+    async (path) => {
+      await ask(path);
+      const page = await ask(path);
+      expect([page.status, page.field('content-type')]).toEqual([200, PAGE_CONTENT_TYPE]);
+      expect(page.field('cache-status')).toMatch(/nginx; hit$/);
+      for (const [name, value] of Object.entries(PAGE_HEADERS)) expect(page.all(name)).toEqual([value]);
+      expect((await ask(`${path}?utm_source=x`)).field('cache-status')).not.toMatch(/nginx; (hit|.* stored)/);
+    },
+  );
 
   it('has no /metrics, and shows /healthz uncached', async () => {
     expect((await ask('/metrics')).status).toBe(404);

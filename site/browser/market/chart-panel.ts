@@ -28,6 +28,8 @@ export interface ChartContent {
 
 /** Page up and Page down go so many points, or a tenth of those on the screen. */
 const LARGE_STEP = 10;
+/** Longer units are cut beside the axis; the head of the page has them whole. */
+const AXIS_TEXT_MAX = 36;
 /** The live region waits so long, so that a key that is held down does not flood it. */
 const SPEECH_DELAY_MS = 200;
 
@@ -79,7 +81,9 @@ export class ChartPanel {
     const { data, marketName, metrics } = content;
     this.#showMetrics(metrics, data.metric);
     this.#showLegend();
-    this.#chart.show({ ...content, hidden: this.#hidden });
+    const { axisText } = content;
+    const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
+    this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
     this.#showRange();
     const [first, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first === undefined || last === undefined ? '' : `, ${dayOf(first)} to ${dayOf(last)}`;

@@ -70,7 +70,7 @@ export class ObservationsTable {
     const from = this.#page * ROWS_PER_PAGE;
     const shown = rows.slice(from, from + ROWS_PER_PAGE);
     this.#body.replaceChildren(...shown.map((row) => this.#row(row)));
-    this.#caption.textContent = `Observations of ${metric}${moment}, newest first. Times are in UTC.`;
+    this.#caption.textContent = `Observations of ${metric}${moment}, newest first`;
     const count = rows.length.toLocaleString('en');
     const last = (from + shown.length).toLocaleString('en');
     this.#said.textContent =

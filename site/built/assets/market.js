@@ -97,8 +97,11 @@ function historyView(market, rows, asOf) {
     return { visible: visible2, metrics: market.metrics, bySource: market.bySource };
   }
   const reading = new AsOfReading(asOf);
-  const visible = [...rows].filter((row) => reading.add(row));
+  const visible = [...rows].filter((row) => reading.add(row)).map(asKnownThen);
   return { visible, metrics: { price: null, ...reading.metrics }, bySource: reading.bySource };
+}
+function asKnownThen(row) {
+  return row.supersededBy === null ? row : { ...row, supersededAt: null, supersededBy: null };
 }
 function knownMoments(rows, clock, max2 = 2e3) {
   const moments = /* @__PURE__ */ new Set();
@@ -299,6 +302,8 @@ var AsOfPanel = class {
   #radios = /* @__PURE__ */ new Map();
   #onChange;
   #moments = [];
+  /** The clock and the version of the store that the moments are of. */
+  #momentsOf = "";
   #asOf = null;
   constructor(onChange) {
     this.#onChange = onChange;
@@ -339,12 +344,13 @@ var AsOfPanel = class {
       this.#said
     );
   }
-  /** @param rows newest first, replaced versions included */
-  show(rows, asOf, note) {
+  show(store, asOf, note) {
     this.#asOf = asOf;
     const clock = asOf?.clock ?? this.#clock();
     this.#radios.get(clock).checked = true;
-    this.#moments = knownMoments(rows, clock);
+    const momentsOf = `${clock} ${store.version}`;
+    if (momentsOf !== this.#momentsOf) this.#moments = knownMoments(store.newestFirst(), clock);
+    this.#momentsOf = momentsOf;
     this.#slider.max = String(this.#moments.length);
     const at = asOf === null ? -1 : this.#moments.findLastIndex((ms) => ms <= asOf.atMs);
     this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));
@@ -370,7 +376,7 @@ function isShowable({ retraction, supersededBy }) {
 }
 
 // site/browser/market/chart-data.ts
-function chartData(visible, metric) {
+function chartData(visible, metric, order2 = []) {
   const seconds = [];
   const series = /* @__PURE__ */ new Map();
   const units = /* @__PURE__ */ new Set();
@@ -390,7 +396,10 @@ ${unit}`;
     line.rows[at] = row;
     line.values[at] = chartNumber(row);
   }
-  const lines = [...series.values()].sort((left, right) => left.name < right.name ? -1 : 1);
+  const rankOf = (name) => order2.includes(name) ? order2.indexOf(name) : order2.length;
+  const lines = [...series.values()].sort(
+    (one, other) => rankOf(one.name) - rankOf(other.name) || (one.name < other.name ? -1 : 1)
+  );
   for (const line of lines) {
     line.values.length = seconds.length;
     line.rows.length = seconds.length;
@@ -398,8 +407,8 @@ ${unit}`;
   const named = units.size < 2 ? lines : lines.map((line) => ({ ...line, name: `${line.name} (${line.unit})` }));
   return { metric, seconds, series: named };
 }
-function metricNames(market, visible) {
-  const names = /* @__PURE__ */ new Set([...Object.keys(market.metrics), ...visible.map(({ metric }) => metric)]);
+function metricNames(...lists) {
+  const names = new Set(lists.flatMap((list) => [...list]));
   names.delete("price");
   return ["price", ...[...names].sort()];
 }
@@ -601,6 +610,7 @@ function lookOfSeries(index) {
 // site/browser/market/chart-marks.ts
 var FLOOR = 10;
 var POINT_SPACE = 12;
+var LABEL_HEIGHT = 17;
 function pointOf(plot, row) {
   const digits = digitsOf(row);
   const x = plot.valToPos(Date.parse(row.observedAt) / 1e3, "x", true);
@@ -634,6 +644,44 @@ function drawMarks(plot, { data, colours, hidden, chosen, isDisputed }) {
   }
   if (chosen !== null) drawChosen(plot, chosen, colours);
   ctx.restore();
+  drawLabels(plot, { data, colours, hidden });
+}
+function drawLabels(plot, { data, colours, hidden }) {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  const height = LABEL_HEIGHT * scale;
+  const labels = data.series.flatMap(({ name }, index) => {
+    const row = hidden.has(name) ? null : lastRow(data, index);
+    const digits = row === null ? null : digitsOf(row);
+    return row === null || digits === null ? [] : [{ digits, index, y: pointOf(plot, row).y }];
+  });
+  ctx.save();
+  ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  let free = bbox.top;
+  for (const { digits, index, y } of labels.sort((one, other) => one.y - other.y)) {
+    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+    const top = Math.max(free, y - height / 2);
+    free = top + height + scale;
+    const left = bbox.left + bbox.width + 3 * scale;
+    ctx.fillStyle = colours.series[lookOfSeries(index).colour];
+    ctx.fillRect(left, top, ctx.measureText(digits).width + 8 * scale, height);
+    ctx.fillStyle = colours.surface;
+    ctx.fillText(digits, left + 4 * scale, top + height / 2);
+  }
+  ctx.restore();
+}
+function labelMargin(data) {
+  const digits = data.series.map((_2, index) => {
+    const row = lastRow(data, index);
+    return row === null ? 0 : digitsOf(row)?.length ?? 0;
+  });
+  return 14 + 7 * Math.max(0, ...digits);
+}
+function lastRow(data, series) {
+  const place = endOfSeries(data, series, "last");
+  return (place === null ? void 0 : rowAt(data, place)) ?? null;
 }
 function drawMark(ctx, mark, look) {
   const { x, y, size, ground, colours } = look;
@@ -650,6 +698,16 @@ function drawMark(ctx, mark, look) {
     ctx.fillStyle = ground;
     ctx.arc(x, y, size * 0.8, 0, 2 * Math.PI);
     ctx.fill();
+  } else if (mark === "disputed") {
+    ctx.strokeStyle = colours.alarm;
+    ctx.fillStyle = ground;
+    ctx.moveTo(x, y - size);
+    ctx.lineTo(x + size, y + size * 0.8);
+    ctx.lineTo(x - size, y + size * 0.8);
+    ctx.closePath();
+    ctx.fill();
+    ctx.moveTo(x, y - size * 0.35);
+    ctx.lineTo(x, y + size * 0.45);
   } else {
     ctx.strokeStyle = colours.ink;
     ctx.fillStyle = ground;
@@ -662,26 +720,9 @@ function drawMark(ctx, mark, look) {
   }
   ctx.stroke();
 }
-function drawDispute(ctx, x, y, size, colours) {
-  ctx.setLineDash([]);
-  ctx.fillStyle = colours.surface;
-  ctx.strokeStyle = colours.alarm;
-  ctx.beginPath();
-  ctx.moveTo(x, y - size);
-  ctx.lineTo(x + size, y + size * 0.8);
-  ctx.lineTo(x - size, y + size * 0.8);
-  ctx.closePath();
-  ctx.fill();
-  ctx.stroke();
-  ctx.beginPath();
-  ctx.moveTo(x, y - size * 0.35);
-  ctx.lineTo(x, y + size * 0.45);
-  ctx.stroke();
-}
 function drawLast(plot, { data, colours, index, colour, isDisputed }) {
-  const place = endOfSeries(data, index, "last");
-  const row = place === null ? void 0 : rowAt(data, place);
-  if (row === void 0) return;
+  const row = lastRow(data, index);
+  if (row === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   const { x, y } = pointOf(plot, row);
@@ -698,7 +739,9 @@ function drawLast(plot, { data, colours, index, colour, isDisputed }) {
     ctx.restore();
     dot(ctx, x, y, 3.5 * scale, colour);
   }
-  if (isDisputed) drawDispute(ctx, x, y - (digitsOf(row) === null ? 0 : 12 * scale), 6 * scale, colours);
+  if (!isDisputed) return;
+  const above = digitsOf(row) === null ? 0 : 12 * scale;
+  drawMark(ctx, "disputed", { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
 function drawChosen(plot, chosen, colours) {
   const { ctx, bbox } = plot;
@@ -754,7 +797,8 @@ function sampleOfLine(index) {
 var KEY = [
   ["corrected", "corrected"],
   ["retracted", "retracted"],
-  ["unknown", "unknown: a gap"]
+  ["unknown", "unknown: a gap"],
+  ["disputed", "disputed"]
 ];
 function marksKey() {
   const list = element("ul", { class: "chart-key small soft", "aria-label": "Marks" });
@@ -5119,7 +5163,7 @@ var MarketChart = class {
     return wholeRange(this.#shown.data.seconds);
   }
   get range() {
-    return this.#range ?? this.whole;
+    return this.#range === null ? this.whole : panned(this.#range, 0, this.whole);
   }
   /** Shows other data, and the same part of the time axis as before. */
   show(shown) {
@@ -5171,7 +5215,7 @@ var MarketChart = class {
     return {
       ...this.#size(),
       tzDate: (second) => uPlot.tzDate(new Date(second * 1e3), "Etc/UTC"),
-      padding: [12, 8, 0, 0],
+      padding: [12, () => labelMargin(this.#shown.data), 0, 0],
       legend: { show: false },
       cursor: {
         drag: { x: false, y: false, setScale: false },
@@ -5226,6 +5270,7 @@ function rangeOfValues(min2, max2) {
 
 // site/browser/market/chart-panel.ts
 var LARGE_STEP = 10;
+var AXIS_TEXT_MAX = 36;
 var SPEECH_DELAY_MS = 200;
 var ChartPanel = class {
   root;
@@ -5272,7 +5317,9 @@ var ChartPanel = class {
     const { data, marketName, metrics } = content;
     this.#showMetrics(metrics, data.metric);
     this.#showLegend();
-    this.#chart.show({ ...content, hidden: this.#hidden });
+    const { axisText } = content;
+    const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
+    this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
     this.#showRange();
     const [first2, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first2 === void 0 || last === void 0 ? "" : `, ${dayOf(first2)} to ${dayOf(last)}`;
@@ -5648,7 +5695,7 @@ function requestRow(words, command, said) {
   };
   return [
     element("dt", {}, words),
-    element("dd", {}, element("pre", { tabindex: "0", "aria-label": words }, code), copy2)
+    element("dd", { class: "request" }, element("pre", { tabindex: "0", "aria-label": words }, code), copy2)
   ];
 }
 
@@ -5658,9 +5705,16 @@ var ObservationStore = class {
   /** By the moment in milliseconds. Versions of one observation are neighbours, newest first. */
   #moments = /* @__PURE__ */ new Map();
   #byId = /* @__PURE__ */ new Map();
+  #metrics = /* @__PURE__ */ new Set();
   #sorted = null;
+  /** Another number after each change. */
+  version = 0;
   get size() {
     return this.#byId.size;
+  }
+  /** The metrics of all rows. */
+  get metrics() {
+    return this.#metrics;
   }
   byId(id) {
     return this.#byId.get(id);
@@ -5671,6 +5725,7 @@ var ObservationStore = class {
    * shows (by a digest of `sourceUrl`).
    */
   add(rows) {
+    this.version++;
     let [lastMs, at] = [Number.NaN, 0];
     for (const row of rows) {
       const ms = Date.parse(row.observedAt);
@@ -5687,6 +5742,7 @@ var ObservationStore = class {
       at = (index === -1 ? at : index) + 1;
       lastMs = ms;
       this.#byId.set(row.id, row);
+      this.#metrics.add(row.metric);
     }
   }
   *newestFirst() {
@@ -6283,7 +6339,8 @@ function priceLine(price, { unit }) {
     "p",
     { class: "market-price" },
     element("span", { class: "number figure" }, valueText(price)),
-    element("span", { class: "soft" }, ` ${unitText(unit)}`),
+    " ",
+    element("span", { class: "soft" }, unitText(unit)),
     perUnit === null ? null : element(
       "span",
       { class: "soft number" },
@@ -6357,7 +6414,7 @@ var ObservationsTable = class {
     const from = this.#page * ROWS_PER_PAGE;
     const shown = rows.slice(from, from + ROWS_PER_PAGE);
     this.#body.replaceChildren(...shown.map((row) => this.#row(row)));
-    this.#caption.textContent = `Observations of ${metric}${moment}, newest first. Times are in UTC.`;
+    this.#caption.textContent = `Observations of ${metric}${moment}, newest first`;
     const count = rows.length.toLocaleString("en");
     const last = (from + shown.length).toLocaleString("en");
     this.#said.textContent = rows.length === 0 ? "No observation." : `Rows ${(from + 1).toLocaleString("en")} to ${last} of ${count}`;
@@ -6790,6 +6847,7 @@ function claims({ disputed, disputedMetrics, representedBy, unit }) {
 // site/browser/market/market-page.ts
 var ASK_AGAIN_MS = 15e3;
 var DRAW_MS = 250;
+var DRAW_SHARE = 4;
 var END_WORDS = {
   whole: "",
   full: `Only the newest ${KEPT_ROWS_MAX.toLocaleString("en")} are kept here; the files have all.`,
@@ -6819,6 +6877,7 @@ var MarketPage = class {
   #end = null;
   #readAtMs = 0;
   #isAsking = false;
+  #drawMs = 0;
   #drawTimer;
   constructor(root2, slug2) {
     this.#root = root2;
@@ -6918,10 +6977,15 @@ var MarketPage = class {
     this.#showDownloads();
   }
   #drawSoon() {
-    this.#drawTimer ??= setTimeout(() => {
-      this.#drawTimer = void 0;
-      this.#show();
-    }, DRAW_MS);
+    this.#drawTimer ??= setTimeout(
+      () => {
+        const begunMs = performance.now();
+        this.#show();
+        this.#drawMs = performance.now() - begunMs;
+        this.#drawTimer = void 0;
+      },
+      DRAW_MS + DRAW_SHARE * this.#drawMs
+    );
   }
   #go(state2) {
     const wasInTop = this.#top.contains(document.activeElement);
@@ -6942,9 +7006,10 @@ var MarketPage = class {
     const market = this.#market;
     const { asOf } = this.#state;
     const view = this.#view();
-    const metrics = metricNames(market, [...this.#store.newestFirst()]);
+    const metrics = metricNames(Object.keys(market.metrics), this.#store.metrics);
     const metric = metrics.find((name) => name === this.#state.metric) ?? "price";
-    const data = chartData(view.visible, metric);
+    const order2 = market.sources.map(({ label }) => label);
+    const data = chartData(view.visible, metric, order2);
     const shown = view.visible.find((row) => row.metric === metric);
     const unit = metric === "price" ? market.nativeCurrency : shown === void 0 ? "" : unitOf(shown);
     this.#chart.show({
@@ -6959,13 +7024,19 @@ var MarketPage = class {
     const moment = asOf === null ? "" : ` as of ${momentText(instantOfMs(asOf.atMs))}`;
     this.#table.show({ rows: rows.filter((row) => row.metric === metric), metric, moment });
     this.#replaced.disabled = asOf !== null;
-    this.#asOfPanel.show(this.#store.newestFirst(), asOf, END_WORDS[this.#end ?? "whole"]);
+    this.#asOfPanel.show(this.#store, asOf, END_WORDS[this.#end ?? "whole"]);
     this.#showTop(view);
     this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource }));
     if (this.#downloads.childElementCount === 0) this.#showDownloads();
-    this.#chosen = this.#chosen === null ? null : this.#store.byId(this.#chosen.id) ?? null;
+    this.#chosen = this.#stillKnown(this.#chosen, view);
     this.#chart.mark(this.#chosen);
     this.#provenance.choose(this.#chosen);
+  }
+  /** The newest form of a chosen row. As of an earlier moment, a row that was not visible then is not shown. */
+  #stillKnown(row, { visible }) {
+    if (row === null) return null;
+    const known = this.#state.asOf === null ? this.#store.byId(row.id) : visible.find(({ id }) => id === row.id);
+    return known ?? null;
   }
   #showTop(view) {
     const market = this.#market;

@@ -10,6 +10,7 @@ import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
 import { MirrorLog, type MirrorLogState } from '../../../embedded/mirror/mirror-log.ts';
 import { UpstreamInvalid } from '../../../embedded/mirror/upstream.ts';
+import { siteOf } from '../../../publisher/plan/site.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -182,6 +183,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
       maxBytes: 1e9,
       logKeys: [testSigner().vkey],
       editions: [],
+      site: siteOf(new Map()),
       onTrusted: () => {},
       nowMs: () => world.clock.nowMs,
       pause: async () => {},

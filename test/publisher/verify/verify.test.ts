@@ -45,7 +45,7 @@ describe('a sound world has no findings', () => {
       [SNAPSHOT, 'status'],
       [WAITLIST_URL, 'status'],
       [OPENAPI_URL, 'status'],
-      ['/problems/not-found', 'status'],
+      ['/problems.json', 'status'],
     ]);
   });
 });

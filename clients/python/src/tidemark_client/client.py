@@ -1,0 +1,235 @@
+"""The verbs of the client. Synchronous: a walk is a generator, and a thread of its own is the way to run two."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote, urlencode, urljoin
+
+import httpx
+
+from .errors import TidemarkError, unexpected
+from .log_changes import Change, LogLines
+from .moments import Moment, begin_of, end_of, exactly
+from .requests import Requests, System, json_of
+from .rows import Row, frame_of, visible
+from .walks import walk_history, walk_markets
+
+_MARKETS = "/api/v1/markets"
+_LOG = "/api/v1/log/"
+#: How long caches keep a checkpoint.
+_FRESH_SECONDS = 15.0
+_FIRST_LOOK, _LONGEST_LOOK = 0.1, 5.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of an operation."""
+
+    status: int
+    #: None: the answer has no body.
+    body: Any
+    #: For ``if_match``. None: the answer has none.
+    etag: str | None
+    #: The path of what was made. None: the answer names none.
+    location: str | None
+
+
+class Client:
+    """A service. Every call raises ``TidemarkError``, or ``ValueError`` for an argument that cannot be.
+
+    :param base_url: e.g. ``https://data.example``
+    :param token: an API key or a JWT: only ``call``, ``ingest`` and ``wait_for_batch`` send it
+    :param write_url: of the write API, if it is at another address than the public reads
+    :param timeout: seconds that the connection, and each further piece of an answer, may take
+    :param patience: seconds for all waits between the tries of one request; 0: no request is tried again
+    :param transport: of httpx, e.g. for a proxy
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | None = None,
+        *,
+        write_url: str | None = None,
+        timeout: float = 10.0,
+        patience: float = 30.0,
+        transport: httpx.BaseTransport | None = None,
+        system: System | None = None,
+    ) -> None:
+        self._base_url = base_url
+        self._write_url = write_url or base_url
+        self._token = token
+        self._http = httpx.Client(timeout=timeout, transport=transport)
+        self._requests = Requests(self._http, patience, system or System())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._http.close()
+
+    def markets(self) -> Iterator[dict[str, Any]]:
+        """All markets, by slug, with the members of the API."""
+        return walk_markets(self._read, _MARKETS)
+
+    def market(self, slug: str) -> dict[str, Any]:
+        """One market, with the newest value of each metric."""
+        return self._read(f"{_MARKETS}/{quote(slug, safe='')}")
+
+    def latest(self) -> list[dict[str, Any]]:
+        """The newest price of every market, by slug. Not every service publishes it: then ``not-found``."""
+        return self._list("/api/v1/latest")
+
+    def recent(self) -> list[dict[str, Any]]:
+        """The last 30 prices of every market. Not every service publishes it: then ``not-found``."""
+        return self._list("/api/v1/recent")
+
+    def snapshot(self) -> dict[str, Any]:
+        """The newest generation, and when it was published."""
+        return self._read("/api/v1/snapshot")
+
+    def history(
+        self,
+        slug: str,
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        as_of: Moment | None = None,
+        by_release: bool = False,
+    ) -> Iterator[Row]:
+        """The rows of a history, newest first: every version of every observation, or those of one moment.
+
+        :param start: the first ``observedAt``; a date alone is its beginning in UTC
+        :param end: the last ``observedAt``, included; a date alone is its end in UTC
+        :param as_of: only the rows that the service showed at this moment; it needs a time
+        :param by_release: with ``as_of``: a version counts from its ``releasedAt``, where that is known
+        """
+        if by_release and as_of is None:
+            raise ValueError("by_release needs as_of, the moment")
+        first = None if start is None else begin_of(start, "start")
+        last = None if end is None else end_of(end, "end")
+        at = None if as_of is None else exactly(as_of, "as_of")
+        rows = walk_history(self._read, f"{_MARKETS}/{quote(slug, safe='')}/history", first, last)
+        return rows if at is None else visible(rows, at, by_release)
+
+    def history_frame(self, slug: str, **range_: Any) -> Any:
+        """``history`` as a DataFrame of pandas: exact decimals, times in UTC, the columns of the CSV files."""
+        return frame_of(self.history(slug, **range_))
+
+    def log_size(self) -> int:
+        """The number of entries that the log has now."""
+        return self._log().size()
+
+    def changes(self, *, since: int = 0, follow: bool = False) -> Iterator[Change]:
+        """The entries of the log from ``since`` on, in order. Nothing is verified.
+
+        :param follow: whether to wait for further entries, for ever: it asks every 15 seconds
+        """
+        if since < 0:
+            raise ValueError(f"since is no index of the log: {since}")
+        return self._changes(since, follow)
+
+    def call(
+        self,
+        route: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        if_match: str | None = None,
+        if_none_match: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Answer:
+        """Calls any operation of the API, e.g. ``call("POST /api/v1/claims", body={…})``.
+
+        A write gets an idempotency key, which stays the same over its tries.
+        """
+        method, path = route.split(" ", 1)
+        filled = re.sub(r"\{(\w+)\}", lambda found: _param(path, found[1], params or {}), path)
+        url = urljoin(self._write_url, filled + (f"?{urlencode(query)}" if query else ""))
+        fields = {
+            "authorization": None if self._token is None else f"Bearer {self._token}",
+            "content-type": None if body is None else "application/json",
+            "if-match": if_match,
+            "if-none-match": if_none_match,
+        }
+        response = self._requests.send(
+            method,
+            url,
+            headers={name: value for name, value in fields.items() if value is not None},
+            content=None if body is None else json.dumps(body, allow_nan=False).encode(),
+            idempotency_key=None if method == "GET" else idempotency_key or str(uuid.uuid4()),
+        )
+        answer = None if response.content == b"" else json_of(response.content, url)
+        return Answer(response.status_code, answer, response.headers.get("etag"), response.headers.get("location"))
+
+    def ingest(
+        self, records: Iterable[Mapping[str, Any]], *, idempotency_key: str | None = None, **options: Any
+    ) -> dict[str, Any]:
+        """Sends at most 1,000 records. Gives the report of an accepted batch: ``wait_for_batch`` says what became of it.
+
+        :param options: ``mode``, ``partial`` and ``dryRun`` of the body
+        """
+        body = {**options, "records": [dict(record) for record in records]}
+        return self.call("POST /api/v1/ingest/batches", body=body, idempotency_key=idempotency_key).body
+
+    def wait_for_batch(self, batch_id: str) -> dict[str, Any]:
+        """Reads the report of a batch until all its records are decided."""
+        pause = _FIRST_LOOK
+        while True:
+            report = self.call("GET /api/v1/ingest/batches/{id}", params={"id": batch_id}).body
+            if report["finishedAt"] is not None:
+                return report
+            self._requests.system.sleep(pause)
+            pause = min(_LONGEST_LOOK, pause * 2)
+
+    def _changes(self, since: int, follow: bool) -> Iterator[Change]:
+        log = self._log()
+        size = log.size()
+        if since > size:
+            detail = f"the log has {size} entries, and {since} were read: a cache is minutes old, or it is another log"
+            raise TidemarkError("log-shorter", detail, status=200)
+        while True:
+            for change in log.changes(since, size):
+                since = change.index + 1
+                yield change
+            if not follow:
+                return
+            self._requests.system.sleep(_FRESH_SECONDS)
+            size = log.size()
+
+    def _log(self) -> LogLines:
+        root = urljoin(self._base_url, _LOG)
+        return LogLines(lambda: self._requests.body(f"{root}checkpoint"), lambda path: self._requests.bytes(root + path))
+
+    def _read(self, path: str) -> dict[str, Any]:
+        url = urljoin(self._base_url, path)
+        # Later pages are many and never change: to keep them would only fill the memory.
+        value = json_of(self._requests.bytes(url) if "?" in path else self._requests.body(url), url)
+        if isinstance(value, dict):
+            return value
+        raise unexpected(url, "is no JSON object")
+
+    def _list(self, path: str) -> list[dict[str, Any]]:
+        data = self._read(path).get("data")
+        if isinstance(data, list):
+            return data
+        raise unexpected(urljoin(self._base_url, path), "is no list")
+
+
+def _param(path: str, name: str, params: Mapping[str, str]) -> str:
+    if name not in params:
+        raise ValueError(f"{path} needs the parameter {name}")
+    return quote(params[name], safe="")

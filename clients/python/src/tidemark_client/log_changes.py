@@ -1,0 +1,102 @@
+"""Follows the log: every change of a service, in one order, by the number of entries that were read."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from .errors import TidemarkError
+
+TILE_WIDTH = 256
+#: 256 entries of 64 KB, with their line breaks.
+_LINES_BYTES_MAX = TILE_WIDTH * 0x10000
+#: The newest format of entries that this version knows.
+_FORMAT = 1
+#: How often a file may be missing because the log has grown, with nothing read in between.
+_MISSING_MAX = 3
+
+
+class Change(NamedTuple):
+    """One entry of the log."""
+
+    #: Its place in the log, from 0. Go on with ``since=index + 1``.
+    index: int
+    #: docs/log.md says what it means. None: it was taken down; a later ``takedown`` entry says so.
+    entry: dict[str, Any] | None
+
+
+class LogLines:
+    """Reads the files below the root of the log."""
+
+    def __init__(self, checkpoint: Callable[[], bytes], read: Callable[[str], bytes]) -> None:
+        self._checkpoint = checkpoint
+        self._read = read
+
+    def size(self) -> int:
+        """The number of entries."""
+        lines = self._checkpoint().decode("utf-8", "replace").split("\n")
+        if len(lines) > 1 and re.fullmatch(r"0|[1-9][0-9]{0,14}", lines[1], re.ASCII):
+            return int(lines[1])
+        raise TidemarkError("unexpected-answer", "the checkpoint of the log names no size", status=200)
+
+    def changes(self, since: int, size: int) -> Iterator[Change]:
+        """The entries from ``since`` up to the end of the log."""
+        following, missing = since, 0
+        while following < size:
+            n = following // TILE_WIDTH
+            width = min(TILE_WIDTH, size - n * TILE_WIDTH)
+            lines = self._lines(n, width)
+            if lines is None:
+                # A partial file goes a day after a later checkpoint: a cache has given an old one, or the reader was slow.
+                missing += 1
+                if missing > _MISSING_MAX:
+                    detail = f"file {n} of the log is not there, although the checkpoint names it. Ask again in a minute"
+                    raise TidemarkError("unexpected-answer", detail, status=404)
+                size = self.size()
+                continue
+            missing = 0
+            while following < n * TILE_WIDTH + width:
+                yield Change(following, _entry_of(lines[following % TILE_WIDTH], following))
+                following += 1
+
+    def _lines(self, n: int, width: int) -> list[str] | None:
+        try:
+            gzipped = self._read(ndjson_path(n, width))
+        except TidemarkError as error:
+            if error.status == 404:
+                return None
+            raise
+        try:
+            unzip = zlib.decompressobj(wbits=31)
+            text = unzip.decompress(gzipped, _LINES_BYTES_MAX + 1)
+            lines = text.decode("utf-8").split("\n")
+        except (ValueError, zlib.error) as cause:
+            raise TidemarkError("unexpected-answer", f"file {n} of the log cannot be read", status=200) from cause
+        if not unzip.eof or len(lines) <= width:
+            raise TidemarkError("unexpected-answer", f"file {n} of the log is not whole", status=200)
+        return lines
+
+
+def ndjson_path(n: int, width: int) -> str:
+    """Groups of three digits, all but the last after an ``x``; then the width, if the file is partial."""
+    digits = str(n).zfill(-(-len(str(n)) // 3) * 3)
+    groups = [digits[at : at + 3] for at in range(0, len(digits), 3)]
+    path = "/".join([*("x" + group for group in groups[:-1]), groups[-1]])
+    return f"ndjson/{path}{'' if width == TILE_WIDTH else f'.p/{width}'}.gz"
+
+
+def _entry_of(line: str, index: int) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except ValueError as cause:
+        raise TidemarkError("unexpected-answer", f"entry {index} of the log is no JSON", status=200) from cause
+    if isinstance(entry, dict) and isinstance(entry.get("takenDown"), str):
+        return None
+    found = entry.get("format") if isinstance(entry, dict) else None
+    if found == _FORMAT:
+        return entry
+    detail = f"entry {index} of the log has the format {found}, and this version knows {_FORMAT}: get a newer one"
+    raise TidemarkError("newer-format", detail)

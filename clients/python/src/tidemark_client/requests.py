@@ -1,0 +1,155 @@
+"""One request until it is settled: tried again while that is safe, and asked with the entity tag of the body that is kept."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+
+from .errors import TidemarkError, error_of_answer, unexpected
+
+#: 408, 429 and 5xx of moments. 501 and 505 do not go away.
+_PASSING_STATUSES = {408, 425, 429, 500, 502, 503, 504}
+#: With one of these codes, the same request gets the same answer for hours.
+_LASTING_CODES = {"daily-quota-exceeded"}
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.3, 20.0
+
+
+class KeptBodies:
+    """Bodies with their entity tags, by URL, in memory: those that were used last."""
+
+    def __init__(self, bytes_max: int = 16 * 1024 * 1024) -> None:
+        self._bodies: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._bytes_max = bytes_max
+        self._bytes = 0
+
+    def get(self, url: str) -> tuple[str, bytes] | None:
+        if url in self._bodies:
+            self._bodies.move_to_end(url)
+        return self._bodies.get(url)
+
+    def set(self, url: str, etag: str, body: bytes) -> None:
+        _, old = self._bodies.pop(url, ("", b""))
+        self._bytes -= len(old)
+        if len(body) > self._bytes_max:
+            return
+        self._bodies[url] = (etag, body)
+        self._bytes += len(body)
+        while self._bytes > self._bytes_max:
+            _, (_, oldest) = self._bodies.popitem(last=False)
+            self._bytes -= len(oldest)
+
+
+@dataclass(frozen=True)
+class System:
+    """Clock and chance: for tests."""
+
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+    random: Callable[[], float] = random.random
+
+
+class Requests:
+    def __init__(self, http: httpx.Client, patience: float, system: System) -> None:
+        self._http = http
+        self._patience = patience
+        self._system = system
+        self._bodies = KeptBodies()
+
+    @property
+    def system(self) -> System:
+        return self._system
+
+    def body(self, url: str) -> bytes:
+        """GETs a public body. If it has not changed, the kept one is given."""
+        kept = self._bodies.get(url)
+        response = self.send("GET", url, headers={} if kept is None else {"if-none-match": kept[0]})
+        if response.status_code == 304 and kept is not None:
+            return kept[1]
+        if "etag" in response.headers:
+            self._bodies.set(url, response.headers["etag"], response.content)
+        return response.content
+
+    def bytes(self, url: str) -> bytes:
+        """GETs bytes that are not kept: immutable ones, and large ones."""
+        return self.send("GET", url).content
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        idempotency_key: str | None = None,
+    ) -> httpx.Response:
+        """Gives an answer with 2xx, or 304. Raises TidemarkError for any other."""
+        fields = dict(headers or {})
+        if idempotency_key is not None:
+            fields["idempotency-key"] = idempotency_key
+        is_repeatable = method == "GET" or idempotency_key is not None
+        waited, tries = 0.0, 0
+        while True:
+            outcome = self._try(method, url, fields, content, idempotency_key)
+            if isinstance(outcome, httpx.Response):
+                return outcome
+            pause = back_off(tries, self._system.random()) if outcome.retry_after is None else outcome.retry_after
+            is_over = waited + pause > self._patience or self._patience == 0
+            if not is_repeatable or is_over or (outcome.status is not None and not is_passing(outcome.status, outcome.code)):
+                raise outcome
+            waited += pause
+            tries += 1
+            self._system.sleep(pause)
+
+    def _try(
+        self, method: str, url: str, fields: dict[str, str], content: bytes | None, key: str | None
+    ) -> httpx.Response | TidemarkError:
+        # A credential must not follow a redirection to another host.
+        follow = "authorization" not in fields
+        try:
+            response = self._http.request(method, url, headers=fields, content=content, follow_redirects=follow)
+        except httpx.RequestError as cause:
+            reason = str(cause) or type(cause).__name__
+            error = TidemarkError("no-answer", f"{method} {url} got no answer: {reason}", idempotency_key=key)
+            error.__cause__ = cause
+            return error
+        if response.is_success or response.status_code == 304:
+            return response
+        wait = retry_after(response.headers.get("retry-after"), self._system.now())
+        return error_of_answer(response.status_code, response.text, retry_after=wait, idempotency_key=key)
+
+
+def is_passing(status: int, code: str) -> bool:
+    """Whether the same request may get another answer soon."""
+    return code == "contention" or (status in _PASSING_STATUSES and code not in _LASTING_CODES)
+
+
+def retry_after(text: str | None, now: float) -> float | None:
+    """The seconds that ``Retry-After`` asks for: a number, or a date (RFC 9110, section 10.2.3)."""
+    trimmed = (text or "").strip()
+    if trimmed.isascii() and trimmed.isdigit() and len(trimmed) < 10:
+        return float(trimmed)
+    try:
+        return max(0.0, parsedate_to_datetime(trimmed).timestamp() - now)
+    except ValueError:
+        return None
+
+
+def back_off(tries: int, chance: float) -> float:
+    """Half of the wait is chance, so that clients that failed together do not come back together."""
+    most = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**tries)
+    return most / 2 + chance * most / 2
+
+
+def json_of(body: bytes, url: str) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError as cause:
+        raise unexpected(url, "is no JSON") from cause

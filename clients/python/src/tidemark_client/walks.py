@@ -1,0 +1,125 @@
+"""Walks over pages. A cursor works for at least 24 hours after a newer generation. If one has expired, the walk begins
+again and goes on behind the last item that it gave. So memory does not grow, and:
+
+- No item is given twice.
+- Each item that was there when the walk began is given, but for a market that was removed meanwhile.
+- An item that was added meanwhile may be missing.
+
+The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from .errors import TidemarkError, unexpected
+from .moments import parsed
+from .rows import Row, row_of
+
+Reader = Callable[[str], dict[str, Any]]
+Item = dict[str, Any]
+
+#: Restarts one after the other, without any new item in between.
+_FRUITLESS_RESTARTS_MAX = 3
+
+
+def walk_markets(read: Reader, path: str) -> Iterator[Item]:
+    last = ""
+
+    def is_new(item: Item) -> bool:
+        return item["slug"] > last
+
+    for item in _restarted(read, path, lambda: _page(read, path, None), is_new):
+        last = item["slug"]
+        yield item
+
+
+def walk_history(read: Reader, path: str, start: datetime | None, end: datetime | None) -> Iterator[Row]:
+    """Rows newest first; both ends are about ``observedAt``, and included."""
+    last: Item | None = None
+    sought: str | None = None
+
+    def first_page() -> Item:
+        nonlocal sought
+        sought = None if last is None else last["id"]
+        return _history_page_at(read, path, end if last is None else parsed(last["observedAt"]))
+
+    def is_behind(item: Item) -> bool:
+        nonlocal sought
+        if sought is None:
+            return True
+        if sought == item["id"]:
+            sought = None
+        return False
+
+    for item in _restarted(read, path, first_page, is_behind):
+        last = item
+        try:
+            row = row_of(item)
+        except (ArithmeticError, KeyError, TypeError, ValueError) as cause:
+            raise unexpected(path, "has a row that is no observation") from cause
+        if start is not None and row["observedAt"] < start:
+            return
+        if end is None or row["observedAt"] <= end:
+            yield row
+    if sought is not None:
+        raise _expired(path, f"{sought} is no longer in it")
+
+
+def _restarted(
+    read: Reader, path: str, start: Callable[[], Item], is_new: Callable[[Item], bool]
+) -> Iterator[Item]:
+    """New items, page by page. After a cursor that has expired, it goes on with the page that ``start`` gives."""
+    fruitless = 0
+    while fruitless <= _FRUITLESS_RESTARTS_MAX:
+        page: Item | None = start()
+        while page is not None:
+            for item in page["data"]:
+                if is_new(item):
+                    fruitless = 0
+                    yield item
+            cursor = page["page"]["nextCursor"]
+            if cursor is None:
+                return
+            page = _unless_gone(lambda: _page(read, path, cursor))  # noqa: B023
+        fruitless += 1
+    raise _expired(path, "its cursors expire before the next page is read")
+
+
+def _history_page_at(read: Reader, path: str, moment: datetime | None) -> Item:
+    """A page from which a walk meets every row that is not newer than the moment, with few newer ones before."""
+    head = _page(read, path, None)
+    if moment is None or head["page"]["nextCursor"] is None:
+        return head
+    if any(parsed(item["observedAt"]) <= moment for item in head["data"]):
+        return head
+    # Not every service publishes an index.
+    index = _unless_gone(lambda: read(f"{path}/index")) or {}
+    for closed in index.get("closedPages", []):
+        # Every newer page has only rows that are newer than the moment.
+        if parsed(closed["lastObservedAt"]) > moment:
+            return _unless_gone(lambda: _page(read, path, closed["cursor"])) or head  # noqa: B023
+    return head
+
+
+def _page(read: Reader, path: str, cursor: str | None) -> Item:
+    value = read(path if cursor is None else f"{path}?cursor={cursor}")
+    page = value.get("page")
+    if isinstance(value.get("data"), list) and isinstance(page, dict) and isinstance(page.get("nextCursor", 0), str | None):
+        return value
+    raise unexpected(path, "is no page of a collection")
+
+
+def _unless_gone(read: Callable[[], Item]) -> Item | None:
+    try:
+        return read()
+    except TidemarkError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+def _expired(path: str, reason: str) -> TidemarkError:
+    return TidemarkError("cursor-expired", f"the walk over {path} cannot go on: {reason}")

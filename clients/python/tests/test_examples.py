@@ -1,0 +1,26 @@
+"""The examples of the README and of docs/clients.md, against a running service with the sample."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PAGES = [HERE.parent / "README.md", HERE.parents[2] / "docs/clients.md"]
+EXAMPLES = [text for page in PAGES for text in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+EXPECTED = [
+    r"(?m)^gold-usd 4129\.10 USD 2026-09-29T00:00:00Z$",
+    r"^2026-09-29 00:00:00\+00:00 4129\.10\n",
+    r"^\d+\.\d\d \d+\n$",
+    r"(?m)^go on with \d{4,}$",
+    r'^applied 2 \[\]\nBreakfast ".+"\n$',
+    r"^2026-09-29 00:00:00\+00:00 price\n",
+]
+
+
+@pytest.mark.parametrize(("example", "expected"), list(zip(EXAMPLES, EXPECTED, strict=True)))
+def test_example(example, expected, capsys):
+    text = example.replace("https://data.example", os.environ["TIDEMARK_URL"]).replace("tdm_…", os.environ["TIDEMARK_KEY"])
+    exec(compile(text, "README.md", "exec"), {})
+    assert re.search(expected, capsys.readouterr().out)

@@ -1,0 +1,292 @@
+"""The client with a network of the test: walks, tries, kept bodies, moments and rows."""
+
+import gzip
+import json
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import httpx
+import pytest
+
+from tidemark_client import Client, TidemarkError
+from tidemark_client.log_changes import ndjson_path
+from tidemark_client.moments import begin_of, end_of, exactly
+from tidemark_client.requests import KeptBodies, System, back_off, retry_after
+from tidemark_client.rows import COLUMNS
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def client(handler, waits=None, **options):
+    system = System(now=NOW.timestamp, sleep=(waits if waits is not None else []).append, random=lambda: 0.0)
+    return Client("https://data.example", transport=httpx.MockTransport(handler), system=system, **options)
+
+
+def row(day, **more):
+    at = f"{datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"
+    fields = {"id": f"obs_{day}", "metric": "price", "kind": "money", "observedAt": at, "recordedAt": at, "releasedAt": None}
+    fields |= {"supersededAt": None, "supersedes": None, "supersededBy": None, "retraction": None, "confidence": "high"}
+    fields |= {"status": "final", "sourceLabel": "s", "sourceUrl": "https://s.example/", "sourceValue": None, "rounded": False}
+    fields |= {"unknownReason": None, "decimal": f"{day}.10", "decimalPerUnit": None, "amountMinor": day * 100 + 10}
+    return fields | {"minorDigits": 2, "currency": "USD"} | more
+
+
+class Service:
+    """A history in pages of four rows, cursors of which can expire."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.generation = 1
+        self.asked = []
+        self.expire_at = None
+
+    def pages(self):
+        return [self.rows[at : at + 4] for at in range(0, len(self.rows), 4)]
+
+    def __call__(self, request):
+        path, cursor = request.url.path, request.url.params.get("cursor")
+        self.asked.append("page" if cursor else path.rsplit("/", 1)[-1])
+        pages = self.pages()
+        if self.expire_at == len(self.asked):
+            self.generation += 1
+            self.rows = self.rows + [row(day) for day in range(40, 45)]
+        if path.endswith("/index"):
+            closed = [
+                {"cursor": f"{self.generation}-{n}", "lastObservedAt": page[-1]["observedAt"]}
+                for n, page in enumerate(pages[:-1])
+            ]
+            return httpx.Response(200, json={"closedPages": closed})
+        n = len(pages) - 1
+        if cursor:
+            generation, n = map(int, cursor.split("-"))
+            if generation != self.generation:
+                return httpx.Response(404, json={"code": "not-found"})
+        following = f"{self.generation}-{n - 1}" if n > 0 else None
+        return httpx.Response(200, json={"data": pages[n][::-1], "page": {"nextCursor": following}})
+
+
+def test_a_history_has_every_row_with_exact_numbers_and_aware_times():
+    service = Service([row(day) for day in range(10)])
+    rows = list(client(service).history("gold-usd"))
+    assert [one["id"] for one in rows] == [f"obs_{day}" for day in range(9, -1, -1)]
+    assert rows[0]["decimal"] == Decimal("9.10") and str(rows[0]["decimal"]) == "9.10"
+    assert rows[0]["observedAt"] == datetime(2026, 1, 10, tzinfo=UTC)
+    assert rows[0]["decimalPerUnit"] is None
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "days", "asked"),
+    [
+        ("2026-01-09", None, [9, 8], ["history", "page"]),
+        (None, date(2026, 1, 2), [1, 0], ["history", "index", "page"]),
+        (datetime(2026, 1, 3, 12, tzinfo=UTC), "2026-01-05T00:00:00Z", [4, 3], ["history", "index", "page", "page"]),
+        ("2027-01-01", None, [], ["history"]),
+    ],
+)
+def test_a_range_begins_at_the_right_page(start, end, days, asked):
+    service = Service([row(day) for day in range(10)])
+    rows = client(service).history("gold-usd", start=start, end=end)
+    assert [one["id"] for one in rows] == [f"obs_{day}" for day in days]
+    assert service.asked == asked
+
+
+@pytest.mark.parametrize("expire_at", [2, 5, 7])
+def test_no_row_comes_twice_and_none_is_missing_after_a_cursor_has_expired(expire_at):
+    service = Service([row(day) for day in range(30)])
+    service.expire_at = expire_at
+    ids = [one["id"] for one in client(service).history("gold-usd")]
+    assert ids == [f"obs_{day}" for day in range(29, -1, -1)]
+
+
+def test_a_walk_that_gets_no_further_ends_with_an_error():
+    def handler(request):
+        if "cursor" in request.url.params:
+            return httpx.Response(404, json={"code": "not-found"})
+        return httpx.Response(200, json={"data": [row(1)], "page": {"nextCursor": "1-1"}})
+
+    with pytest.raises(TidemarkError) as caught:
+        list(client(handler).history("gold-usd"))
+    assert caught.value.code == "cursor-expired"
+
+
+def test_markets_come_once_each_after_a_restart():
+    answers = iter(
+        [
+            {"data": [{"slug": "a"}, {"slug": "b"}], "page": {"nextCursor": "1-1"}},
+            None,
+            {"data": [{"slug": "a"}, {"slug": "a0"}, {"slug": "b"}, {"slug": "c"}], "page": {"nextCursor": None}},
+        ]
+    )
+
+    def handler(_):
+        answer = next(answers)
+        return httpx.Response(404, json={"code": "not-found"}) if answer is None else httpx.Response(200, json=answer)
+
+    assert [market["slug"] for market in client(handler).markets()] == ["a", "b", "c"]
+
+
+def test_as_of_a_moment_has_what_was_known_then():
+    corrected = row(1, id="obs_1b", recordedAt="2026-02-01T00:00:00Z", releasedAt="2026-01-03T00:00:00Z", supersedes="obs_1")
+    first = row(1, supersededAt="2026-02-01T00:00:00Z", supersededBy="obs_1b")
+    service = Service([row(0), first, corrected])
+    seen = lambda at, **more: [one["id"] for one in client(service).history("gold-usd", as_of=at, **more)]  # noqa: E731
+    assert seen("2026-01-31T23:59:59.999Z") == ["obs_1", "obs_0"]
+    assert seen("2026-02-01T00:00:00Z") == ["obs_1b", "obs_0"]
+    assert seen("2026-01-02T12:00:00Z", by_release=True) == ["obs_1", "obs_0"]
+    assert seen("2026-01-03T00:00:00Z", by_release=True) == ["obs_1b", "obs_0"]
+
+
+def test_a_frame_is_exact_and_in_utc():
+    unknown = row(3, decimal=None, amountMinor=None, unknownReason="not-published")
+    scalar = {k: v for k, v in row(4, kind="scalar", metric="volume", value="0.1").items() if k not in ("decimal", "amountMinor")}
+    frame = client(Service([row(2), unknown, scalar])).history_frame("gold-usd")
+    assert tuple(frame.columns) == COLUMNS
+    assert list(frame["decimal"]) == [None, None, Decimal("2.10")]
+    assert frame["value"][0] == Decimal("0.1")
+    assert str(frame["observedAt"].dtype) == str(frame["supersededAt"].dtype) == "datetime64[ms, UTC]"
+    assert frame["amountMinor"].isna().tolist() == [True, True, False] and frame["amountMinor"][2] == 210
+    assert frame["unknownReason"].tolist() == [None, "not-published", None]
+    empty = client(Service([row(2)])).history_frame("gold-usd", end="2020-01-01")
+    assert len(empty) == 0 and list(empty.dtypes) == list(frame.dtypes)
+
+
+@pytest.mark.parametrize(
+    "range_",
+    [
+        {"start": "2026-02-30"},
+        {"start": "yesterday"},
+        {"end": "2026-01-01T00:00:00"},
+        {"end": datetime(2026, 1, 1)},
+        {"as_of": "2026-01-01"},
+        {"as_of": date(2026, 1, 1)},
+        {"by_release": True},
+    ],
+)
+def test_a_moment_that_cannot_be_is_refused(range_):
+    with pytest.raises(ValueError):
+        client(Service([row(1)])).history("gold-usd", **range_)
+
+
+def test_moments():
+    assert begin_of("2026-01-02", "x") == datetime(2026, 1, 2, tzinfo=UTC)
+    assert end_of(date(2026, 1, 2), "x") == datetime(2026, 1, 2, 23, 59, 59, 999999, UTC)
+    assert exactly("2026-01-02T03:00:00+02:00", "x") == datetime(2026, 1, 2, 1, tzinfo=UTC)
+
+
+def test_a_body_that_has_not_changed_costs_a_304():
+    statuses = []
+
+    def handler(request):
+        known = request.headers.get("if-none-match") == '"a"'
+        statuses.append(304 if known else 200)
+        headers = {"etag": '"a"'}
+        return httpx.Response(304, headers=headers) if known else httpx.Response(200, json={"data": [1]}, headers=headers)
+
+    tidemark = client(handler)
+    assert (tidemark.latest(), tidemark.latest()) == ([1], [1])
+    assert statuses == [200, 304]
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([httpx.ConnectError("refused")], [0.15]),
+        ([httpx.ReadTimeout("slow"), httpx.RemoteProtocolError("cut")], [0.15, 0.3]),
+        ([httpx.Response(status) for status in (408, 425, 429, 500, 504)], [0.15, 0.3, 0.6, 1.2, 2.4]),
+        ([httpx.Response(503, headers={"retry-after": "7"})], [7]),
+        ([httpx.Response(429, headers={"retry-after": "Fri, 20 Nov 2026 12:00:09 GMT"})], [9]),
+        ([httpx.Response(429, headers={"retry-after": "soon"})], [0.15]),
+        ([httpx.Response(409, json={"code": "contention"})], [0.15]),
+    ],
+)
+def test_a_passing_fault_is_waited_out(answers, expected):
+    steps, waits = iter([*answers, httpx.Response(200, json={"data": []})]), []
+
+    def handler(_):
+        step = next(steps)
+        if isinstance(step, Exception):
+            raise step
+        return step
+
+    assert client(handler, waits).latest() == []
+    assert waits == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "status"),
+    [
+        (httpx.Response(404, json={"code": "not-found", "instance": "/requests/r1"}), "not-found", 404),
+        (httpx.Response(429, json={"code": "daily-quota-exceeded"}), "daily-quota-exceeded", 429),
+        (httpx.Response(503, headers={"retry-after": "31"}), "unexpected-answer", 503),
+        (httpx.Response(403, text="<html>"), "unexpected-answer", 403),
+        (httpx.Response(400, json=None), "unexpected-answer", 400),
+        (httpx.Response(200, text="<html>"), "unexpected-answer", 200),
+        (httpx.Response(200, json=[]), "unexpected-answer", 200),
+        (httpx.Response(200, json={"data": 7}), "unexpected-answer", 200),
+    ],
+)
+def test_a_fault_that_stays_is_told_at_once(answer, code, status):
+    waits = []
+    with pytest.raises(TidemarkError) as caught:
+        client(lambda _: answer, waits).latest()
+    assert (caught.value.code, caught.value.status, waits) == (code, status, [])
+    assert caught.value.request_id == ("r1" if status == 404 else None)
+
+
+def test_a_write_keeps_its_key_over_its_tries_and_never_follows_a_redirection():
+    keys = []
+
+    def handler(request):
+        keys.append(request.headers["idempotency-key"])
+        assert request.headers["authorization"] == "Bearer t"
+        return httpx.Response(503) if len(keys) < 3 else httpx.Response(302, headers={"location": "https://evil.example/"})
+
+    tidemark = client(handler, token="t")
+    with pytest.raises(TidemarkError) as caught:
+        tidemark.call("POST /api/v1/watchlists", body={"name": "x"})
+    assert (len(keys), len(set(keys)), caught.value.idempotency_key) == (3, 1, keys[0])
+    with pytest.raises(TidemarkError):
+        tidemark.call("POST /api/v1/watchlists", body={"name": "x"})
+    assert len(set(keys)) == 2
+    with pytest.raises(ValueError):
+        tidemark.call("GET /api/v1/ingest/batches/{id}")
+
+
+def test_changes_are_read_by_index_and_a_line_that_was_taken_down_is_none():
+    lines = [json.dumps({"format": 1, "i": i}) for i in range(300)]
+    lines[7] = '{"takenDown":"x"}'
+    asked = []
+
+    def handler(request):
+        asked.append(request.url.path.removeprefix("/api/v1/log/"))
+        if asked[-1] == "checkpoint":
+            return httpx.Response(200, text="origin\n300\nroot=\n")
+        part = lines[:256] if asked[-1] == "ndjson/000.gz" else lines[256:]
+        return httpx.Response(200, content=gzip.compress("".join(f"{line}\n" for line in part).encode()))
+
+    found = list(client(handler).changes(since=5))
+    assert [change.index for change in found] == list(range(5, 300))
+    assert found[2].entry is None and found[3].entry == {"format": 1, "i": 8}
+    assert asked == ["checkpoint", "ndjson/000.gz", "ndjson/001.p/44.gz"]
+    assert list(client(handler).changes(since=300)) == []
+    with pytest.raises(TidemarkError) as caught:
+        list(client(handler).changes(since=301))
+    assert caught.value.code == "log-shorter"
+    lines[299] = '{"format":2}'
+    with pytest.raises(TidemarkError) as caught:
+        list(client(handler).changes(since=299))
+    assert caught.value.code == "newer-format"
+
+
+def test_small_parts():
+    assert [ndjson_path(n, 256) for n in (0, 999, 1_234_067)] == ["ndjson/000.gz", "ndjson/999.gz", "ndjson/x001/x234/067.gz"]
+    assert ndjson_path(1, 5) == "ndjson/001.p/5.gz"
+    texts = {None: None, "": None, " 12 ": 12, "1.5": None, "-1": None, "Fri, 20 Nov 2026 11:00:00 GMT": 0, "²": None}
+    assert {text: retry_after(text, NOW.timestamp()) for text in texts} == texts
+    assert [back_off(tries, 0) for tries in (0, 1, 9)] == [0.15, 0.3, 10]
+    bodies = KeptBodies(10)
+    for url in "abc":
+        bodies.set(url, url, b"1234")
+    assert [bodies.get(url) for url in "abc"] == [None, ("b", b"1234"), ("c", b"1234")]
+    bodies.set("b", "b2", b"12345678901")
+    assert bodies.get("b") is None

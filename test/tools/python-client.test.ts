@@ -1,0 +1,85 @@
+/** The client for Python: its own tests, the examples of its README, and its wheel in an empty environment. */
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { runTool } from './run-tool.ts';
+import { toolFolder } from './tool-folder.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PACKAGE = join(ROOT, 'clients/python');
+const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
+/** Of httpx: as the tools have them. */
+const DEPENDENCIES = ['anyio', 'certifi', 'h11', 'httpcore', 'httpx', 'idna', 'typing-extensions'];
+
+let server: ServerProcess;
+let settings: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  const { folder, remove } = await makeTemporaryFolder();
+  server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'log,latest,history-files' });
+  const TIDEMARK_URL = await server.started;
+  const TIDEMARK_KEY = (await readFile(join(folder, 'operator-key'), 'utf8')).trim();
+  settings = { TIDEMARK_URL, TIDEMARK_KEY, PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
+  return async () => {
+    await server.end('SIGKILL');
+    await remove();
+  };
+});
+
+async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = settings) {
+  const { exitCode, stdout, output } = await runTool(program, args, { cwd, env });
+  assert.equal(exitCode, 0, `${program} ${args.join(' ')}\n${output}`);
+  return stdout;
+}
+
+test('its tests pass, and the examples of its README run against the service', async () => {
+  const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-W', 'error', 'tests'];
+  expect(await succeed(PACKAGE, PYTHON, pytest, { ...settings, PYTHONPATH: 'src' })).toMatch(/\d\d passed/);
+});
+
+test('its wheel works in an empty environment, with httpx alone', async () => {
+  const folder = await temporaryFolder();
+  cpSync(PACKAGE, join(folder, 'package'), { recursive: true });
+  const wheels = join(folder, 'wheels');
+  await succeed(folder, PYTHON, ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', wheels, './package']);
+  const [wheel = ''] = readdirSync(wheels);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+  expect(wheel).toBe(`tidemark_client-${version}-py3-none-any.whl`);
+  await succeed(folder, PYTHON, ['-m', 'venv', '--without-pip', 'empty']);
+  const python = join(folder, 'empty/bin/python');
+  const pins = readFileSync(join(import.meta.dirname, 'requirements.txt'), 'utf8').match(/^[\w-]+==\S+/gm) ?? [];
+  const pinned = pins.filter((pin) => DEPENDENCIES.includes(pin.split('==')[0] as string));
+  expect(pinned).toHaveLength(DEPENDENCIES.length);
+  await succeed(folder, PYTHON, [
+    '-m',
+    'pip',
+    '--python',
+    python,
+    'install',
+    '--quiet',
+    '--no-deps',
+    join(wheels, wheel),
+    ...pinned,
+  ]);
+  const program = [
+    'import importlib.resources, os, tidemark_client as t',
+    'assert importlib.resources.files(t).joinpath("py.typed").is_file()',
+    'c = t.Client(os.environ["TIDEMARK_URL"])',
+    'row = next(c.history("gold-usd"))',
+    'print(repr(row["decimal"]), row["observedAt"].isoformat(), len(c.latest()) == len(list(c.markets())) >= 175)',
+    'try: c.history_frame("gold-usd")',
+    'except ImportError as error: print(error)',
+  ].join('\n');
+  expect((await succeed(folder, python, ['-c', program])).trim().split('\n')).toEqual([
+    "Decimal('4129.10') 2026-09-29T00:00:00+00:00 True",
+    "history_frame needs pandas: pip install 'tidemark-client[pandas]'",
+  ]);
+});
+
+test('its licence is that of the service', () => {
+  expect(readFileSync(join(PACKAGE, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
+});
