@@ -6063,18 +6063,12 @@ var SignedLog = class _SignedLog {
     const note = new TextDecoder().decode(await read("checkpoint"));
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = /* @__PURE__ */ new Map();
-    let root2 = null;
-    for (const { level, n, width } of partialTilesOf(checkpoint.size)) {
+    const root2 = await rootOf(checkpoint.size, async (level, n, width) => {
       const tile = await readTile(read, level, n, width);
       edge.set(level, tile);
-      for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
-        if ((width & bit) === 0) continue;
-        const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
-        root2 = root2 === null ? subtree : await nodeHashOf(subtree, root2);
-        end -= bit;
-      }
-    }
-    if (!isSameHash(root2 ?? await sha256Of(), checkpoint.root)) {
+      return tile;
+    });
+    if (!isSameHash(root2, checkpoint.root)) {
       throw new LogVerificationError("the tiles do not give the root that is signed");
     }
     return new _SignedLog(note, checkpoint, read, edge);
@@ -6095,7 +6089,25 @@ var SignedLog = class _SignedLog {
       throw cause;
     });
     if (found === null) return null;
-    const { index, text } = found;
+    return await this.#proven(found.index, found.text);
+  }
+  /** Reads one entry, and proves it. Null: its text was taken down. @param index below the size */
+  async entryAt(index) {
+    const n = Math.floor(index / TILE_WIDTH);
+    const lines = await this.#lines(n, widthOfTile(0, n, this.checkpoint.size));
+    const { text } = lines[index % TILE_WIDTH];
+    return text === null ? null : await this.#proven(index, text);
+  }
+  /**
+   * The root that the log had when it was shorter. If an earlier checkpoint has another one, the log has another past
+   * than it had then.
+   *
+   * @param size at most that of the checkpoint
+   */
+  async rootAt(size) {
+    return await rootOf(size, async (level, n, width) => (await this.#tile(level, n)).subarray(0, width * HASH_LENGTH));
+  }
+  async #proven(index, text) {
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
     const at = index % TILE_WIDTH * HASH_LENGTH;
     if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_LENGTH))) {
@@ -6124,6 +6136,19 @@ var SignedLog = class _SignedLog {
     return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
   }
 };
+async function rootOf(size, tileOf) {
+  let root2 = null;
+  for (const { level, n, width } of partialTilesOf(size)) {
+    const tile = await tileOf(level, n, width);
+    for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
+      if ((width & bit) === 0) continue;
+      const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
+      root2 = root2 === null ? subtree : await nodeHashOf(subtree, root2);
+      end -= bit;
+    }
+  }
+  return root2 ?? await sha256Of();
+}
 async function readTile(read, level, n, width) {
   const tile = await read(tilePath(level, n, width));
   if (tile.length === width * HASH_LENGTH) return tile;
