@@ -1,13 +1,12 @@
 /** Debian's Chromium, and what every page must pass in it. */
 import { mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
 
-/** Where screenshots are kept. */
-export const SCREENSHOTS = process.env.TIDEMARK_SCREENSHOTS ?? join(tmpdir(), 'tidemark-screenshots');
+/** Where screenshots are kept, for people to look at. */
+export const SCREENSHOTS = process.env.TIDEMARK_SCREENSHOTS ?? join(import.meta.dirname, '../../build/screenshots');
 
 /** In CSS pixels: a phone, a tablet, a desktop. */
 const WIDTHS = { phone: 360, tablet: 820, desktop: 1440 };

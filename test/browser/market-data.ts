@@ -1,7 +1,11 @@
 /** Markets with everything that a market can have: two sources, unknown values, corrections, retractions, hostile texts. */
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import type { Page } from 'playwright-core';
+import { inject, onTestFinished } from 'vitest';
 
 const DAY_MS = 86_400_000;
 const FIRST_MS = Date.UTC(2026, 0, 5);
@@ -119,4 +123,61 @@ export async function publishMarketData(baseUrl = inject('baseUrl'), dataFolder 
   };
   await publish([...WHEAT, ...HOSTILE, ...EMPTY], 'append');
   await publish(CORRECTIONS, 'correct');
+}
+
+const GOLD = '/api/v1/markets/gold-usd';
+const ROWS_OF_PAGE = 64;
+
+/**
+ * Serves another history of gold-usd to a page: an observation every 26 minutes until the end of October 2026, whose
+ * value is its number from the newest one. By a server of its own, because the tools of the browser pass large bodies on
+ * slowly.
+ *
+ * @returns the paths below the market's that are asked for, as they come in
+ */
+export async function serveLongHistory(page: Page, count: number): Promise<string[]> {
+  const read = async (path: string): Promise<unknown> => (await fetch(inject('baseUrl') + path)).json();
+  const market = (await read(GOLD)) as { readonly history: object };
+  const history = (await read(`${GOLD}/history`)) as { readonly data: readonly object[] };
+  const at = (number: number): string =>
+    new Date(Date.UTC(2026, 9, 31) - (number - 1) * 26 * 60_000).toISOString().replace('.000Z', 'Z');
+  const rows = Array.from({ length: count }, (_, index) => ({
+    ...{ ...history.data[0], id: `obs_${index + 1}`, observedAt: at(index + 1), recordedAt: at(index + 1) },
+    ...{ decimal: `${index + 1}.00`, amountMinor: 100 * (index + 1), sourceUrl: 'https://long.example/' },
+  }));
+  const years = Map.groupBy(rows.toReversed(), ({ observedAt }) => observedAt.slice(0, 4));
+  const closedPages = Array.from({ length: Math.ceil(count / ROWS_OF_PAGE) - 1 }, (_, index) => {
+    const newest = (index + 1) * ROWS_OF_PAGE + 1;
+    const oldest = Math.min(count, newest + ROWS_OF_PAGE - 1);
+    return { cursor: `1-${newest}`, count: ROWS_OF_PAGE, firstObservedAt: at(oldest), lastObservedAt: at(newest) };
+  });
+  const bodies: Readonly<Record<string, () => string>> = {
+    '': () => JSON.stringify({ ...market, history: { ...market.history, count } }),
+    '/history': () => JSON.stringify({ data: rows.slice(0, ROWS_OF_PAGE), page: { nextCursor: '1-65' } }),
+    '/history/index': () => {
+      const files = [...years.keys()].map((year) => ({ year, csv: '/csv', ndjson: `${GOLD}/history/${year}.ndjson` }));
+      return JSON.stringify({ closedPages: closedPages.toReversed(), years: files, csv: '/csv', ndjson: '/ndjson' });
+    },
+    ...Object.fromEntries(
+      [...years].map(([year, own]) => [
+        `/history/${year}.ndjson`,
+        () => own.map((row) => `${JSON.stringify(row)}\n`).join(''),
+      ]),
+    ),
+  };
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const path = (request.url as string).slice(GOLD.length);
+    asked.push(path);
+    response.end(bodies[path]?.());
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await page.route(`**${GOLD}**`, (route) => {
+    const url = new URL(route.request().url());
+    url.port = String(port);
+    return route.continue({ url: url.href });
+  });
+  return asked;
 }

@@ -1,8 +1,14 @@
 /** The page of a market, in Chromium. */
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openCheckpoint } from '../../contract/log/checkpoint.ts';
+import { leafHash } from '../../contract/log/merkle.ts';
+import { verifierKey } from '../../contract/log/notes.ts';
+import { verifyInclusion } from '../../contract/log/proofs.ts';
+import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
 import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
-import { HOSTILE_NAME, publishMarketData } from './market-data.ts';
+import { HOSTILE_NAME, publishMarketData, serveLongHistory } from './market-data.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -35,8 +41,10 @@ describe('a market', () => {
     expect(await rows.count()).toBe(50);
     expect(await rows.first().innerText()).toMatch(/4 Apr 2026, 00:00 UTC\s+206\.64 EUR/);
     await page.getByRole('button', { name: 'Older' }).click();
-    expect(await page.getByText('Rows 51 to 100 of 120').count()).toBe(1);
+    expect(await page.locator('.pager [role=status]').innerText()).toBe('Rows 51 to 100 of 120');
     await chartOf(page).press('End');
+    expect(await provenanceOf(page).innerText()).toMatch(/206\.64 EUR per 50 tonne/);
+    await page.keyboard.press('ArrowDown');
     expect(await provenanceOf(page).innerText()).toMatch(/215\.91 EUR per 50 tonne/);
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -45,7 +53,6 @@ describe('a market', () => {
   it('says the provenance of each point by keyboard alone, and checks it in the signed log', async () => {
     const { page, complaints } = await openMarket('wheat-eur');
     await chartOf(page).focus();
-    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Home');
     await expect
       .poll(() => said(page).last().innerText())
@@ -62,9 +69,35 @@ describe('a market', () => {
       page.getByRole('link', { name: 'Download the receipt' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('wheat-eur-price-2026-01-16.tlog-proof');
+    const receipt = parseTlogProof(await readFile(await download.path(), 'utf8'));
+    const vkeys = await (await fetch(`${inject('baseUrl')}/api/v1/log/vkey`)).text();
+    const { size, root } = openCheckpoint(receipt.checkpoint, vkeys.trim().split('\n').map(verifierKey));
+    const extra = receipt.extra as Buffer;
+    expect(verifyInclusion({ ...receipt, size, root, leaf: leafHash(extra) })).toBe(true);
+    expect(JSON.parse(extra.toString('utf8'))).toMatchObject({
+      market: 'wheat-eur',
+      observedAt: '2026-01-16T00:00:00Z',
+    });
     await chartOf(page).press('Escape');
     expect(await provenanceOf(page).innerText()).toContain('Choose a point');
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says that a value which the log does not have must not be relied on', async () => {
+    const { page } = await openPage(browser);
+    await page.route('**/markets/wheat-eur/history*', async (route) => {
+      const text = await (await fetch(route.request().url())).text();
+      const body = text.replaceAll('"confidence":"low"', '"confidence":"high"');
+      await route.fulfill({ contentType: 'application/json', body });
+    });
+    await page.goto('/markets/wheat-eur');
+    await isRead(page);
+    await chartOf(page).press('End');
+    await provenanceOf(page)
+      .getByText(/does not agree: confidence of this row differs from entry \d+/)
+      .waitFor();
+    expect(await provenanceOf(page).getByRole('link', { name: 'Download' }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -86,26 +119,144 @@ describe('a market', () => {
   });
 });
 
-/** How many pixels of the chart's canvas have a colour of a line. */
+/** How many pixels of the chart's canvas have the colour of a line. */
 const PAINTED = `(() => {
   const canvas = document.querySelector('.chart-host canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   let painted = 0;
-  for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 200 && Math.max(data[at], data[at + 1], data[at + 2]) - Math.min(data[at], data[at + 1], data[at + 2]) > 60) painted++;
+  for (let at = 0; at < data.length; at += 4) {
+    const [red, green, blue] = data.slice(at, at + 3);
+    if (Math.max(red, green, blue) - Math.min(red, green, blue) > 60) painted++;
+  }
   return painted;
 })()`;
 
+describe('the page as of a moment, and its sources', () => {
+  it('follows the slider, the clock and the address, and goes back to now', async () => {
+    const { page, complaints } = await openMarket('wheat-eur');
+    const price = page.locator('.market-price');
+    await page.getByLabel('released: ').check();
+    await page.getByLabel('Moment (UTC)').fill('2026-03-20T12:00');
+    await page.getByLabel('Moment (UTC)').blur();
+    expect(await price.innerText()).toMatch(/^225\.78 EUR/);
+    expect(new URL(page.url()).hash).toBe('#as-of=2026-03-20T12:00:00Z&clock=released');
+    expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^19 Mar 2026/);
+    await page.getByLabel(/^Slide through/).press('ArrowLeft');
+    expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^18 Mar 2026/);
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    expect(await price.innerText()).toMatch(/^206\.64 EUR/);
+    expect(new URL(page.url()).hash).toBe('');
+    await page.goto('/markets/wheat-eur#as-of=2020-01-01T00:00:00Z&clock=recorded');
+    await page.getByText('This is what the service showed at 1 Jan 2020').waitFor();
+    expect(await price.innerText()).toBe('unknown: never observed');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows two sources side by side, hides one by its switch, and shows other metrics', async () => {
+    const { page } = await openMarket('wheat-eur');
+    const values = await page.getByRole('region', { name: 'Newest values by source' }).innerText();
+    expect(values).toMatch(
+      /Paris exchange, daily settlement\s+206\.64 EUR[\s\S]+Ministry of agriculture\s+215\.91 EUR/,
+    );
+    expect(await page.getByText('Prices by the Exchange of Paris, under CC BY 4.0.').count()).toBe(1);
+    await page.getByRole('button', { name: 'Paris exchange', exact: false, pressed: true }).click();
+    await chartOf(page).press('End');
+    expect(await provenanceOf(page).innerText()).toContain('Ministry of agriculture');
+    await page.getByLabel('Metric').selectOption('volume');
+    expect(await page.locator('.observations tbody tr').first().innerText()).toContain('1333 lots');
+    await page.context().close();
+  });
+});
+
+describe('while the page is open', () => {
+  it('asks with ETags; a failure leaves a notice and the old values; new ones come in without moving the chart', async () => {
+    const { page } = await openPage(browser);
+    await page.clock.install();
+    const statuses: number[] = [];
+    page.on('response', (response) => {
+      if (new URL(response.url()).pathname === '/api/v1/markets/wheat-eur') statuses.push(response.status());
+    });
+    await page.goto('/markets/wheat-eur');
+    await page.clock.runFor(1000);
+    await isRead(page);
+    await page.clock.runFor(15_000);
+    await expect.poll(() => statuses).toEqual([200, 304]);
+    await page.getByRole('button', { name: '1M' }).click();
+    await page.route('**/api/**', (route) => route.abort());
+    await page.clock.runFor(15_000);
+    await page.getByText(/The service cannot be reached: the service gave no answer\. This page shows/).waitFor();
+    expect(await page.locator('.market-price').innerText()).toMatch(/^206\.64 EUR/);
+    await page.unroute('**/api/**');
+    await page.route('**/api/v1/markets/wheat-eur', async (route) => {
+      const market = (await (await fetch(route.request().url())).json()) as object;
+      await route.fulfill({ json: { ...market, name: 'New', disputed: true, disputedMetrics: ['price'] } });
+    });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'New', exact: true }).waitFor();
+    expect(await page.locator('.market-top').getByRole('listitem').first().innerText()).toBe('disputed');
+    expect(await page.getByText(/cannot be reached/).count()).toBe(0);
+    expect(await page.getByRole('button', { name: '1M' }).getAttribute('aria-pressed')).toBe('true');
+    await page.context().close();
+  });
+
+  it('a history of 100,000 observations is read by its years, newest first, and walked by keyboard', async () => {
+    const { page, complaints } = await openPage(browser);
+    const asked = await serveLongHistory(page, 100_000);
+    await page.goto('/markets/gold-usd');
+    await page.getByText(/100,000 of 100,000 observations are read/).waitFor();
+    expect(asked.slice(0, 4)).toEqual(['', '/history', '/history/index', '/history/2026.ndjson']);
+    expect(asked.length).toBe(3 + 6);
+    expect(await page.getByText('Rows 1 to 50 of 100,000').count()).toBe(1);
+    await chartOf(page).press('Home');
+    expect(await page.locator('.chart-readout').innerText()).toMatch(/^20 Nov 2021.* 100000\.00 USD/);
+    await chartOf(page).press('PageDown');
+    expect(await page.locator('.chart-readout').innerText()).toMatch(/ 90\d{3}\.00 USD/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
 describe('other states', () => {
-  it('an unknown slug, a market without observations, and names that are HTML', async () => {
+  it('an unknown slug, a market without observations, a removed one, and a service that is down', async () => {
     const { page } = await openPage(browser);
     await page.goto('/markets/no-such-market');
     await page.getByRole('heading', { name: 'There is no such market' }).waitFor();
     await page.goto('/markets/empty-usd');
     await page.getByText('unknown: never observed').waitFor();
+    await page.getByText('There is no observation yet.').waitFor();
+    const removal = { code: 'market-removed', reason: '<b>Merged</b>', replacedBy: 'gold-usd' };
+    await page.route('**/api/v1/markets/silver-usd', (route) =>
+      route.fulfill({ status: 410, json: { ...removal, removedAt: '2026-10-01T00:00:00Z' } }),
+    );
+    await page.goto('/markets/silver-usd');
+    await page.getByRole('heading', { name: 'This market was removed' }).waitFor();
+    expect(await page.locator('main').innerText()).toMatch(/1 Oct 2026, 00:00 UTC[\s\S]*<b>Merged<\/b>/);
+    expect(await page.getByRole('link', { name: 'gold-usd' }).getAttribute('href')).toBe('/markets/gold-usd');
+    await page.route('**/api/**', (route) => route.fulfill({ status: 503 }));
+    await page.goto('/markets/gold-usd');
+    await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor();
+    await page.unroute('**/api/**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await isRead(page);
+    await page.context().close();
+  });
+
+  it('texts of other people stay texts, and a link goes to http or https only', async () => {
+    const { page, complaints } = await openPage(browser);
+    await page.route('**/api/v1/markets/hostile-usd', async (route) => {
+      const market = (await (await fetch(route.request().url())).json()) as { sources: object[] };
+      await route.fulfill({ json: { ...market, sources: [{ ...market.sources[0], url: 'javascript:alert(1)' }] } });
+    });
+    await page.setViewportSize({ width: 360, height: 740 });
     await page.goto('/markets/hostile-usd');
     await isRead(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(HOSTILE_NAME);
     expect(await page.title()).toBe(`${HOSTILE_NAME} · Tidemark`);
+    expect(await page.locator('main :is(img, script, b, u)').count()).toBe(0);
+    expect(await page.locator('main a[href^="javascript"]').count()).toBe(0);
+    expect(complaints).toEqual([]);
     await page.context().close();
   });
 });
@@ -114,9 +265,13 @@ it('looks good, and passes the rules of accessibility', async () => {
   const { page, complaints } = await openPage(browser);
   await expectGoodLooks(page, 'market', '/markets/wheat-eur', async () => {
     await isRead(page);
+    await page.getByLabel('Show replaced versions').check();
     await chartOf(page).press('End');
     await provenanceOf(page).getByText('checked in your browser').waitFor();
   });
+  await page.getByRole('button', { name: 'Copy the request: This market' }).click();
+  await page.getByText(/^Copied|The request is selected/).waitFor();
+  expect(await page.getByText(/^curl -s 'http:.*\/api\/v1\/markets\/wheat-eur'$/).count()).toBe(1);
   expect(complaints).toEqual([]);
   await page.context().close();
 });

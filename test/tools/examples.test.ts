@@ -17,8 +17,10 @@ import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { runTool } from './run-tool.ts';
 import { valuesOfSpreadsheet } from './spreadsheet.ts';
+import { toolFolder } from './tool-folder.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
+const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 /** Of a program of Debian: null if it is there. CI installs all of them. */
 function missing(program: string): string | null {
   const reason = missingProgram(program);
@@ -51,35 +53,18 @@ test('each has at most 30 lines, and stands in the list', () => {
   }
 });
 
-test('the alert tells when the price crosses the limit, and only then', async () => {
-  buildClient(join(folder, 'node_modules/tidemark-client'));
-  await copyFile(join(EXAMPLES, 'price-alert.mjs'), join(folder, 'price-alert.mjs'));
-  const alert = spawn('node', ['price-alert.mjs', 'gold-usd', '4131', url], { cwd: folder });
-  onTestFinished(() => void alert.kill());
-  const lines = on(createInterface(alert.stdout), 'line');
-  const nextLine = async () => String(((await lines.next()).value as string[])[0]);
-  expect(await nextLine()).toMatch(/^2026-09-29T00:00:00Z gold-usd is below 4131: \d+\.\d\d USD, https:/);
-  const key = (await readFile(join(folder, 'data/operator-key'), 'utf8')).trim();
-  const tidemark = new Tidemark({ url, key });
-  for (const [value, day] of [
-    ['4130.99', '01'],
-    ['4131.00', '02'],
-  ] as const) {
-    const observedAt = `2026-11-${day}T00:00:00Z`;
-    const about = {
-      type: 'observation',
-      market: 'gold-usd',
-      metric: 'price',
-      currency: 'USD',
-      status: 'final',
-    } as const;
-    const source = { sourceLabel: 'A test', sourceUrl: 'https://example.org/', sourceValue: value, confidence: 'high' };
-    const { id } = await tidemark.ingest([
-      { ...about, ...source, amountMinor: Number(value.replace('.', '')), observedAt },
-    ] as never);
-    expect(await tidemark.waitForBatch(id)).toMatchObject({ state: 'applied', errors: [] });
-  }
-  expect(await nextLine()).toBe('2026-11-02T00:00:00Z gold-usd is above 4131: 4131.00 USD, https://example.org/');
+test('the history as of a moment has every price that was known then, exactly', async () => {
+  const env = { PYTHONPATH: join(EXAMPLES, '../clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
+  const run = (asOf: string) =>
+    runTool(PYTHON, [join(EXAMPLES, 'history_as_of.py'), 'silver-usd', asOf, url], { cwd: folder, env });
+  const now = await run(new Date().toISOString());
+  expect(now.output).toMatch(/^2026-09-29 00:00:00\+00:00 +6061\.75 +USD .* None$/m);
+  expect([now.exitCode, now.output.trimEnd().split('\n').at(-1)]).toEqual([0, '57 prices, 0 of them unknown']);
+  const before = await run('2026-01-01T00:00:00Z');
+  expect([before.exitCode, before.output]).toEqual([
+    1,
+    'silver-usd: the service knew nothing at 2026-01-01T00:00:00Z\n',
+  ]);
 });
 
 test('the chart is drawn on a page of another origin', async () => {
@@ -130,4 +115,36 @@ test('a journal is valued with the downloaded prices', async (context) => {
   const { exitCode, stdout } = await runTool('sh', command, { cwd: folder, env: { TIDEMARK_URL: url } });
   expect(stdout).toMatch(/^ *8258\.20(?:0+)? USD {2}assets:gold$/m);
   expect(exitCode).toBe(0);
+});
+
+// The last one, because it changes what the others read.
+test('the alert tells when the price crosses the limit, and only then', async () => {
+  buildClient(join(folder, 'node_modules/tidemark-client'));
+  await copyFile(join(EXAMPLES, 'price-alert.mjs'), join(folder, 'price-alert.mjs'));
+  const alert = spawn('node', ['price-alert.mjs', 'gold-usd', '4131', url], { cwd: folder });
+  onTestFinished(() => void alert.kill());
+  const lines = on(createInterface(alert.stdout), 'line');
+  const nextLine = async () => String(((await lines.next()).value as string[])[0]);
+  expect(await nextLine()).toMatch(/^2026-09-29T00:00:00Z gold-usd is below 4131: \d+\.\d\d USD, https:/);
+  const key = (await readFile(join(folder, 'data/operator-key'), 'utf8')).trim();
+  const tidemark = new Tidemark({ url, key });
+  for (const [value, day] of [
+    ['4130.99', '01'],
+    ['4131.00', '02'],
+  ] as const) {
+    const observedAt = `2026-11-${day}T00:00:00Z`;
+    const about = {
+      type: 'observation',
+      market: 'gold-usd',
+      metric: 'price',
+      currency: 'USD',
+      status: 'final',
+    } as const;
+    const source = { sourceLabel: 'A test', sourceUrl: 'https://example.org/', sourceValue: value, confidence: 'high' };
+    const { id } = await tidemark.ingest([
+      { ...about, ...source, amountMinor: Number(value.replace('.', '')), observedAt },
+    ] as never);
+    expect(await tidemark.waitForBatch(id)).toMatchObject({ state: 'applied', errors: [] });
+  }
+  expect(await nextLine()).toBe('2026-11-02T00:00:00Z gold-usd is above 4131: 4131.00 USD, https://example.org/');
 });

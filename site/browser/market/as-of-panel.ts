@@ -1,8 +1,8 @@
 /** The page as of an earlier moment: a slider over the moments at which something became known, and a field for any moment. */
 import type { AsOf } from '../../../client/as-of.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
 import { instantOfMs, knownMoments } from './as-of-view.ts';
 import { button, element } from './elements.ts';
+import type { ObservationStore } from './observation-store.ts';
 import { momentText } from './words.ts';
 
 const CLOCKS = [
@@ -14,10 +14,12 @@ export class AsOfPanel {
   readonly root: HTMLElement;
   readonly #slider = element('input', { type: 'range', id: 'as-of-slider', min: '0', step: '1' });
   readonly #field = element('input', { type: 'datetime-local', id: 'as-of-field', step: '1' });
-  readonly #said = element('output', { class: 'small soft', for: 'as-of-slider as-of-field' });
+  readonly #said = element('p', { class: 'small soft' });
   readonly #radios = new Map<AsOf['clock'], HTMLInputElement>();
   readonly #onChange: (asOf: AsOf | null) => void;
   #moments: readonly number[] = [];
+  /** The clock and the version of the store that the moments are of. */
+  #momentsOf = '';
   #asOf: AsOf | null = null;
 
   constructor(onChange: (asOf: AsOf | null) => void) {
@@ -60,12 +62,13 @@ export class AsOfPanel {
     );
   }
 
-  /** @param rows newest first, replaced versions included */
-  show(rows: Iterable<PublicObservation>, asOf: AsOf | null, note: string): void {
+  show(store: ObservationStore, asOf: AsOf | null, note: string): void {
     this.#asOf = asOf;
     const clock = asOf?.clock ?? this.#clock();
     (this.#radios.get(clock) as HTMLInputElement).checked = true;
-    this.#moments = knownMoments(rows, clock);
+    const momentsOf = `${clock} ${store.version}`;
+    if (momentsOf !== this.#momentsOf) this.#moments = knownMoments(store.newestFirst(), clock);
+    this.#momentsOf = momentsOf;
     this.#slider.max = String(this.#moments.length);
     const at = asOf === null ? -1 : this.#moments.findLastIndex((ms) => ms <= asOf.atMs);
     this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));

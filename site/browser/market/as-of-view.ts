@@ -22,8 +22,13 @@ export function historyView(
     return { visible, metrics: market.metrics, bySource: market.bySource };
   }
   const reading = new AsOfReading<PublicObservation>(asOf);
-  const visible = [...rows].filter((row) => reading.add(row));
+  const visible = [...rows].filter((row) => reading.add(row)).map(asKnownThen);
   return { visible, metrics: { price: null, ...reading.metrics }, bySource: reading.bySource };
+}
+
+/** A visible row was not replaced yet: a page of an earlier moment says nothing of later versions. */
+function asKnownThen(row: PublicObservation): PublicObservation {
+  return row.supersededBy === null ? row : { ...row, supersededAt: null, supersededBy: null };
 }
 
 /**

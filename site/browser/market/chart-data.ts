@@ -26,8 +26,15 @@ export interface ChartPlace {
   readonly series: number;
 }
 
-/** @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts */
-export function chartData(visible: readonly PublicObservation[], metric: string): ChartData {
+/**
+ * @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts
+ * @param order the names of the market's sources; others follow by name
+ */
+export function chartData(
+  visible: readonly PublicObservation[],
+  metric: string,
+  order: readonly string[] = [],
+): ChartData {
   const seconds: number[] = [];
   const series = new Map<string, ChartSeries>();
   const units = new Set<string>();
@@ -47,7 +54,10 @@ export function chartData(visible: readonly PublicObservation[], metric: string)
     line.rows[at] = row;
     line.values[at] = chartNumber(row);
   }
-  const lines = [...series.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+  const rankOf = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const lines = [...series.values()].sort(
+    (one, other) => rankOf(one.name) - rankOf(other.name) || (one.name < other.name ? -1 : 1),
+  );
   for (const line of lines) {
     line.values.length = seconds.length;
     line.rows.length = seconds.length;
@@ -56,9 +66,9 @@ export function chartData(visible: readonly PublicObservation[], metric: string)
   return { metric, seconds, series: named };
 }
 
-/** The metrics of a market: `price` first, then by name. */
-export function metricNames(market: { readonly metrics: object }, visible: readonly PublicObservation[]): string[] {
-  const names = new Set([...Object.keys(market.metrics), ...visible.map(({ metric }) => metric)]);
+/** The names of metrics, each once: `price` first, then by name. */
+export function metricNames(...lists: readonly Iterable<string>[]): readonly string[] {
+  const names = new Set(lists.flatMap((list) => [...list]));
   names.delete('price');
   return ['price', ...[...names].sort()];
 }

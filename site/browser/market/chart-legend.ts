@@ -1,8 +1,7 @@
 /** The legend of the chart: one switch for each source, and the key of the marks. */
 import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
-import { drawMark } from './chart-marks.ts';
+import { drawMark, type KeyMark } from './chart-marks.ts';
 import { button, element } from './elements.ts';
-import type { PointMark } from './words.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -32,10 +31,11 @@ function sampleOfLine(index: number): SVGElement {
   return svg;
 }
 
-const KEY: readonly (readonly [Exclude<PointMark, null>, string])[] = [
+const KEY: readonly (readonly [KeyMark, string])[] = [
   ['corrected', 'corrected'],
   ['retracted', 'retracted'],
   ['unknown', 'unknown: a gap'],
+  ['disputed', 'disputed'],
 ];
 
 /** The marks as the canvas draws them. */

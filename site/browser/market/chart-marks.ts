@@ -10,6 +10,7 @@ import { digitsOf, markOf, type PointMark } from './words.ts';
 const FLOOR = 10;
 /** With more points on the screen than one per so many pixels, single points are not drawn. */
 const POINT_SPACE = 12;
+const LABEL_HEIGHT = 17;
 
 export interface MarksState {
   readonly data: ChartData;
@@ -54,6 +55,49 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
   }
   if (chosen !== null) drawChosen(plot, chosen, colours);
   ctx.restore();
+  drawLabels(plot, { data, colours, hidden });
+}
+
+/** The digits of each series' newest value, in the margin on the right. The highest one stands first; none covers another. */
+function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'data' | 'colours' | 'hidden'>): void {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  const height = LABEL_HEIGHT * scale;
+  const labels = data.series.flatMap(({ name }, index) => {
+    const row = hidden.has(name) ? null : lastRow(data, index);
+    const digits = row === null ? null : digitsOf(row);
+    return row === null || digits === null ? [] : [{ digits, index, y: pointOf(plot, row).y }];
+  });
+  ctx.save();
+  ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'left';
+  let free = bbox.top;
+  for (const { digits, index, y } of labels.sort((one, other) => one.y - other.y)) {
+    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+    const top = Math.max(free, y - height / 2);
+    free = top + height + scale;
+    const left = bbox.left + bbox.width + 3 * scale;
+    ctx.fillStyle = colours.series[lookOfSeries(index).colour] as string;
+    ctx.fillRect(left, top, ctx.measureText(digits).width + 8 * scale, height);
+    ctx.fillStyle = colours.surface;
+    ctx.fillText(digits, left + 4 * scale, top + height / 2);
+  }
+  ctx.restore();
+}
+
+/** The width of the margin that {@link drawLabels} needs, in CSS pixels. */
+export function labelMargin(data: ChartData): number {
+  const digits = data.series.map((_, index) => {
+    const row = lastRow(data, index);
+    return row === null ? 0 : (digitsOf(row)?.length ?? 0);
+  });
+  return 14 + 7 * Math.max(0, ...digits);
+}
+
+function lastRow(data: ChartData, series: number): PublicObservation | null {
+  const place = endOfSeries(data, series, 'last');
+  return (place === null ? undefined : rowAt(data, place)) ?? null;
 }
 
 interface MarkLook {
@@ -64,8 +108,11 @@ interface MarkLook {
   readonly colours: Pick<ChartColours, 'notice' | 'alarm' | 'accent' | 'ink'>;
 }
 
-/** A diamond: corrected. A cross: retracted. A hollow circle: unknown. */
-export function drawMark(ctx: CanvasRenderingContext2D, mark: PointMark, look: MarkLook): void {
+/** The marks of the chart's key. */
+export type KeyMark = NonNullable<PointMark> | 'disputed';
+
+/** A diamond: corrected. A cross: retracted. A hollow circle: unknown. A triangle with a stroke in it: disputed. */
+export function drawMark(ctx: CanvasRenderingContext2D, mark: KeyMark, look: MarkLook): void {
   const { x, y, size, ground, colours } = look;
   ctx.setLineDash([]);
   ctx.beginPath();
@@ -80,6 +127,16 @@ export function drawMark(ctx: CanvasRenderingContext2D, mark: PointMark, look: M
     ctx.fillStyle = ground;
     ctx.arc(x, y, size * 0.8, 0, 2 * Math.PI);
     ctx.fill();
+  } else if (mark === 'disputed') {
+    ctx.strokeStyle = colours.alarm;
+    ctx.fillStyle = ground;
+    ctx.moveTo(x, y - size);
+    ctx.lineTo(x + size, y + size * 0.8);
+    ctx.lineTo(x - size, y + size * 0.8);
+    ctx.closePath();
+    ctx.fill();
+    ctx.moveTo(x, y - size * 0.35);
+    ctx.lineTo(x, y + size * 0.45);
   } else {
     ctx.strokeStyle = colours.ink;
     ctx.fillStyle = ground;
@@ -93,24 +150,6 @@ export function drawMark(ctx: CanvasRenderingContext2D, mark: PointMark, look: M
   ctx.stroke();
 }
 
-/** A triangle with a stroke in it, as on a warning sign: disputed. */
-function drawDispute(ctx: CanvasRenderingContext2D, x: number, y: number, size: number, colours: ChartColours): void {
-  ctx.setLineDash([]);
-  ctx.fillStyle = colours.surface;
-  ctx.strokeStyle = colours.alarm;
-  ctx.beginPath();
-  ctx.moveTo(x, y - size);
-  ctx.lineTo(x + size, y + size * 0.8);
-  ctx.lineTo(x - size, y + size * 0.8);
-  ctx.closePath();
-  ctx.fill();
-  ctx.stroke();
-  ctx.beginPath();
-  ctx.moveTo(x, y - size * 0.35);
-  ctx.lineTo(x, y + size * 0.45);
-  ctx.stroke();
-}
-
 interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
   readonly index: number;
   readonly colour: string;
@@ -118,9 +157,8 @@ interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
 
 /** A thin line at the newest value of a series, across the whole chart. */
 function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
-  const place = endOfSeries(data, index, 'last');
-  const row = place === null ? undefined : rowAt(data, place);
-  if (row === undefined) return;
+  const row = lastRow(data, index);
+  if (row === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   const { x, y } = pointOf(plot, row);
@@ -137,7 +175,9 @@ function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: Las
     ctx.restore();
     dot(ctx, x, y, 3.5 * scale, colour);
   }
-  if (isDisputed) drawDispute(ctx, x, y - (digitsOf(row) === null ? 0 : 12 * scale), 6 * scale, colours);
+  if (!isDisputed) return;
+  const above = digitsOf(row) === null ? 0 : 12 * scale;
+  drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
 
 function drawChosen(plot: uPlot, chosen: PublicObservation, colours: ChartColours): void {

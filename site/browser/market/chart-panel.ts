@@ -28,6 +28,8 @@ export interface ChartContent {
 
 /** Page up and Page down go so many points, or a tenth of those on the screen. */
 const LARGE_STEP = 10;
+/** Longer units are cut beside the axis; the head of the page has them whole. */
+const AXIS_TEXT_MAX = 36;
 /** The live region waits so long, so that a key that is held down does not flood it. */
 const SPEECH_DELAY_MS = 200;
 
@@ -38,7 +40,7 @@ export class ChartPanel {
   readonly #host: HTMLElement;
   readonly #readout = element('p', { class: 'chart-readout number' });
   readonly #legend = element('div', { class: 'chart-legend', role: 'group', 'aria-label': 'Sources in the chart' });
-  readonly #progress = element('p', { class: 'chart-progress small soft', role: 'status' });
+  readonly #progress = element('p', { class: 'chart-progress small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
   readonly #metric = element('select', { id: 'chart-metric' });
   readonly #ranges = new Map<string, HTMLButtonElement>();
@@ -79,7 +81,10 @@ export class ChartPanel {
     const { data, marketName, metrics } = content;
     this.#showMetrics(metrics, data.metric);
     this.#showLegend();
-    this.#chart.show({ ...content, hidden: this.#hidden });
+    this.root.toggleAttribute('data-empty', data.seconds.length === 0);
+    const { axisText } = content;
+    const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
+    this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
     this.#showRange();
     const [first, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first === undefined || last === undefined ? '' : `, ${dayOf(first)} to ${dayOf(last)}`;
@@ -141,9 +146,8 @@ export class ChartPanel {
     const keys = element(
       'p',
       { id: 'chart-keys', class: 'small soft' },
-      'Arrow keys walk from point to point, Home and End go to the ends, Page Up and Page Down go further. Up and ' +
-        'Down change the source, plus and minus zoom, 0 shows everything, Escape leaves. Drag or pinch to move; the ' +
-        'wheel zooms after a click on the chart. All times are in UTC.',
+      'Keys: arrows walk along the points and from source to source; Home, End, Page Up and Page Down go further; plus, ' +
+        'minus and 0 zoom; Escape leaves. Drag or pinch to move; after a click, the wheel zooms. Times are in UTC.',
     );
     return element(
       'section',
@@ -289,6 +293,7 @@ export class ChartPanel {
     if (plot === null || data.seconds.length === 0) return null;
     const at = plot.posToIdx(left);
     const shown = data.series.filter(({ name }) => !this.#hidden.has(name));
+    if (shown.length === 0) return null;
     for (let distance = 0; distance < data.seconds.length; distance++) {
       const rows = shown.flatMap(({ rows }) => [rows[at - distance], rows[at + distance]]).filter((row) => row != null);
       if (rows.length === 0) continue;

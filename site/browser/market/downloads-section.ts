@@ -96,6 +96,6 @@ function requestRow(words: string, command: string, said: HTMLElement): HTMLElem
   };
   return [
     element('dt', {}, words),
-    element('dd', {}, element('pre', { tabindex: '0', 'aria-label': words }, code), copy),
+    element('dd', { class: 'request' }, element('pre', { tabindex: '0', 'aria-label': words }, code), copy),
   ];
 }

@@ -3,8 +3,8 @@ import uPlot from 'uplot';
 import type { PublicObservation } from '../../../contract/metric.ts';
 import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
 import type { ChartData } from './chart-data.ts';
-import { drawMarks } from './chart-marks.ts';
-import { type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
+import { drawMarks, labelMargin } from './chart-marks.ts';
+import { panned, type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
 
 const FONT = '12px system-ui, sans-serif';
 const EMPTY: ChartData = { metric: '', seconds: [], series: [] };
@@ -54,7 +54,7 @@ export class MarketChart {
   }
 
   get range(): TimeRange {
-    return this.#range ?? this.whole;
+    return this.#range === null ? this.whole : panned(this.#range, 0, this.whole);
   }
 
   /** Shows other data, and the same part of the time axis as before. */
@@ -113,7 +113,7 @@ export class MarketChart {
     return {
       ...this.#size(),
       tzDate: (second) => uPlot.tzDate(new Date(second * 1000), 'Etc/UTC'),
-      padding: [12, 8, 0, 0],
+      padding: [12, () => labelMargin(this.#shown.data), 0, 0],
       legend: { show: false },
       cursor: {
         drag: { x: false, y: false, setScale: false },
@@ -126,7 +126,7 @@ export class MarketChart {
         y: { range: (_plot, min, max) => rangeOfValues(min, max) },
       },
       axes: [
-        { ...lines, space: 70, size: 44, values: (_plot, splits, _axis, _space, step) => timeTicks(splits, step) },
+        { ...lines, space: 56, size: 44, values: (_plot, splits, _axis, _space, step) => timeTicks(splits, step) },
         {
           ...lines,
           size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text.length)),

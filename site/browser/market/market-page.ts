@@ -19,12 +19,13 @@ import { removedState, unknownState, unreachableState } from './page-states.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { sourcesSection } from './sources-section.ts';
-import { momentText, unitOf, unitText } from './words.ts';
+import { badgesOf, momentText, unitOf, unitText } from './words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
-/** While a long history comes in, the chart is drawn so often. */
+/** While a long history comes in, the chart is drawn so often; and less often where that takes long. */
 const DRAW_MS = 250;
+const DRAW_SHARE = 4;
 
 const END_WORDS: Readonly<Record<HistoryEnd, string>> = {
   whole: '',
@@ -56,6 +57,9 @@ export class MarketPage {
   #end: HistoryEnd | null = null;
   #readAtMs = 0;
   #isAsking = false;
+  /** Those that the head shows: a source becomes late while the page is open. */
+  #badges = '';
+  #drawMs = 0;
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(root: HTMLElement, slug: string) {
@@ -119,7 +123,7 @@ export class MarketPage {
       this.#show();
     }
     await this.#readHistory(market !== null);
-    if (!this.#top.contains(document.activeElement)) this.#showTop(this.#view());
+    if (this.#badges !== badgesText(this.#market as Market)) this.#showTop(this.#view());
   }
 
   async #begin(): Promise<void> {
@@ -163,10 +167,15 @@ export class MarketPage {
   }
 
   #drawSoon(): void {
-    this.#drawTimer ??= setTimeout(() => {
-      this.#drawTimer = undefined;
-      this.#show();
-    }, DRAW_MS);
+    this.#drawTimer ??= setTimeout(
+      () => {
+        const begunMs = performance.now();
+        this.#show();
+        this.#drawMs = performance.now() - begunMs;
+        this.#drawTimer = undefined;
+      },
+      DRAW_MS + DRAW_SHARE * this.#drawMs,
+    );
   }
 
   #go(state: { readonly asOf: AsOf | null; readonly metric: string | null }): void {
@@ -191,9 +200,10 @@ export class MarketPage {
     const market = this.#market as Market;
     const { asOf } = this.#state;
     const view = this.#view();
-    const metrics = metricNames(market, [...this.#store.newestFirst()]);
+    const metrics = metricNames(Object.keys(market.metrics), this.#store.metrics);
     const metric = metrics.find((name) => name === this.#state.metric) ?? 'price';
-    const data = chartData(view.visible, metric);
+    const order = market.sources.map(({ label }) => label);
+    const data = chartData(view.visible, metric, order);
     const shown = view.visible.find((row) => row.metric === metric);
     const unit = metric === 'price' ? market.nativeCurrency : shown === undefined ? '' : unitOf(shown);
     this.#chart.show({
@@ -208,17 +218,25 @@ export class MarketPage {
     const moment = asOf === null ? '' : ` as of ${momentText(instantOfMs(asOf.atMs))}`;
     this.#table.show({ rows: rows.filter((row) => row.metric === metric), metric, moment });
     this.#replaced.disabled = asOf !== null;
-    this.#asOfPanel.show(this.#store.newestFirst(), asOf, END_WORDS[this.#end ?? 'whole']);
+    this.#asOfPanel.show(this.#store, asOf, END_WORDS[this.#end ?? 'whole']);
     this.#showTop(view);
     this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource }));
     if (this.#downloads.childElementCount === 0) this.#showDownloads();
-    this.#chosen = this.#chosen === null ? null : (this.#store.byId(this.#chosen.id) ?? null);
+    this.#chosen = this.#stillKnown(this.#chosen, view);
     this.#chart.mark(this.#chosen);
     this.#provenance.choose(this.#chosen);
   }
 
+  /** The newest form of a chosen row. As of an earlier moment, a row that was not visible then is not shown. */
+  #stillKnown(row: PublicObservation | null, { visible }: HistoryView): PublicObservation | null {
+    if (row === null) return null;
+    const known = this.#state.asOf === null ? this.#store.byId(row.id) : visible.find(({ id }) => id === row.id);
+    return known ?? null;
+  }
+
   #showTop(view: HistoryView): void {
     const market = this.#market as Market;
+    this.#badges = badgesText(market);
     const price = view.metrics.price ?? null;
     const row = view.visible.find(
       ({ metric, observedAt, sourceUrl }) =>
@@ -278,6 +296,10 @@ export class MarketPage {
     this.#root.replaceChildren(state);
     this.#root.setAttribute('data-ready', 'true');
   }
+}
+
+function badgesText(market: Market): string {
+  return JSON.stringify(badgesOf(market, Date.now()));
 }
 
 function timeOf(ms: number): string {

@@ -66,7 +66,8 @@ function priceLine(price: PublicMetric | null, { unit }: Market): HTMLElement {
     'p',
     { class: 'market-price' },
     element('span', { class: 'number figure' }, valueText(price)),
-    element('span', { class: 'soft' }, ` ${unitText(unit)}`),
+    ' ',
+    element('span', { class: 'soft' }, unitText(unit)),
     perUnit === null
       ? null
       : element(

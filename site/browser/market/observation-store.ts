@@ -8,10 +8,18 @@ export class ObservationStore {
   /** By the moment in milliseconds. Versions of one observation are neighbours, newest first. */
   readonly #moments = new Map<number, PublicObservation[]>();
   readonly #byId = new Map<string, PublicObservation>();
+  readonly #metrics = new Set<string>();
   #sorted: readonly number[] | null = null;
+  /** Another number after each change. */
+  version = 0;
 
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** The metrics of all rows. */
+  get metrics(): ReadonlySet<string> {
+    return this.#metrics;
   }
 
   byId(id: string): PublicObservation | undefined {
@@ -24,6 +32,7 @@ export class ObservationStore {
    * shows (by a digest of `sourceUrl`).
    */
   add(rows: readonly PublicObservation[]): void {
+    this.version++;
     let [lastMs, at] = [Number.NaN, 0];
     for (const row of rows) {
       const ms = Date.parse(row.observedAt);
@@ -40,6 +49,7 @@ export class ObservationStore {
       at = (index === -1 ? at : index) + 1;
       lastMs = ms;
       this.#byId.set(row.id, row);
+      this.#metrics.add(row.metric);
     }
   }
 

@@ -97,8 +97,11 @@ function historyView(market, rows, asOf) {
     return { visible: visible2, metrics: market.metrics, bySource: market.bySource };
   }
   const reading = new AsOfReading(asOf);
-  const visible = [...rows].filter((row) => reading.add(row));
+  const visible = [...rows].filter((row) => reading.add(row)).map(asKnownThen);
   return { visible, metrics: { price: null, ...reading.metrics }, bySource: reading.bySource };
+}
+function asKnownThen(row) {
+  return row.supersededBy === null ? row : { ...row, supersededAt: null, supersededBy: null };
 }
 function knownMoments(rows, clock, max2 = 2e3) {
   const moments = /* @__PURE__ */ new Set();
@@ -240,8 +243,9 @@ function lateSecondsOf({ cadence, expectedNextAt }, nowMs) {
   return latenessSeconds(expectedNextAt, cadence.graceSeconds, nowMs);
 }
 function safeUrl(text) {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
+  if (!URL.canParse(text)) return null;
+  const { href, protocol } = new URL(text);
+  return /^https?:$/.test(protocol) ? href : null;
 }
 
 // site/browser/market/elements.ts
@@ -295,10 +299,12 @@ var AsOfPanel = class {
   root;
   #slider = element("input", { type: "range", id: "as-of-slider", min: "0", step: "1" });
   #field = element("input", { type: "datetime-local", id: "as-of-field", step: "1" });
-  #said = element("output", { class: "small soft", for: "as-of-slider as-of-field" });
+  #said = element("p", { class: "small soft" });
   #radios = /* @__PURE__ */ new Map();
   #onChange;
   #moments = [];
+  /** The clock and the version of the store that the moments are of. */
+  #momentsOf = "";
   #asOf = null;
   constructor(onChange) {
     this.#onChange = onChange;
@@ -339,12 +345,13 @@ var AsOfPanel = class {
       this.#said
     );
   }
-  /** @param rows newest first, replaced versions included */
-  show(rows, asOf, note) {
+  show(store, asOf, note) {
     this.#asOf = asOf;
     const clock = asOf?.clock ?? this.#clock();
     this.#radios.get(clock).checked = true;
-    this.#moments = knownMoments(rows, clock);
+    const momentsOf = `${clock} ${store.version}`;
+    if (momentsOf !== this.#momentsOf) this.#moments = knownMoments(store.newestFirst(), clock);
+    this.#momentsOf = momentsOf;
     this.#slider.max = String(this.#moments.length);
     const at = asOf === null ? -1 : this.#moments.findLastIndex((ms) => ms <= asOf.atMs);
     this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));
@@ -370,7 +377,7 @@ function isShowable({ retraction, supersededBy }) {
 }
 
 // site/browser/market/chart-data.ts
-function chartData(visible, metric) {
+function chartData(visible, metric, order2 = []) {
   const seconds = [];
   const series = /* @__PURE__ */ new Map();
   const units = /* @__PURE__ */ new Set();
@@ -390,7 +397,10 @@ ${unit}`;
     line.rows[at] = row;
     line.values[at] = chartNumber(row);
   }
-  const lines = [...series.values()].sort((left, right) => left.name < right.name ? -1 : 1);
+  const rankOf = (name) => order2.includes(name) ? order2.indexOf(name) : order2.length;
+  const lines = [...series.values()].sort(
+    (one, other) => rankOf(one.name) - rankOf(other.name) || (one.name < other.name ? -1 : 1)
+  );
   for (const line of lines) {
     line.values.length = seconds.length;
     line.rows.length = seconds.length;
@@ -398,8 +408,8 @@ ${unit}`;
   const named = units.size < 2 ? lines : lines.map((line) => ({ ...line, name: `${line.name} (${line.unit})` }));
   return { metric, seconds, series: named };
 }
-function metricNames(market, visible) {
-  const names = /* @__PURE__ */ new Set([...Object.keys(market.metrics), ...visible.map(({ metric }) => metric)]);
+function metricNames(...lists) {
+  const names = new Set(lists.flatMap((list) => [...list]));
   names.delete("price");
   return ["price", ...[...names].sort()];
 }
@@ -601,6 +611,7 @@ function lookOfSeries(index) {
 // site/browser/market/chart-marks.ts
 var FLOOR = 10;
 var POINT_SPACE = 12;
+var LABEL_HEIGHT = 17;
 function pointOf(plot, row) {
   const digits = digitsOf(row);
   const x = plot.valToPos(Date.parse(row.observedAt) / 1e3, "x", true);
@@ -634,6 +645,44 @@ function drawMarks(plot, { data, colours, hidden, chosen, isDisputed }) {
   }
   if (chosen !== null) drawChosen(plot, chosen, colours);
   ctx.restore();
+  drawLabels(plot, { data, colours, hidden });
+}
+function drawLabels(plot, { data, colours, hidden }) {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  const height = LABEL_HEIGHT * scale;
+  const labels = data.series.flatMap(({ name }, index) => {
+    const row = hidden.has(name) ? null : lastRow(data, index);
+    const digits = row === null ? null : digitsOf(row);
+    return row === null || digits === null ? [] : [{ digits, index, y: pointOf(plot, row).y }];
+  });
+  ctx.save();
+  ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  let free = bbox.top;
+  for (const { digits, index, y } of labels.sort((one, other) => one.y - other.y)) {
+    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+    const top = Math.max(free, y - height / 2);
+    free = top + height + scale;
+    const left = bbox.left + bbox.width + 3 * scale;
+    ctx.fillStyle = colours.series[lookOfSeries(index).colour];
+    ctx.fillRect(left, top, ctx.measureText(digits).width + 8 * scale, height);
+    ctx.fillStyle = colours.surface;
+    ctx.fillText(digits, left + 4 * scale, top + height / 2);
+  }
+  ctx.restore();
+}
+function labelMargin(data) {
+  const digits = data.series.map((_2, index) => {
+    const row = lastRow(data, index);
+    return row === null ? 0 : digitsOf(row)?.length ?? 0;
+  });
+  return 14 + 7 * Math.max(0, ...digits);
+}
+function lastRow(data, series) {
+  const place = endOfSeries(data, series, "last");
+  return (place === null ? void 0 : rowAt(data, place)) ?? null;
 }
 function drawMark(ctx, mark, look) {
   const { x, y, size, ground, colours } = look;
@@ -650,6 +699,16 @@ function drawMark(ctx, mark, look) {
     ctx.fillStyle = ground;
     ctx.arc(x, y, size * 0.8, 0, 2 * Math.PI);
     ctx.fill();
+  } else if (mark === "disputed") {
+    ctx.strokeStyle = colours.alarm;
+    ctx.fillStyle = ground;
+    ctx.moveTo(x, y - size);
+    ctx.lineTo(x + size, y + size * 0.8);
+    ctx.lineTo(x - size, y + size * 0.8);
+    ctx.closePath();
+    ctx.fill();
+    ctx.moveTo(x, y - size * 0.35);
+    ctx.lineTo(x, y + size * 0.45);
   } else {
     ctx.strokeStyle = colours.ink;
     ctx.fillStyle = ground;
@@ -662,26 +721,9 @@ function drawMark(ctx, mark, look) {
   }
   ctx.stroke();
 }
-function drawDispute(ctx, x, y, size, colours) {
-  ctx.setLineDash([]);
-  ctx.fillStyle = colours.surface;
-  ctx.strokeStyle = colours.alarm;
-  ctx.beginPath();
-  ctx.moveTo(x, y - size);
-  ctx.lineTo(x + size, y + size * 0.8);
-  ctx.lineTo(x - size, y + size * 0.8);
-  ctx.closePath();
-  ctx.fill();
-  ctx.stroke();
-  ctx.beginPath();
-  ctx.moveTo(x, y - size * 0.35);
-  ctx.lineTo(x, y + size * 0.45);
-  ctx.stroke();
-}
 function drawLast(plot, { data, colours, index, colour, isDisputed }) {
-  const place = endOfSeries(data, index, "last");
-  const row = place === null ? void 0 : rowAt(data, place);
-  if (row === void 0) return;
+  const row = lastRow(data, index);
+  if (row === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   const { x, y } = pointOf(plot, row);
@@ -698,7 +740,9 @@ function drawLast(plot, { data, colours, index, colour, isDisputed }) {
     ctx.restore();
     dot(ctx, x, y, 3.5 * scale, colour);
   }
-  if (isDisputed) drawDispute(ctx, x, y - (digitsOf(row) === null ? 0 : 12 * scale), 6 * scale, colours);
+  if (!isDisputed) return;
+  const above = digitsOf(row) === null ? 0 : 12 * scale;
+  drawMark(ctx, "disputed", { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
 function drawChosen(plot, chosen, colours) {
   const { ctx, bbox } = plot;
@@ -754,7 +798,8 @@ function sampleOfLine(index) {
 var KEY = [
   ["corrected", "corrected"],
   ["retracted", "retracted"],
-  ["unknown", "unknown: a gap"]
+  ["unknown", "unknown: a gap"],
+  ["disputed", "disputed"]
 ];
 function marksKey() {
   const list = element("ul", { class: "chart-key small soft", "aria-label": "Marks" });
@@ -5119,7 +5164,7 @@ var MarketChart = class {
     return wholeRange(this.#shown.data.seconds);
   }
   get range() {
-    return this.#range ?? this.whole;
+    return this.#range === null ? this.whole : panned(this.#range, 0, this.whole);
   }
   /** Shows other data, and the same part of the time axis as before. */
   show(shown) {
@@ -5171,7 +5216,7 @@ var MarketChart = class {
     return {
       ...this.#size(),
       tzDate: (second) => uPlot.tzDate(new Date(second * 1e3), "Etc/UTC"),
-      padding: [12, 8, 0, 0],
+      padding: [12, () => labelMargin(this.#shown.data), 0, 0],
       legend: { show: false },
       cursor: {
         drag: { x: false, y: false, setScale: false },
@@ -5184,7 +5229,7 @@ var MarketChart = class {
         y: { range: (_plot, min2, max2) => rangeOfValues(min2, max2) }
       },
       axes: [
-        { ...lines, space: 70, size: 44, values: (_plot, splits, _axis, _space, step2) => timeTicks(splits, step2) },
+        { ...lines, space: 56, size: 44, values: (_plot, splits, _axis, _space, step2) => timeTicks(splits, step2) },
         {
           ...lines,
           size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text.length)),
@@ -5226,6 +5271,7 @@ function rangeOfValues(min2, max2) {
 
 // site/browser/market/chart-panel.ts
 var LARGE_STEP = 10;
+var AXIS_TEXT_MAX = 36;
 var SPEECH_DELAY_MS = 200;
 var ChartPanel = class {
   root;
@@ -5234,7 +5280,7 @@ var ChartPanel = class {
   #host;
   #readout = element("p", { class: "chart-readout number" });
   #legend = element("div", { class: "chart-legend", role: "group", "aria-label": "Sources in the chart" });
-  #progress = element("p", { class: "chart-progress small soft", role: "status" });
+  #progress = element("p", { class: "chart-progress small soft" });
   #live = element("p", { class: "visually-hidden", role: "status" });
   #metric = element("select", { id: "chart-metric" });
   #ranges = /* @__PURE__ */ new Map();
@@ -5272,7 +5318,10 @@ var ChartPanel = class {
     const { data, marketName, metrics } = content;
     this.#showMetrics(metrics, data.metric);
     this.#showLegend();
-    this.#chart.show({ ...content, hidden: this.#hidden });
+    this.root.toggleAttribute("data-empty", data.seconds.length === 0);
+    const { axisText } = content;
+    const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
+    this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
     this.#showRange();
     const [first2, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first2 === void 0 || last === void 0 ? "" : `, ${dayOf(first2)} to ${dayOf(last)}`;
@@ -5331,7 +5380,7 @@ var ChartPanel = class {
     const keys = element(
       "p",
       { id: "chart-keys", class: "small soft" },
-      "Arrow keys walk from point to point, Home and End go to the ends, Page Up and Page Down go further. Up and Down change the source, plus and minus zoom, 0 shows everything, Escape leaves. Drag or pinch to move; the wheel zooms after a click on the chart. All times are in UTC."
+      "Keys: arrows walk along the points and from source to source; Home, End, Page Up and Page Down go further; plus, minus and 0 zoom; Escape leaves. Drag or pinch to move; after a click, the wheel zooms. Times are in UTC."
     );
     return element(
       "section",
@@ -5460,6 +5509,7 @@ var ChartPanel = class {
     if (plot === null || data.seconds.length === 0) return null;
     const at = plot.posToIdx(left);
     const shown = data.series.filter(({ name }) => !this.#hidden.has(name));
+    if (shown.length === 0) return null;
     for (let distance = 0; distance < data.seconds.length; distance++) {
       const rows = shown.flatMap(({ rows: rows2 }) => [rows2[at - distance], rows2[at + distance]]).filter((row) => row != null);
       if (rows.length === 0) continue;
@@ -5648,7 +5698,7 @@ function requestRow(words, command, said) {
   };
   return [
     element("dt", {}, words),
-    element("dd", {}, element("pre", { tabindex: "0", "aria-label": words }, code), copy2)
+    element("dd", { class: "request" }, element("pre", { tabindex: "0", "aria-label": words }, code), copy2)
   ];
 }
 
@@ -5658,9 +5708,16 @@ var ObservationStore = class {
   /** By the moment in milliseconds. Versions of one observation are neighbours, newest first. */
   #moments = /* @__PURE__ */ new Map();
   #byId = /* @__PURE__ */ new Map();
+  #metrics = /* @__PURE__ */ new Set();
   #sorted = null;
+  /** Another number after each change. */
+  version = 0;
   get size() {
     return this.#byId.size;
+  }
+  /** The metrics of all rows. */
+  get metrics() {
+    return this.#metrics;
   }
   byId(id) {
     return this.#byId.get(id);
@@ -5671,6 +5728,7 @@ var ObservationStore = class {
    * shows (by a digest of `sourceUrl`).
    */
   add(rows) {
+    this.version++;
     let [lastMs, at] = [Number.NaN, 0];
     for (const row of rows) {
       const ms = Date.parse(row.observedAt);
@@ -5687,6 +5745,7 @@ var ObservationStore = class {
       at = (index === -1 ? at : index) + 1;
       lastMs = ms;
       this.#byId.set(row.id, row);
+      this.#metrics.add(row.metric);
     }
   }
   *newestFirst() {
@@ -6075,10 +6134,11 @@ async function unzipped(gzipped) {
   let bytes = 0;
   try {
     const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream("gzip"));
-    for await (const chunk of stream) {
-      bytes += chunk.length;
+    const reader = stream.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.length;
       if (bytes > LINES_BYTES_MAX) throw new RangeError("too large");
-      chunks.push(chunk);
+      chunks.push(part.value);
     }
     return decode(joinedBytes(chunks));
   } catch (cause) {
@@ -6258,7 +6318,8 @@ function priceLine(price, { unit }) {
     "p",
     { class: "market-price" },
     element("span", { class: "number figure" }, valueText(price)),
-    element("span", { class: "soft" }, ` ${unitText(unit)}`),
+    " ",
+    element("span", { class: "soft" }, unitText(unit)),
     perUnit === null ? null : element(
       "span",
       { class: "soft number" },
@@ -6285,7 +6346,8 @@ var ObservationsTable = class {
   #caption = element("caption", {});
   #body = element("tbody", {});
   #pager = element("nav", { class: "pager", "aria-label": "Pages of the table" });
-  #said = element("p", { class: "small soft", role: "status" });
+  #said = element("p", { class: "small soft" });
+  #live = element("p", { class: "visually-hidden", role: "status" });
   #newer = button("Newer", () => this.#turn(-1));
   #older = button("Older", () => this.#turn(1));
   #onChoose;
@@ -6295,7 +6357,7 @@ var ObservationsTable = class {
   constructor(onChoose, replaced) {
     this.#onChoose = onChoose;
     const heads = ["Observed", "Value", "Source", "Recorded", "Notes", "Chart"];
-    this.#pager.append(this.#newer, this.#older, this.#said);
+    this.#pager.append(this.#newer, this.#older, this.#said, this.#live);
     this.root = element(
       "section",
       { class: "market-section", "aria-labelledby": "table-heading" },
@@ -6326,13 +6388,14 @@ var ObservationsTable = class {
   #turn(by) {
     this.#page = Math.max(0, Math.min(this.#pages - 1, this.#page + by));
     this.#render();
+    this.#live.textContent = this.#said.textContent;
   }
   #render() {
     const { rows, metric, moment } = this.#content;
     const from = this.#page * ROWS_PER_PAGE;
     const shown = rows.slice(from, from + ROWS_PER_PAGE);
     this.#body.replaceChildren(...shown.map((row) => this.#row(row)));
-    this.#caption.textContent = `Observations of ${metric}${moment}, newest first. Times are in UTC.`;
+    this.#caption.textContent = `Observations of ${metric}${moment}, newest first`;
     const count = rows.length.toLocaleString("en");
     const last = (from + shown.length).toLocaleString("en");
     this.#said.textContent = rows.length === 0 ? "No observation." : `Rows ${(from + 1).toLocaleString("en")} to ${last} of ${count}`;
@@ -6739,7 +6802,7 @@ function cadenceText(cadence) {
   if (cadence.period !== "minutes") return `every ${cadence.period}`;
   return cadence.minutes === 1 ? "every minute" : `every ${cadence.minutes} minutes`;
 }
-function claims({ disputed, disputedMetrics, representedBy, unit }) {
+function claims({ disputed, disputedMetrics, representedBy }) {
   const list = element("ul", {});
   if (disputed) {
     const names = disputedMetrics.join(", ");
@@ -6753,11 +6816,7 @@ function claims({ disputed, disputedMetrics, representedBy, unit }) {
       {},
       representedBy === null ? "No organisation represents this market." : `${representedBy} represents this market, by an accepted claim.`
     ),
-    element(
-      "li",
-      {},
-      `A price is ${unitText(unit)}. Corrections never overwrite: the replaced versions stay readable.`
-    )
+    element("li", {}, "Corrections never overwrite: the replaced versions stay readable.")
   );
   return list;
 }
@@ -6765,6 +6824,7 @@ function claims({ disputed, disputedMetrics, representedBy, unit }) {
 // site/browser/market/market-page.ts
 var ASK_AGAIN_MS = 15e3;
 var DRAW_MS = 250;
+var DRAW_SHARE = 4;
 var END_WORDS = {
   whole: "",
   full: `Only the newest ${KEPT_ROWS_MAX.toLocaleString("en")} are kept here; the files have all.`,
@@ -6794,6 +6854,9 @@ var MarketPage = class {
   #end = null;
   #readAtMs = 0;
   #isAsking = false;
+  /** Those that the head shows: a source becomes late while the page is open. */
+  #badges = "";
+  #drawMs = 0;
   #drawTimer;
   constructor(root2, slug2) {
     this.#root = root2;
@@ -6852,7 +6915,7 @@ var MarketPage = class {
       this.#show();
     }
     await this.#readHistory(market !== null);
-    if (!this.#top.contains(document.activeElement)) this.#showTop(this.#view());
+    if (this.#badges !== badgesText(this.#market)) this.#showTop(this.#view());
   }
   async #begin() {
     const snapshot = await this.#answers.read(SNAPSHOT_URL);
@@ -6893,10 +6956,15 @@ var MarketPage = class {
     this.#showDownloads();
   }
   #drawSoon() {
-    this.#drawTimer ??= setTimeout(() => {
-      this.#drawTimer = void 0;
-      this.#show();
-    }, DRAW_MS);
+    this.#drawTimer ??= setTimeout(
+      () => {
+        const begunMs = performance.now();
+        this.#show();
+        this.#drawMs = performance.now() - begunMs;
+        this.#drawTimer = void 0;
+      },
+      DRAW_MS + DRAW_SHARE * this.#drawMs
+    );
   }
   #go(state2) {
     const wasInTop = this.#top.contains(document.activeElement);
@@ -6917,9 +6985,10 @@ var MarketPage = class {
     const market = this.#market;
     const { asOf } = this.#state;
     const view = this.#view();
-    const metrics = metricNames(market, [...this.#store.newestFirst()]);
+    const metrics = metricNames(Object.keys(market.metrics), this.#store.metrics);
     const metric = metrics.find((name) => name === this.#state.metric) ?? "price";
-    const data = chartData(view.visible, metric);
+    const order2 = market.sources.map(({ label }) => label);
+    const data = chartData(view.visible, metric, order2);
     const shown = view.visible.find((row) => row.metric === metric);
     const unit = metric === "price" ? market.nativeCurrency : shown === void 0 ? "" : unitOf(shown);
     this.#chart.show({
@@ -6934,16 +7003,23 @@ var MarketPage = class {
     const moment = asOf === null ? "" : ` as of ${momentText(instantOfMs(asOf.atMs))}`;
     this.#table.show({ rows: rows.filter((row) => row.metric === metric), metric, moment });
     this.#replaced.disabled = asOf !== null;
-    this.#asOfPanel.show(this.#store.newestFirst(), asOf, END_WORDS[this.#end ?? "whole"]);
+    this.#asOfPanel.show(this.#store, asOf, END_WORDS[this.#end ?? "whole"]);
     this.#showTop(view);
     this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource }));
     if (this.#downloads.childElementCount === 0) this.#showDownloads();
-    this.#chosen = this.#chosen === null ? null : this.#store.byId(this.#chosen.id) ?? null;
+    this.#chosen = this.#stillKnown(this.#chosen, view);
     this.#chart.mark(this.#chosen);
     this.#provenance.choose(this.#chosen);
   }
+  /** The newest form of a chosen row. As of an earlier moment, a row that was not visible then is not shown. */
+  #stillKnown(row, { visible }) {
+    if (row === null) return null;
+    const known = this.#state.asOf === null ? this.#store.byId(row.id) : visible.find(({ id }) => id === row.id);
+    return known ?? null;
+  }
   #showTop(view) {
     const market = this.#market;
+    this.#badges = badgesText(market);
     const price = view.metrics.price ?? null;
     const row = view.visible.find(
       ({ metric, observedAt, sourceUrl }) => metric === "price" && observedAt === price?.observedAt && sourceUrl === price.sourceUrl
@@ -6999,6 +7075,9 @@ var MarketPage = class {
     this.#root.setAttribute("data-ready", "true");
   }
 };
+function badgesText(market) {
+  return JSON.stringify(badgesOf(market, Date.now()));
+}
 function timeOf(ms) {
   return `${new Date(ms).toISOString().slice("YYYY-MM-DDT".length, -".000Z".length)} UTC`;
 }
