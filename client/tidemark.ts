@@ -146,6 +146,12 @@ export class Tidemark {
     return await logSize(this.#log(signal));
   }
 
+  /** The keys that the host names for its log. Whoever trusts them trusts the host: take them from the operator instead. */
+  async logKeys({ signal }: Abortable = {}): Promise<readonly string[]> {
+    const text = await this.#requests.text(new URL(`${LOG_PATH}vkey`, this.#url), signal);
+    return text.split('\n').filter((line) => line !== '');
+  }
+
   /**
    * The entries of the log from `since` on, in order. Ends at the end of the log; with `follow` it waits there. Nothing is
    * verified: `tidemark mirror` does that.

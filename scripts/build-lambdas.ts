@@ -101,12 +101,12 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
 
 /** The files lie beside the code, so that they cost a start nothing: the publisher reads them when they have changed. */
 async function addSite(asset: string): Promise<void> {
-  const site = await readSite();
-  await writeFile(join(asset, SITE_ASSET.manifest), JSON.stringify(site.files));
-  for (const file of Object.keys(site.files)) {
+  const { read, ...listed } = await readSite();
+  await writeFile(join(asset, SITE_ASSET.manifest), JSON.stringify(listed));
+  for (const file of Object.keys(listed.files)) {
     const place = join(asset, SITE_ASSET.folder, file);
     await mkdir(dirname(place), { recursive: true });
-    await writeFile(place, await site.read(file));
+    await writeFile(place, await read(file));
   }
 }
 

@@ -29,6 +29,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mapping: ['contract/'],
   // Readers install it alone.
   client: ['contract/'],
+  // Bundled into one file, with the SDK of the protocol.
+  mcp: ['contract/', 'client/'],
   storage: ['contract/'],
   // Recipes of sources are checked whole, before they are stored.
   lambdas: ['contract/', 'storage/', 'mapping/recipe/'],

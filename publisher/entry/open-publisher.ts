@@ -6,7 +6,7 @@ import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
-import { digestOfSite, type Site } from '../plan/site.ts';
+import type { Site } from '../plan/site.ts';
 import { staticBodies } from '../plan/static-bodies.ts';
 import type { Purge } from '../tell/purge.ts';
 import { openStorage } from './open-storage.ts';
@@ -49,9 +49,8 @@ export function logOpener({ projections }: PublisherDependencies): () => Promise
 /** A start reads the digests alone. The files lie beside the code (scripts/build-lambdas.ts). */
 function openSite(): Site {
   const { manifest, folder } = SITE_ASSET;
-  const files = JSON.parse(readFileSync(new URL(manifest, import.meta.url), 'utf8')) as Site['files'];
-  const read = (file: string) => readFile(new URL(`${folder}/${file}`, import.meta.url), 'utf8');
-  return { digest: digestOfSite(files), files, read };
+  const listed = JSON.parse(readFileSync(new URL(manifest, import.meta.url), 'utf8')) as Omit<Site, 'read'>;
+  return { ...listed, read: (file) => readFile(new URL(`${folder}/${file}`, import.meta.url), 'utf8') };
 }
 
 /** Purges are rare, so their client is loaded for the first purge, not for every generation. */

@@ -16,7 +16,6 @@ import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
 import { shownDigest } from './shown-digest.ts';
-import { addSite } from './site.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface Draft {
@@ -87,7 +86,7 @@ export async function planGeneration(
     renderer,
     staticDigests: {
       ...(await addStaticBodies(dependencies, bundle, before)),
-      ...(await addSite(dependencies.ledger, dependencies.site, bundle, before)),
+      ...(await addSite(dependencies, bundle, before)),
     },
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(logState === undefined ? {} : { log: logState }),
@@ -266,6 +265,19 @@ async function addStaticBodies(
     await bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
   }
   return Object.fromEntries(STATIC_KINDS.map((kind) => [kind, staticBodies[kind].digest]));
+}
+
+/** Adds the pages for people, if they have changed. Their code is loaded then, which is rare. Returns their digest for HEAD. */
+async function addSite(
+  { ledger, site }: PublisherDependencies,
+  bundle: BundleWriter,
+  before: HeadValue | null,
+): Promise<Pick<HeadValue['staticDigests'], 'site'>> {
+  const known = before?.staticDigests.site;
+  if (site === undefined || site.digest === known) return known === undefined ? {} : { site: known };
+  const { addChangedSite } = await import('./site.ts');
+  await addChangedSite(ledger, site, bundle, known !== undefined);
+  return { site: site.digest };
 }
 
 function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {

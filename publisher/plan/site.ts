@@ -7,8 +7,7 @@ import { SITE_ROOT } from '../../contract/object-paths.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import type { HeadValue, PublishedSite } from '../../storage/records/publication.ts';
-import { PUBLISHED_SITE_KEY } from '../../storage/records/publication.ts';
+import { PUBLISHED_SITE_KEY, type PublishedSite } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 
@@ -25,14 +24,10 @@ export interface Site {
 export function siteOf(texts: ReadonlyMap<string, string>): Site {
   const files = Object.fromEntries([...texts].map(([file, text]) => [file, sha256Hex(text)]));
   for (const file of texts.keys()) siteObject(file);
-  return { digest: digestOfSite(files), files, read: async (file) => texts.get(file) as string };
-}
-
-export function digestOfSite(files: Readonly<PublishedSite>): string {
   const lines = Object.keys(files)
     .sort()
     .map((file) => `${file} ${files[file]}\n`);
-  return sha256Hex(lines.join(''));
+  return { digest: sha256Hex(lines.join('')), files, read: async (file) => texts.get(file) as string };
 }
 
 /** @throws RangeError for a file that is of no kind of public object */
@@ -43,25 +38,21 @@ export function siteObject(file: string): PublicObjectName {
 }
 
 /**
- * Adds the files that have changed, and the record of all of them. Returns the digest for HEAD. A file that the site no
- * longer has is left to the sweep.
+ * Adds the files that have changed, and the record of all of them. A file that the site no longer has is left to the sweep.
+ *
+ * @param isKnown whether the record says what is public; otherwise everything is put
  */
-export async function addSite(
+export async function addChangedSite(
   ledger: Ledger,
-  site: Site | undefined,
+  site: Site,
   bundle: BundleWriter,
-  before: HeadValue | null,
-): Promise<Pick<HeadValue['staticDigests'], 'site'>> {
-  const known = before?.staticDigests.site;
-  if (site === undefined) return known === undefined ? {} : { site: known };
-  if (site.digest === known) return { site: known };
-  // While it is not known what is public, everything is put.
-  const published = known === undefined ? {} : ((await ledger.get(PUBLISHED_SITE_KEY))?.value ?? {});
+  isKnown: boolean,
+): Promise<void> {
+  const published = isKnown ? ((await ledger.get(PUBLISHED_SITE_KEY))?.value ?? {}) : {};
   for (const [file, digest] of Object.entries(site.files)) {
     if (published[file] === digest) continue;
     const key = publicKey(siteObject(file));
     await bundle.add({ kind: 'put', key, body: await site.read(file), nextCursor: null });
   }
   await bundle.add({ kind: 'record', key: PUBLISHED_SITE_KEY, value: { ...site.files } });
-  return { site: site.digest };
 }
