@@ -1,7 +1,13 @@
 /** The form of a row of `PUBLIC_OBJECTS`, and rows that differ in little. Pure. */
 
 import { SITE_ROOT } from './object-paths.ts';
-import type { PublicObjectKind, PublicObjectName, Retention, SiteKind } from './public-object-names.ts';
+import type {
+  HISTORY_FILE_KINDS,
+  PublicObjectKind,
+  PublicObjectName,
+  Retention,
+  SiteKind,
+} from './public-object-names.ts';
 import { FACES_URL } from './routes.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -23,6 +29,42 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 /** Whole-string pattern of a path. */
 export function whole(source: string): RegExp {
   return new RegExp(`^${source}$`);
+}
+
+/**
+ * A body of which there is one.
+ *
+ * @param path without characters that a pattern reads otherwise, except full stops
+ */
+export function singleKind<Kind extends PublicObjectKind>(
+  path: string,
+  contentType: string,
+  cacheTag: string | null,
+): PublicObjectPolicy<Kind> {
+  return {
+    path: () => path,
+    pattern: whole(path.replaceAll('.', '\\.')),
+    contentType,
+    mayBeGone: false,
+    cacheTag: () => cacheTag,
+    retention: 'head',
+  };
+}
+
+/** A body or a file of one market, in whose place a problem document may be. */
+export function marketKind<Kind extends 'market' | 'history' | (typeof HISTORY_FILE_KINDS)[number]>(
+  pattern: string,
+  contentType: string,
+  path: PublicObjectPolicy<Kind>['path'],
+): PublicObjectPolicy<Kind> {
+  return {
+    path,
+    pattern: whole(pattern),
+    contentType,
+    mayBeGone: true,
+    cacheTag: ({ slug }: { readonly slug: string }) => slug,
+    retention: 'head',
+  };
 }
 
 /** @param pattern of the path below the exports, the inverse of `path` */

@@ -24,10 +24,7 @@ import { chunkRecords } from './log-chunks.ts';
 import { hashRecords, type LogEdge, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
 import { MarketEntries } from './market-entries.ts';
-
-/** Loaded after a restore, which is rare. */
-const settle = async (dependencies: PublisherDependencies, before: HeadValue): Promise<LogState> =>
-  await (await import('./settle-log.ts')).settleLog(dependencies, before);
+import { settleLog } from './settle-log.ts';
 
 export class LogPlan {
   readonly #dependencies: PublisherDependencies;
@@ -61,7 +58,7 @@ export class LogPlan {
     const { log } = dependencies;
     if (log === undefined) return null;
     const isDoubtful = before?.log?.isDoubtful === true;
-    const state = before !== null && isDoubtful ? await settle(dependencies, before) : (before?.log ?? NO_LOG);
+    const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
     assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);

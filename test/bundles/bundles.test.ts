@@ -280,6 +280,9 @@ describe('publish is counted', () => {
     expect(kept.requests.filter((request) => request.startsWith('TrentService.'))).toEqual([
       ...['TrentService.GetPublicKey', 'TrentService.Sign', 'TrentService.GetPublicKey'],
     ]);
+    // The pages lie beside its code, and are put once.
+    const pages = kept.requests.filter((request) => /^PUT .*\/public\/site\//.test(request));
+    expect(pages.map((request) => request.replace(/^.*\/public\/site\//, '')).sort()).toEqual(siteFiles());
     const name = { [PUBLISHER_METRICS.dimension]: 'tidemark-under-test' };
     expect(logs.flatMap(outcomesIn)).toEqual([
       expect.objectContaining({ what: 'published', ...name }),

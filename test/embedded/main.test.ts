@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAGE_HEADERS } from '../../contract/page-headers.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { httpReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { SITE_FOLDER } from '../../scripts/build-site.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -53,6 +55,20 @@ function withoutCursors(text: string): string {
   return text.replace(/\b[1-9][0-9]*-[0-9a-f]{32}\b/g, 'cursor');
 }
 
+/** The pages are those that were built. */
+async function expectPages(baseUrl: string): Promise<void> {
+  for (const [path, file] of [
+    ['/', 'index.html'],
+    ['/markets/gold-usd', 'market.html'],
+    ['/docs/', 'docs/index.html'],
+    ['/status/', 'status/index.html'],
+  ]) {
+    const page = await fetch(`${baseUrl}${path}`);
+    expect(await page.text()).toBe(await readFile(join(SITE_FOLDER, file as string), 'utf8'));
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) expect(page.headers.get(name)).toBe(value);
+  }
+}
+
 /** The bodies are those of the first start, published by a later generation. */
 async function expectRestored(baseUrl: string): Promise<void> {
   await expectSound(baseUrl);
@@ -96,6 +112,10 @@ describe('the first start', () => {
 
   test('publishes a sound world', async () => {
     await expectSound(firstUrl);
+  });
+
+  test('shows the pages for people', async () => {
+    await expectPages(firstUrl);
   });
 });
 
@@ -163,7 +183,9 @@ describe('stopping and starting again', () => {
   test('if all objects are deleted, it makes them again before it serves', async () => {
     await rm(join(data, 'objects'), { recursive: true });
     const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
-    await expectRestored(await server.started);
+    const url = await server.started;
+    await expectRestored(url);
+    await expectPages(url);
     expect(await server.end('SIGINT')).toBe(0);
     expect(server.errors()).toBe('');
   });
