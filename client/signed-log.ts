@@ -118,19 +118,12 @@ export class SignedLog {
     const note = new TextDecoder().decode(await read('checkpoint'));
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = new Map<number, Bytes>();
-    let root: Bytes | null = null;
-    // From the smallest subtree, on the right, up to the largest.
-    for (const { level, n, width } of partialTilesOf(checkpoint.size)) {
+    const root = await rootOf(checkpoint.size, async (level, n, width) => {
       const tile = await readTile(read, level, n, width);
       edge.set(level, tile);
-      for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
-        if ((width & bit) === 0) continue;
-        const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
-        root = root === null ? subtree : await nodeHashOf(subtree, root);
-        end -= bit;
-      }
-    }
-    if (!isSameHash(root ?? (await sha256Of()), checkpoint.root)) {
+      return tile;
+    });
+    if (!isSameHash(root, checkpoint.root)) {
       throw new LogVerificationError('the tiles do not give the root that is signed');
     }
     return new SignedLog(note, checkpoint, read, edge);
@@ -153,7 +146,29 @@ export class SignedLog {
       throw cause;
     });
     if (found === null) return null;
-    const { index, text } = found;
+    return await this.#proven(found.index, found.text);
+  }
+
+  /** Reads one entry, and proves it. Null: its text was taken down. @param index below the size */
+  async entryAt(index: number): Promise<ProvenEntry | null> {
+    const n = Math.floor(index / TILE_WIDTH);
+    const lines = await this.#lines(n, widthOfTile(0, n, this.checkpoint.size));
+    const { text } = lines[index % TILE_WIDTH] as (typeof lines)[number];
+    return text === null ? null : await this.#proven(index, text);
+  }
+
+  /**
+   * The root that the log had when it was shorter. If an earlier checkpoint has another one, the log has another past
+   * than it had then.
+   *
+   * @param size at most that of the checkpoint
+   */
+  async rootAt(size: number): Promise<Bytes> {
+    // A tile only grows at its end, so each of a shorter log is the beginning of one of today's.
+    return await rootOf(size, async (level, n, width) => (await this.#tile(level, n)).subarray(0, width * HASH_LENGTH));
+  }
+
+  async #proven(index: number, text: string): Promise<ProvenEntry> {
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
     const at = (index % TILE_WIDTH) * HASH_LENGTH;
     if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_LENGTH))) {
@@ -184,6 +199,24 @@ export class SignedLog {
     if (lines.length !== width) throw new LogVerificationError(`file ${n} of entries has ${lines.length} lines`);
     return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
   }
+}
+
+/** The root of a tree, from its partial tiles: from the smallest subtree, on the right, up to the largest. */
+async function rootOf(
+  size: number,
+  tileOf: (level: number, n: number, width: number) => Promise<Bytes>,
+): Promise<Bytes> {
+  let root: Bytes | null = null;
+  for (const { level, n, width } of partialTilesOf(size)) {
+    const tile = await tileOf(level, n, width);
+    for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
+      if ((width & bit) === 0) continue;
+      const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
+      root = root === null ? subtree : await nodeHashOf(subtree, root);
+      end -= bit;
+    }
+  }
+  return root ?? (await sha256Of());
 }
 
 async function readTile(read: LogFileReader, level: number, n: number, width: number): Promise<Bytes> {

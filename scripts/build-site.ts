@@ -19,6 +19,7 @@ const ENTRY_POINTS = {
   market: 'site/browser/market/main.ts',
   status: 'site/browser/status/main.ts',
   site: 'site/design/site.css',
+  'status-style': 'site/browser/status/status.css',
   'explorer-style': 'site/browser/explorer/explorer.css',
   'market-style': 'site/browser/market/market.css',
   'docs-style': 'site/docs/docs.css',

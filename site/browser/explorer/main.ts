@@ -1,6 +1,7 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
 import { button, element } from '../market/elements.ts';
 import { agoText, momentText } from '../market/words.ts';
+import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import {
   countsBy,
   type ListSort,
@@ -14,9 +15,6 @@ import { MarketFeed } from './market-feed.ts';
 import { MarketTable, ROWS_AT_ONCE } from './market-table.ts';
 import { ViewControls } from './view-controls.ts';
 
-/** Twice as long as caches keep an answer: a question sooner would get the same one. */
-const POLL_MS = 30_000;
-const TICK_MS = 10_000;
 /** The count is spoken once the typing has paused. */
 const SPOKEN_AFTER_MS = 600;
 
@@ -30,9 +28,8 @@ let view = parseView(location.hash) ?? WHOLE_VIEW;
 let rows = ROWS_AT_ONCE;
 /** Why the last question failed. Null: it did not. */
 let problem: string | null = null;
-/** By this computer's clock. */
-let [askedMs, answeredMs] = [0, 0];
-let isAsking = false;
+/** When the last answer came, by this computer's clock. 0: none has come. */
+let answeredMs = 0;
 let speaking: number | undefined;
 
 function changeView(change: Partial<ListView>): void {
@@ -41,13 +38,10 @@ function changeView(change: Partial<ListView>): void {
   const fragment = viewFragment(view);
   history.replaceState(null, '', fragment === '' ? location.pathname : `#${fragment}`);
   show();
-  if (change.hasCharts && feed.recent.size === 0) void refresh();
+  if (change.hasCharts && feed.recent.size === 0) askNow();
 }
 
 async function refresh(): Promise<void> {
-  if (isAsking) return;
-  isAsking = true;
-  askedMs = Date.now();
   try {
     await feed.refresh(view.hasCharts);
     answeredMs = Date.now();
@@ -55,8 +49,6 @@ async function refresh(): Promise<void> {
   } catch (error) {
     problem = (error as Error).message;
   }
-  isAsking = false;
-  show();
 }
 
 function show(): void {
@@ -77,7 +69,7 @@ function showNotices(): void {
   if (problem !== null) {
     const rest =
       answeredMs === 0 ? 'No price can be shown yet.' : `The prices are those of ${momentText(instant(answeredMs))}.`;
-    texts.push(`No connection: ${problem}. ${rest} The page asks again every ${POLL_MS / 1000} seconds.`);
+    texts.push(`No connection: ${problem}. ${rest} The page asks again every ${POLL_SECONDS} seconds.`);
   } else if (isStale) {
     texts.push(
       `This is a copy, ${agoText(ageSeconds * 1000).replace(/ ago$/, '')} old: the service behind it does not answer.`,
@@ -99,7 +91,7 @@ function showNotices(): void {
         'p',
         { class: 'notice' },
         text,
-        ...(problem !== null && index === 0 ? [' ', button('Ask now', () => void refresh())] : []),
+        ...(problem !== null && index === 0 ? [' ', button('Ask now', () => askNow())] : []),
       ),
     ),
   );
@@ -157,7 +149,10 @@ function showCount(selected: number): void {
       button('Read more markets', () => void readMore()),
     );
   }
-  byId('more').replaceChildren(...parts);
+  const more = byId('more');
+  const words = parts.map((part) => (typeof part === 'string' ? part : part.textContent)).join('');
+  // A button that is made again would lose the focus.
+  if (more.textContent !== words) more.replaceChildren(...parts);
 }
 
 function countText(selected: number): string {
@@ -194,16 +189,5 @@ addEventListener('hashchange', () => {
   rows = ROWS_AT_ONCE;
   show();
 });
-addEventListener('online', () => void refresh());
-document.addEventListener('visibilitychange', tick);
-setInterval(tick, TICK_MS);
-
-/** Asks only while somebody looks. */
-function tick(): void {
-  if (document.visibilityState === 'hidden') return;
-  if (Date.now() - askedMs >= POLL_MS) void refresh();
-  else show();
-}
-
 show();
-void refresh();
+const askNow = pollWhileVisible(refresh, show);

@@ -58,6 +58,32 @@ function button(text, onClick, attributes = {}) {
   return made;
 }
 
+// site/browser/poll.ts
+var POLL_SECONDS = 30;
+var TICK_MS = 1e4;
+function pollWhileVisible(refresh2, draw) {
+  let askedMs = Number.NEGATIVE_INFINITY;
+  let isAsking = false;
+  const ask = async () => {
+    if (isAsking) return;
+    isAsking = true;
+    askedMs = performance.now();
+    await refresh2();
+    isAsking = false;
+    draw();
+  };
+  const tick = () => {
+    if (document.visibilityState === "hidden") return;
+    if (performance.now() - askedMs >= POLL_SECONDS * 1e3) void ask();
+    else draw();
+  };
+  addEventListener("online", () => void ask());
+  document.addEventListener("visibilitychange", tick);
+  setInterval(tick, TICK_MS);
+  void ask();
+  return () => void ask();
+}
+
 // contract/latest-entries.ts
 var LATEST_MARKETS_MAX = 2e5;
 function latestEntry({ slug, name, kind, status, nativeCurrency, unit, metrics, sources, disputedMetrics, updatedAt }, recordedAt) {
@@ -267,9 +293,14 @@ var PublicAnswers = class {
   constructor(ask) {
     this.#fetch = ask;
   }
-  /** GETs a JSON body. @throws UnreachableError */
-  async read(path) {
-    const response = await this.#ask(path, {});
+  /**
+   * GETs a JSON body.
+   *
+   * @param cache `no-cache`: the browser asks whether its copy is still right
+   * @throws UnreachableError
+   */
+  async read(path, cache = "default") {
+    const response = await this.#ask(path, { cache });
     if (response.status === 404) return { kind: "missing" };
     const body = await jsonOf(response);
     return response.status === 410 ? { kind: "gone", problem: body } : { kind: "found", body };
@@ -277,7 +308,7 @@ var PublicAnswers = class {
   /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
   async readAgain(path) {
     const etag = this.#etags.get(path);
-    const response = await this.#ask(path, etag === void 0 ? {} : { "If-None-Match": etag });
+    const response = await this.#ask(path, etag === void 0 ? {} : { headers: { "If-None-Match": etag } });
     if (response.status === 304) return { kind: "unchanged" };
     if (response.status === 404) return { kind: "missing" };
     const body = await jsonOf(response);
@@ -288,7 +319,7 @@ var PublicAnswers = class {
   }
   /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
   async readLines(path) {
-    const response = await this.#ask(path, {}, "GET", FILE_TIMEOUT_MS);
+    const response = await this.#ask(path, {}, FILE_TIMEOUT_MS);
     if (response.status === 404 || response.status === 410) return null;
     try {
       return await linesOf(response);
@@ -296,20 +327,16 @@ var PublicAnswers = class {
       throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
     }
   }
-  /** Whether a file is there. */
-  async exists(path) {
-    return (await this.#ask(path, {}, "HEAD")).status === 200;
-  }
   /** Bytes of a file of the log. Rejects if it is not there. */
   async readBytes(path) {
     const response = await this.#ask(path, {});
     if (response.status !== 200) throw new UnreachableError(`${path} answered ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
   }
-  async #ask(path, headers, method = "GET", timeoutMs = TIMEOUT_MS) {
+  async #ask(path, init, timeoutMs = TIMEOUT_MS) {
     let status;
     try {
-      const response = await this.#fetch(path, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+      const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) });
       ({ status } = response);
       if (response.ok || NOT_FAILED.includes(status)) return response;
     } catch (cause) {
@@ -692,8 +719,6 @@ function offer(select, all, counts, chosen) {
 }
 
 // site/browser/explorer/main.ts
-var POLL_MS = 3e4;
-var TICK_MS = 1e4;
 var SPOKEN_AFTER_MS = 600;
 var byId2 = (id) => document.getElementById(id);
 var tableElement = byId2("markets");
@@ -703,8 +728,7 @@ var feed = new MarketFeed();
 var view = parseView(location.hash) ?? WHOLE_VIEW;
 var rows = ROWS_AT_ONCE;
 var problem = null;
-var [askedMs, answeredMs] = [0, 0];
-var isAsking = false;
+var answeredMs = 0;
 var speaking;
 function changeView(change) {
   view = { ...view, ...change };
@@ -712,12 +736,9 @@ function changeView(change) {
   const fragment = viewFragment(view);
   history.replaceState(null, "", fragment === "" ? location.pathname : `#${fragment}`);
   show();
-  if (change.hasCharts && feed.recent.size === 0) void refresh();
+  if (change.hasCharts && feed.recent.size === 0) askNow();
 }
 async function refresh() {
-  if (isAsking) return;
-  isAsking = true;
-  askedMs = Date.now();
   try {
     await feed.refresh(view.hasCharts);
     answeredMs = Date.now();
@@ -725,8 +746,6 @@ async function refresh() {
   } catch (error) {
     problem = error.message;
   }
-  isAsking = false;
-  show();
 }
 function show() {
   const { entries, nowMs } = feed;
@@ -744,7 +763,7 @@ function showNotices() {
   const texts = [];
   if (problem !== null) {
     const rest = answeredMs === 0 ? "No price can be shown yet." : `The prices are those of ${momentText(instant(answeredMs))}.`;
-    texts.push(`No connection: ${problem}. ${rest} The page asks again every ${POLL_MS / 1e3} seconds.`);
+    texts.push(`No connection: ${problem}. ${rest} The page asks again every ${POLL_SECONDS} seconds.`);
   } else if (isStale) {
     texts.push(
       `This is a copy, ${agoText(ageSeconds * 1e3).replace(/ ago$/, "")} old: the service behind it does not answer.`
@@ -766,7 +785,7 @@ function showNotices() {
         "p",
         { class: "notice" },
         text,
-        ...problem !== null && index === 0 ? [" ", button("Ask now", () => void refresh())] : []
+        ...problem !== null && index === 0 ? [" ", button("Ask now", () => askNow())] : []
       )
     )
   );
@@ -820,7 +839,9 @@ function showCount(selected) {
       button("Read more markets", () => void readMore())
     );
   }
-  byId2("more").replaceChildren(...parts);
+  const more = byId2("more");
+  const words = parts.map((part) => typeof part === "string" ? part : part.textContent).join("");
+  if (more.textContent !== words) more.replaceChildren(...parts);
 }
 function countText(selected) {
   const all = feed.entries.length;
@@ -850,13 +871,5 @@ addEventListener("hashchange", () => {
   rows = ROWS_AT_ONCE;
   show();
 });
-addEventListener("online", () => void refresh());
-document.addEventListener("visibilitychange", tick);
-setInterval(tick, TICK_MS);
-function tick() {
-  if (document.visibilityState === "hidden") return;
-  if (Date.now() - askedMs >= POLL_MS) void refresh();
-  else show();
-}
 show();
-void refresh();
+var askNow = pollWhileVisible(refresh, show);

@@ -5822,14 +5822,14 @@ var HistoryReader = class {
   }
   /** @returns the cursor of the page after the newest one */
   async #readNewest(reading) {
-    const answer = await this.#answers.read(historyUrl(this.#slug));
+    const answer = await this.#answers.read(historyUrl(this.#slug), "no-cache");
     if (answer.kind !== "found") return null;
     const { data, page } = answer.body;
     this.#take(data, reading);
     return page.nextCursor;
   }
   async #readIndex() {
-    const answer = await this.#answers.read(historyIndexUrl(this.#slug));
+    const answer = await this.#answers.read(historyIndexUrl(this.#slug), "no-cache");
     if (answer.kind !== "found") return null;
     this.index = answer.body;
     this.#cursors = new Set(this.index.closedPages.map(({ cursor }) => cursor));
@@ -6063,18 +6063,12 @@ var SignedLog = class _SignedLog {
     const note = new TextDecoder().decode(await read("checkpoint"));
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = /* @__PURE__ */ new Map();
-    let root2 = null;
-    for (const { level, n, width } of partialTilesOf(checkpoint.size)) {
+    const root2 = await rootOf(checkpoint.size, async (level, n, width) => {
       const tile = await readTile(read, level, n, width);
       edge.set(level, tile);
-      for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
-        if ((width & bit) === 0) continue;
-        const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
-        root2 = root2 === null ? subtree : await nodeHashOf(subtree, root2);
-        end -= bit;
-      }
-    }
-    if (!isSameHash(root2 ?? await sha256Of(), checkpoint.root)) {
+      return tile;
+    });
+    if (!isSameHash(root2, checkpoint.root)) {
       throw new LogVerificationError("the tiles do not give the root that is signed");
     }
     return new _SignedLog(note, checkpoint, read, edge);
@@ -6095,7 +6089,25 @@ var SignedLog = class _SignedLog {
       throw cause;
     });
     if (found === null) return null;
-    const { index, text } = found;
+    return await this.#proven(found.index, found.text);
+  }
+  /** Reads one entry, and proves it. Null: its text was taken down. @param index below the size */
+  async entryAt(index) {
+    const n = Math.floor(index / TILE_WIDTH);
+    const lines = await this.#lines(n, widthOfTile(0, n, this.checkpoint.size));
+    const { text } = lines[index % TILE_WIDTH];
+    return text === null ? null : await this.#proven(index, text);
+  }
+  /**
+   * The root that the log had when it was shorter. If an earlier checkpoint has another one, the log has another past
+   * than it had then.
+   *
+   * @param size at most that of the checkpoint
+   */
+  async rootAt(size) {
+    return await rootOf(size, async (level, n, width) => (await this.#tile(level, n)).subarray(0, width * HASH_LENGTH));
+  }
+  async #proven(index, text) {
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
     const at = index % TILE_WIDTH * HASH_LENGTH;
     if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_LENGTH))) {
@@ -6124,6 +6136,19 @@ var SignedLog = class _SignedLog {
     return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
   }
 };
+async function rootOf(size, tileOf) {
+  let root2 = null;
+  for (const { level, n, width } of partialTilesOf(size)) {
+    const tile = await tileOf(level, n, width);
+    for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
+      if ((width & bit) === 0) continue;
+      const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
+      root2 = root2 === null ? subtree : await nodeHashOf(subtree, root2);
+      end -= bit;
+    }
+  }
+  return root2 ?? await sha256Of();
+}
 async function readTile(read, level, n, width) {
   const tile = await read(tilePath(level, n, width));
   if (tile.length === width * HASH_LENGTH) return tile;
@@ -6624,9 +6649,14 @@ var PublicAnswers = class {
   constructor(ask) {
     this.#fetch = ask;
   }
-  /** GETs a JSON body. @throws UnreachableError */
-  async read(path) {
-    const response = await this.#ask(path, {});
+  /**
+   * GETs a JSON body.
+   *
+   * @param cache `no-cache`: the browser asks whether its copy is still right
+   * @throws UnreachableError
+   */
+  async read(path, cache = "default") {
+    const response = await this.#ask(path, { cache });
     if (response.status === 404) return { kind: "missing" };
     const body = await jsonOf(response);
     return response.status === 410 ? { kind: "gone", problem: body } : { kind: "found", body };
@@ -6634,7 +6664,7 @@ var PublicAnswers = class {
   /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
   async readAgain(path) {
     const etag = this.#etags.get(path);
-    const response = await this.#ask(path, etag === void 0 ? {} : { "If-None-Match": etag });
+    const response = await this.#ask(path, etag === void 0 ? {} : { headers: { "If-None-Match": etag } });
     if (response.status === 304) return { kind: "unchanged" };
     if (response.status === 404) return { kind: "missing" };
     const body = await jsonOf(response);
@@ -6645,7 +6675,7 @@ var PublicAnswers = class {
   }
   /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
   async readLines(path) {
-    const response = await this.#ask(path, {}, "GET", FILE_TIMEOUT_MS);
+    const response = await this.#ask(path, {}, FILE_TIMEOUT_MS);
     if (response.status === 404 || response.status === 410) return null;
     try {
       return await linesOf(response);
@@ -6653,20 +6683,16 @@ var PublicAnswers = class {
       throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
     }
   }
-  /** Whether a file is there. */
-  async exists(path) {
-    return (await this.#ask(path, {}, "HEAD")).status === 200;
-  }
   /** Bytes of a file of the log. Rejects if it is not there. */
   async readBytes(path) {
     const response = await this.#ask(path, {});
     if (response.status !== 200) throw new UnreachableError(`${path} answered ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
   }
-  async #ask(path, headers, method = "GET", timeoutMs = TIMEOUT_MS) {
+  async #ask(path, init, timeoutMs = TIMEOUT_MS) {
     let status;
     try {
-      const response = await this.#fetch(path, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+      const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) });
       ({ status } = response);
       if (response.ok || NOT_FAILED.includes(status)) return response;
     } catch (cause) {
@@ -6948,12 +6974,16 @@ var MarketPage = class {
     const { count } = this.#market.history;
     const reading = { onPart: () => this.#drawSoon(), signal: this.#stopped.signal };
     if (this.#end === null) this.#end = await this.#reader?.readAll(reading) ?? "whole";
-    else if (hasChanged) await this.#reader?.readChanges(count, reading);
+    else if (hasChanged || this.#isBehind(count)) await this.#reader?.readChanges(count, reading);
     else return;
     clearTimeout(this.#drawTimer);
     this.#drawTimer = void 0;
     this.#show();
     this.#showDownloads();
+  }
+  /** A shared cache may have a newer body of the market than of its history, for some seconds. */
+  #isBehind(count) {
+    return this.#end === "whole" && this.#store.size < count;
   }
   #drawSoon() {
     this.#drawTimer ??= setTimeout(

@@ -1,0 +1,69 @@
+/** The page of the service's state, in Chromium. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const ready = (page: Page) => page.locator('#status[data-ready=true]').waitFor();
+const log = (page: Page) => page.locator('#status-log');
+/** The browser writes into its own log that a file is not there: a service has no mirror's state, and may have no export yet. */
+const isNoComplaint = (text: string) => text.includes('status of 404');
+
+it('checks the log in the browser, and shows sources, counts and exports', async () => {
+  const { page, complaints } = await openPage(browser);
+  await expectGoodLooks(page, 'status', '/status/', ready);
+  await page.getByText('root checked here').waitFor();
+  const first = await log(page).innerText();
+  expect(first).toContain('The tiles of the log give the root that is signed.');
+  expect(first).toContain('This browser sees the log for the first time.');
+  expect(await page.locator('#status-sources').innerText()).toMatch(
+    /currency-api daily release\s+175\s+29 Sep 2026, 00:00 UTC/,
+  );
+  expect(await page.locator('#status-figures').innerText()).toMatch(/Markets\s+175\s+9,975 observations/);
+
+  await page.reload();
+  await ready(page);
+  await log(page).getByText('The log begins with the same').waitFor();
+  expect(complaints.filter((text) => !isNoComplaint(text))).toEqual([]);
+});
+
+it('finds a changed past, and a wrong hash, and hides no other part', async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto('/status/');
+  await ready(page);
+  await page.evaluate(`{
+    const seen = JSON.parse(localStorage['tidemark.log-seen']);
+    localStorage['tidemark.log-seen'] = JSON.stringify({ ...seen, root: btoa('x'.repeat(32)), size: seen.size - 1 });
+  }`);
+  await page.reload();
+  await log(page).getByText('Its past was changed.').waitFor();
+
+  await page.route('**/api/v1/log/tile/0/**', (route) => route.fulfill({ body: Buffer.alloc(85 * 32) }));
+  await page.reload();
+  await page.getByText('A check failed: ').waitFor();
+  expect(await page.locator('#status-figures').innerText()).toContain('a check failed');
+  expect(await page.locator('#status-sources tbody tr').count()).toBe(1);
+  expect(complaints.filter((text) => !isNoComplaint(text))).toEqual([]);
+});
+
+it('says calmly that a service publishes none of the further files, and that a host is a mirror', async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.route('**/api/v1/snapshot', async (route) => {
+    const response = await route.fetch();
+    const { log: _, projections: __, ...body } = await response.json();
+    await route.fulfill({ response, json: body });
+  });
+  const mirror = { of: 'https://data.example', state: 'unreachable', ageSeconds: 90, generation: 1, log: null };
+  await page.route('**/api/v1/mirror', (route) => route.fulfill({ json: mirror }));
+  await page.goto('/status/');
+  await ready(page);
+  expect(await log(page).innerText()).toContain('This deployment publishes no log.');
+  expect(await page.locator('#status-export').innerText()).toContain('This deployment publishes no exports.');
+  expect(await page.locator('#status-mirror').innerText()).toMatch(/https:\/\/data\.example\s+State\s+unreachable/);
+  expect(complaints).toEqual([]);
+});
