@@ -239,6 +239,8 @@ test('the example of docs/reading.md runs, bundled for a browser without anythin
   const { outputFiles } = await build({
     stdin: { contents: example, resolveDir: root, loader: 'ts' },
     ...{ bundle: true, write: false, format: 'esm', platform: 'browser', target: 'es2022' },
+    alias: { 'tidemark-client': './client/reader.ts' },
+    absWorkingDir: root,
   });
   const [{ text } = { text: '' }] = outputFiles;
   expect(text).not.toMatch(/\bBuffer\b|node:|\bprocess\./);

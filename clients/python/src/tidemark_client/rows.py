@@ -89,7 +89,7 @@ def frame_of(rows: Iterator[Row]) -> Any:
     try:
         import pandas as pd
     except ImportError as cause:
-        raise ImportError("history_frame needs pandas: pip install 'tidemark-client[pandas]'") from cause
+        raise ImportError("history_frame needs pandas: pip install pandas") from cause
 
     listed = list(rows)
 

@@ -299,7 +299,7 @@ def _is_signed(key: bytes, signature: bytes, text: bytes) -> bool:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError as cause:
-        raise ImportError("a proof needs cryptography: pip install 'tidemark-client[verify]'") from cause
+        raise ImportError("a proof needs cryptography: pip install cryptography") from cause
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, text)
     except (InvalidSignature, ValueError):
