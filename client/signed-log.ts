@@ -231,10 +231,12 @@ export async function unzipped(gzipped: Bytes): Promise<string> {
   let bytes = 0;
   try {
     const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream('gzip'));
-    for await (const chunk of stream) {
-      bytes += chunk.length;
+    // Safari's streams cannot be iterated.
+    const reader = stream.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.length;
       if (bytes > LINES_BYTES_MAX) throw new RangeError('too large');
-      chunks.push(chunk);
+      chunks.push(part.value);
     }
     return decode(joinedBytes(chunks));
   } catch (cause) {

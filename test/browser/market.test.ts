@@ -41,7 +41,7 @@ describe('a market', () => {
     expect(await rows.count()).toBe(50);
     expect(await rows.first().innerText()).toMatch(/4 Apr 2026, 00:00 UTC\s+206\.64 EUR/);
     await page.getByRole('button', { name: 'Older' }).click();
-    expect(await page.getByText('Rows 51 to 100 of 120').count()).toBe(1);
+    expect(await page.locator('.pager [role=status]').innerText()).toBe('Rows 51 to 100 of 120');
     await chartOf(page).press('End');
     expect(await provenanceOf(page).innerText()).toMatch(/206\.64 EUR per 50 tonne/);
     await page.keyboard.press('ArrowDown');
@@ -81,6 +81,23 @@ describe('a market', () => {
     await chartOf(page).press('Escape');
     expect(await provenanceOf(page).innerText()).toContain('Choose a point');
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says that a value which the log does not have must not be relied on', async () => {
+    const { page } = await openPage(browser);
+    await page.route('**/markets/wheat-eur/history*', async (route) => {
+      const text = await (await fetch(route.request().url())).text();
+      const body = text.replaceAll('"confidence":"low"', '"confidence":"high"');
+      await route.fulfill({ contentType: 'application/json', body });
+    });
+    await page.goto('/markets/wheat-eur');
+    await isRead(page);
+    await chartOf(page).press('End');
+    await provenanceOf(page)
+      .getByText(/does not agree: confidence of this row differs from entry \d+/)
+      .waitFor();
+    expect(await provenanceOf(page).getByRole('link', { name: 'Download' }).count()).toBe(0);
     await page.context().close();
   });
 

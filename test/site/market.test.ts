@@ -1,5 +1,6 @@
 /** The rules of the page of a market that need no browser. */
 import { describe, expect, it } from 'vitest';
+import type { Market } from '../../contract/market.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { fragmentOf, historyView, knownMoments, readFragment } from '../../site/browser/market/as-of-view.ts';
 import { chartData, endOfSeries, placeOf, step } from '../../site/browser/market/chart-data.ts';
@@ -8,7 +9,15 @@ import { faultOfRow } from '../../site/browser/market/log-receipt.ts';
 import { ObservationStore } from '../../site/browser/market/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../../site/browser/market/public-answers.ts';
 import { panned, rangeWith, timeTicks, valueTicks, wholeRange, zoomed } from '../../site/browser/market/time-range.ts';
-import { agoText, momentText, safeUrl, unitText, valueText } from '../../site/browser/market/words.ts';
+import {
+  agoText,
+  badgesOf,
+  momentText,
+  pointSpeech,
+  safeUrl,
+  unitText,
+  valueText,
+} from '../../site/browser/market/words.ts';
 
 /** A price of the day, in its first version. */
 function row(day: number, more: Partial<PublicObservation> = {}): PublicObservation {
@@ -52,6 +61,29 @@ describe('words', () => {
     expect(valueText(row(4, unknown))).toBe('unknown: the source withholds it');
     expect(valueText(row(4, { ...unknown, retraction: 'mistake' }))).toBe('unknown: it was recorded by mistake');
     expect(unitText({ quantity: 1000, of: 'EUR' })).toBe('per 1,000 EUR');
+  });
+
+  it('say of a point, in one breath, what is special about it', () => {
+    expect(pointSpeech(row(4, { supersedes: 'x', status: 'provisional', rounded: true }))).toBe(
+      '4 Jan 2026, 00:00 UTC: 4.00 USD, one, corrected, provisional',
+    );
+    expect(pointSpeech(row(4, { ...unknown, retraction: 'withdrawn', supersedes: 'x' }))).toBe(
+      '4 Jan 2026, 00:00 UTC: unknown: the source took it back, one, retracted',
+    );
+  });
+
+  it('say what a reader must know first', () => {
+    const cadence = { period: 'minutes', minutes: 5, graceSeconds: 60, holidays: [], weekdays: [] } as const;
+    const source = { cadence, expectedNextAt: '2026-01-04T00:00:00Z' };
+    const market = {
+      ...{ metrics: { price: row(4, { confidence: 'low', status: 'estimated' }) }, status: 'retired' },
+      ...{ disputedMetrics: ['price', 'volume'], representedBy: 'Some <b>', sources: [source] },
+    } as unknown as Market;
+    const badges = badgesOf(market, Date.parse('2026-01-04T00:01:01Z')).map(({ text }) => text);
+    expect(badges).toEqual([
+      ...['disputed', 'disputed: volume', 'retired', 'late', 'estimated', 'low confidence', 'represented by Some <b>'],
+    ]);
+    expect(badgesOf(market, Date.parse('2026-01-04T00:01:00Z')).map(({ text }) => text)).not.toContain('late');
   });
 
   it.each(['javascript:alert(1)', 'data:text/html,x', '//host', 'x', ''])('no link goes to %j', (text) => {
@@ -196,30 +228,41 @@ describe('a row and its entry', () => {
 
 describe('reading a history', () => {
   /** A host with a history of so many days, its newest page 2 rows, its closed pages 2 each. */
-  function host(days: number, change: (path: string) => Response | undefined = () => undefined) {
+  function host(days: number, instead: (path: string) => Response | undefined = () => undefined) {
     const asked: string[] = [];
     const rows = Array.from({ length: days }, (_, index) => row(days - index));
-    const cursorOf = (from: number) => (from >= days ? null : `1-${from}`);
+    /** The place of the page that has changed. */
+    let changed = -1;
+    const cursorOf = (from: number) => (from >= days ? null : `${from === changed ? 2 : 1}-${from}`);
     const page = (from: number) => ({ data: rows.slice(from, from + 2), page: { nextCursor: cursorOf(from + 2) } });
-    const closedPages = Array.from({ length: Math.ceil(days / 2) - 1 }, (_, at) => {
-      const own = rows.slice(2 * at + 2, 2 * at + 4);
-      const [newest, oldest] = [own[0]?.observedAt, own.at(-1)?.observedAt];
-      return { cursor: cursorOf(2 * at + 2), count: own.length, firstObservedAt: oldest, lastObservedAt: newest };
-    }).toReversed();
+    const closedPages = () =>
+      Array.from({ length: Math.ceil(days / 2) - 1 }, (_, at) => {
+        const own = rows.slice(2 * at + 2, 2 * at + 4);
+        const [newest, oldest] = [own[0]?.observedAt, own.at(-1)?.observedAt];
+        return { cursor: cursorOf(2 * at + 2), count: own.length, firstObservedAt: oldest, lastObservedAt: newest };
+      }).toReversed();
     const ask = async (input: Parameters<typeof fetch>[0]): Promise<Response> => {
       const path = String(input).replace('/api/v1/markets/gold-usd/history', '');
       asked.push(path);
-      const other = change(path);
+      const other = instead(path);
       if (other !== undefined) return other;
       if (path === '') return Response.json(page(0));
       if (path.startsWith('?')) return Response.json(page(Number(path.split('-')[1])));
       if (path === '/index') {
-        return Response.json({ closedPages, years: [{ year: '2026', ndjson: '/2026' }], csv: '', ndjson: '' });
+        return Response.json({
+          closedPages: closedPages(),
+          years: [{ year: '2026', ndjson: '/2026' }],
+          csv: '',
+          ndjson: '',
+        });
       }
       const lines = rows.toReversed().map((each) => `${JSON.stringify(each)}\n`);
       return new Response(lines.join(''));
     };
-    return { asked, ask: ask as typeof fetch, rows };
+    const change = (from: number): void => {
+      changed = from;
+    };
+    return { asked, ask: ask as typeof fetch, rows, change };
   }
 
   async function read(served: ReturnType<typeof host>, hasFiles = true) {
@@ -254,6 +297,32 @@ describe('reading a history', () => {
     ['too many requests', () => Response.json({}, { status: 429 })],
   ])('%s is not reachable', async (_, answer) => {
     await expect(read(host(5, answer))).rejects.toThrow(UnreachableError);
+  });
+
+  it('of a change it reads the newest page, and then only the closed pages that have another cursor', async () => {
+    const served = host(9);
+    const { store, reader } = await read(served);
+    served.asked.length = 0;
+    const reading = { onPart: () => {}, signal: new AbortController().signal };
+    await reader.readChanges(9, reading);
+    expect(served.asked).toEqual(['']);
+    const corrected = row(4, { id: 'new_4', supersedes: 'obs_4' });
+    served.rows.splice(5, 0, corrected);
+    served.change(4);
+    await reader.readChanges(10, reading);
+    expect(served.asked.slice(1)).toEqual(['', '/index', '?cursor=2-4']);
+    expect(idsOf(store.newestFirst()).slice(4, 7)).toEqual(['obs_5', 'new_4', 'obs_4']);
+  });
+
+  it('the pages with corrections are read beside the files', async () => {
+    const served = host(100, (path) =>
+      path === '/2026'
+        ? new Response(`${JSON.stringify(row(50, { id: 'new_50', supersedes: 'obs_50' }))}\n`)
+        : undefined,
+    );
+    const { store } = await read(served);
+    expect(served.asked).toEqual(['', '/index', '/2026', '?cursor=1-50']);
+    expect(idsOf(store.newestFirst()).slice(2)).toEqual(['new_50', 'obs_50', 'obs_49']);
   });
 
   it('a file that is cut off is not taken', async () => {

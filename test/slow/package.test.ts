@@ -57,13 +57,19 @@ it('is small, and holds no sources and no tests', () => {
     ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'],
     ...[
       'cli/tidemark.mjs',
+      'client/README.md',
+      'clients/python/README.md',
       'deploy/caddy/Caddyfile',
       'deploy/nginx/tidemark.conf',
       ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
         (unit) => `deploy/systemd/${unit}`,
       ),
       'docs/openapi.json',
+      ...['README.md', 'chart.html', 'history_as_of.py', 'ledger-prices.sh', 'price-alert.mjs', 'spreadsheet.fods'].map(
+        (name) => `examples/${name}`,
+      ),
       'infra/edge/router.generated.js',
+      'mcp/README.md',
       'package.json',
     ],
     ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history'].map(

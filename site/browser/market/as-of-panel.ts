@@ -14,7 +14,7 @@ export class AsOfPanel {
   readonly root: HTMLElement;
   readonly #slider = element('input', { type: 'range', id: 'as-of-slider', min: '0', step: '1' });
   readonly #field = element('input', { type: 'datetime-local', id: 'as-of-field', step: '1' });
-  readonly #said = element('output', { class: 'small soft', for: 'as-of-slider as-of-field' });
+  readonly #said = element('p', { class: 'small soft' });
   readonly #radios = new Map<AsOf['clock'], HTMLInputElement>();
   readonly #onChange: (asOf: AsOf | null) => void;
   #moments: readonly number[] = [];

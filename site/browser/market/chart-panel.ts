@@ -40,7 +40,7 @@ export class ChartPanel {
   readonly #host: HTMLElement;
   readonly #readout = element('p', { class: 'chart-readout number' });
   readonly #legend = element('div', { class: 'chart-legend', role: 'group', 'aria-label': 'Sources in the chart' });
-  readonly #progress = element('p', { class: 'chart-progress small soft', role: 'status' });
+  readonly #progress = element('p', { class: 'chart-progress small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
   readonly #metric = element('select', { id: 'chart-metric' });
   readonly #ranges = new Map<string, HTMLButtonElement>();
@@ -81,6 +81,7 @@ export class ChartPanel {
     const { data, marketName, metrics } = content;
     this.#showMetrics(metrics, data.metric);
     this.#showLegend();
+    this.root.toggleAttribute('data-empty', data.seconds.length === 0);
     const { axisText } = content;
     const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
     this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
@@ -145,9 +146,8 @@ export class ChartPanel {
     const keys = element(
       'p',
       { id: 'chart-keys', class: 'small soft' },
-      'Arrow keys walk from point to point, Home and End go to the ends, Page Up and Page Down go further. Up and ' +
-        'Down change the source, plus and minus zoom, 0 shows everything, Escape leaves. Drag or pinch to move; the ' +
-        'wheel zooms after a click on the chart. All times are in UTC.',
+      'Keys: arrows walk along the points and from source to source; Home, End, Page Up and Page Down go further; plus, ' +
+        'minus and 0 zoom; Escape leaves. Drag or pinch to move; after a click, the wheel zooms. Times are in UTC.',
     );
     return element(
       'section',
@@ -293,6 +293,7 @@ export class ChartPanel {
     if (plot === null || data.seconds.length === 0) return null;
     const at = plot.posToIdx(left);
     const shown = data.series.filter(({ name }) => !this.#hidden.has(name));
+    if (shown.length === 0) return null;
     for (let distance = 0; distance < data.seconds.length; distance++) {
       const rows = shown.flatMap(({ rows }) => [rows[at - distance], rows[at + distance]]).filter((row) => row != null);
       if (rows.length === 0) continue;

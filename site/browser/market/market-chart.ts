@@ -126,7 +126,7 @@ export class MarketChart {
         y: { range: (_plot, min, max) => rangeOfValues(min, max) },
       },
       axes: [
-        { ...lines, space: 70, size: 44, values: (_plot, splits, _axis, _space, step) => timeTicks(splits, step) },
+        { ...lines, space: 56, size: 44, values: (_plot, splits, _axis, _space, step) => timeTicks(splits, step) },
         {
           ...lines,
           size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text.length)),

@@ -19,7 +19,7 @@ import { removedState, unknownState, unreachableState } from './page-states.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { sourcesSection } from './sources-section.ts';
-import { momentText, unitOf, unitText } from './words.ts';
+import { badgesOf, momentText, unitOf, unitText } from './words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
@@ -57,6 +57,8 @@ export class MarketPage {
   #end: HistoryEnd | null = null;
   #readAtMs = 0;
   #isAsking = false;
+  /** Those that the head shows: a source becomes late while the page is open. */
+  #badges = '';
   #drawMs = 0;
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -121,7 +123,7 @@ export class MarketPage {
       this.#show();
     }
     await this.#readHistory(market !== null);
-    if (!this.#top.contains(document.activeElement)) this.#showTop(this.#view());
+    if (this.#badges !== badgesText(this.#market as Market)) this.#showTop(this.#view());
   }
 
   async #begin(): Promise<void> {
@@ -234,6 +236,7 @@ export class MarketPage {
 
   #showTop(view: HistoryView): void {
     const market = this.#market as Market;
+    this.#badges = badgesText(market);
     const price = view.metrics.price ?? null;
     const row = view.visible.find(
       ({ metric, observedAt, sourceUrl }) =>
@@ -293,6 +296,10 @@ export class MarketPage {
     this.#root.replaceChildren(state);
     this.#root.setAttribute('data-ready', 'true');
   }
+}
+
+function badgesText(market: Market): string {
+  return JSON.stringify(badgesOf(market, Date.now()));
 }
 
 function timeOf(ms: number): string {

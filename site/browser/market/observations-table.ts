@@ -18,7 +18,8 @@ export class ObservationsTable {
   readonly #caption = element('caption', {});
   readonly #body = element('tbody', {});
   readonly #pager = element('nav', { class: 'pager', 'aria-label': 'Pages of the table' });
-  readonly #said = element('p', { class: 'small soft', role: 'status' });
+  readonly #said = element('p', { class: 'small soft' });
+  readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
   readonly #newer = button('Newer', () => this.#turn(-1));
   readonly #older = button('Older', () => this.#turn(1));
   readonly #onChoose: (row: PublicObservation) => void;
@@ -29,7 +30,7 @@ export class ObservationsTable {
   constructor(onChoose: (row: PublicObservation) => void, replaced: HTMLElement) {
     this.#onChoose = onChoose;
     const heads = ['Observed', 'Value', 'Source', 'Recorded', 'Notes', 'Chart'];
-    this.#pager.append(this.#newer, this.#older, this.#said);
+    this.#pager.append(this.#newer, this.#older, this.#said, this.#live);
     this.root = element(
       'section',
       { class: 'market-section', 'aria-labelledby': 'table-heading' },
@@ -63,6 +64,7 @@ export class ObservationsTable {
   #turn(by: 1 | -1): void {
     this.#page = Math.max(0, Math.min(this.#pages - 1, this.#page + by));
     this.#render();
+    this.#live.textContent = this.#said.textContent;
   }
 
   #render(): void {

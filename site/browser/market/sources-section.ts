@@ -2,7 +2,7 @@
 import type { Market } from '../../../contract/market.ts';
 import type { PublicMetric } from '../../../contract/metric.ts';
 import { agedTime, element, facts, outsideLink, timeElement } from './elements.ts';
-import { lateSecondsOf, unitText, valueText } from './words.ts';
+import { lateSecondsOf, valueText } from './words.ts';
 
 const OUTCOME_WORDS: Readonly<Record<string, string>> = {
   confirmed: 'confirmed: the source says the same',
@@ -127,7 +127,7 @@ function cadenceText(cadence: NonNullable<Market['sources'][number]['cadence']>)
 }
 
 /** As far as public bodies tell: the claims themselves are not public. */
-function claims({ disputed, disputedMetrics, representedBy, unit }: Market): HTMLElement {
+function claims({ disputed, disputedMetrics, representedBy }: Market): HTMLElement {
   const list = element('ul', {});
   if (disputed) {
     const names = disputedMetrics.join(', ');
@@ -143,11 +143,7 @@ function claims({ disputed, disputedMetrics, representedBy, unit }: Market): HTM
         ? 'No organisation represents this market.'
         : `${representedBy} represents this market, by an accepted claim.`,
     ),
-    element(
-      'li',
-      {},
-      `A price is ${unitText(unit)}. Corrections never overwrite: the replaced versions stay readable.`,
-    ),
+    element('li', {}, 'Corrections never overwrite: the replaced versions stay readable.'),
   );
   return list;
 }

@@ -128,6 +128,7 @@ export function lateSecondsOf({ cadence, expectedNextAt }: Market['sources'][num
 
 /** A URL that a page may link to. Null for any other text, such as `javascript:…`. */
 export function safeUrl(text: string): string | null {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
+  if (!URL.canParse(text)) return null;
+  const { href, protocol } = new URL(text);
+  return /^https?:$/.test(protocol) ? href : null;
 }

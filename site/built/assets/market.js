@@ -243,8 +243,9 @@ function lateSecondsOf({ cadence, expectedNextAt }, nowMs) {
   return latenessSeconds(expectedNextAt, cadence.graceSeconds, nowMs);
 }
 function safeUrl(text) {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
+  if (!URL.canParse(text)) return null;
+  const { href, protocol } = new URL(text);
+  return /^https?:$/.test(protocol) ? href : null;
 }
 
 // site/browser/market/elements.ts
@@ -298,7 +299,7 @@ var AsOfPanel = class {
   root;
   #slider = element("input", { type: "range", id: "as-of-slider", min: "0", step: "1" });
   #field = element("input", { type: "datetime-local", id: "as-of-field", step: "1" });
-  #said = element("output", { class: "small soft", for: "as-of-slider as-of-field" });
+  #said = element("p", { class: "small soft" });
   #radios = /* @__PURE__ */ new Map();
   #onChange;
   #moments = [];
@@ -5228,7 +5229,7 @@ var MarketChart = class {
         y: { range: (_plot, min2, max2) => rangeOfValues(min2, max2) }
       },
       axes: [
-        { ...lines, space: 70, size: 44, values: (_plot, splits, _axis, _space, step2) => timeTicks(splits, step2) },
+        { ...lines, space: 56, size: 44, values: (_plot, splits, _axis, _space, step2) => timeTicks(splits, step2) },
         {
           ...lines,
           size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text.length)),
@@ -5279,7 +5280,7 @@ var ChartPanel = class {
   #host;
   #readout = element("p", { class: "chart-readout number" });
   #legend = element("div", { class: "chart-legend", role: "group", "aria-label": "Sources in the chart" });
-  #progress = element("p", { class: "chart-progress small soft", role: "status" });
+  #progress = element("p", { class: "chart-progress small soft" });
   #live = element("p", { class: "visually-hidden", role: "status" });
   #metric = element("select", { id: "chart-metric" });
   #ranges = /* @__PURE__ */ new Map();
@@ -5317,6 +5318,7 @@ var ChartPanel = class {
     const { data, marketName, metrics } = content;
     this.#showMetrics(metrics, data.metric);
     this.#showLegend();
+    this.root.toggleAttribute("data-empty", data.seconds.length === 0);
     const { axisText } = content;
     const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
     this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
@@ -5378,7 +5380,7 @@ var ChartPanel = class {
     const keys = element(
       "p",
       { id: "chart-keys", class: "small soft" },
-      "Arrow keys walk from point to point, Home and End go to the ends, Page Up and Page Down go further. Up and Down change the source, plus and minus zoom, 0 shows everything, Escape leaves. Drag or pinch to move; the wheel zooms after a click on the chart. All times are in UTC."
+      "Keys: arrows walk along the points and from source to source; Home, End, Page Up and Page Down go further; plus, minus and 0 zoom; Escape leaves. Drag or pinch to move; after a click, the wheel zooms. Times are in UTC."
     );
     return element(
       "section",
@@ -5507,6 +5509,7 @@ var ChartPanel = class {
     if (plot === null || data.seconds.length === 0) return null;
     const at = plot.posToIdx(left);
     const shown = data.series.filter(({ name }) => !this.#hidden.has(name));
+    if (shown.length === 0) return null;
     for (let distance = 0; distance < data.seconds.length; distance++) {
       const rows = shown.flatMap(({ rows: rows2 }) => [rows2[at - distance], rows2[at + distance]]).filter((row) => row != null);
       if (rows.length === 0) continue;
@@ -6156,10 +6159,11 @@ async function unzipped(gzipped) {
   let bytes = 0;
   try {
     const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream("gzip"));
-    for await (const chunk of stream) {
-      bytes += chunk.length;
+    const reader = stream.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.length;
       if (bytes > LINES_BYTES_MAX) throw new RangeError("too large");
-      chunks.push(chunk);
+      chunks.push(part.value);
     }
     return decode(joinedBytes(chunks));
   } catch (cause) {
@@ -6367,7 +6371,8 @@ var ObservationsTable = class {
   #caption = element("caption", {});
   #body = element("tbody", {});
   #pager = element("nav", { class: "pager", "aria-label": "Pages of the table" });
-  #said = element("p", { class: "small soft", role: "status" });
+  #said = element("p", { class: "small soft" });
+  #live = element("p", { class: "visually-hidden", role: "status" });
   #newer = button("Newer", () => this.#turn(-1));
   #older = button("Older", () => this.#turn(1));
   #onChoose;
@@ -6377,7 +6382,7 @@ var ObservationsTable = class {
   constructor(onChoose, replaced) {
     this.#onChoose = onChoose;
     const heads = ["Observed", "Value", "Source", "Recorded", "Notes", "Chart"];
-    this.#pager.append(this.#newer, this.#older, this.#said);
+    this.#pager.append(this.#newer, this.#older, this.#said, this.#live);
     this.root = element(
       "section",
       { class: "market-section", "aria-labelledby": "table-heading" },
@@ -6408,6 +6413,7 @@ var ObservationsTable = class {
   #turn(by) {
     this.#page = Math.max(0, Math.min(this.#pages - 1, this.#page + by));
     this.#render();
+    this.#live.textContent = this.#said.textContent;
   }
   #render() {
     const { rows, metric, moment } = this.#content;
@@ -6821,7 +6827,7 @@ function cadenceText(cadence) {
   if (cadence.period !== "minutes") return `every ${cadence.period}`;
   return cadence.minutes === 1 ? "every minute" : `every ${cadence.minutes} minutes`;
 }
-function claims({ disputed, disputedMetrics, representedBy, unit }) {
+function claims({ disputed, disputedMetrics, representedBy }) {
   const list = element("ul", {});
   if (disputed) {
     const names = disputedMetrics.join(", ");
@@ -6835,11 +6841,7 @@ function claims({ disputed, disputedMetrics, representedBy, unit }) {
       {},
       representedBy === null ? "No organisation represents this market." : `${representedBy} represents this market, by an accepted claim.`
     ),
-    element(
-      "li",
-      {},
-      `A price is ${unitText(unit)}. Corrections never overwrite: the replaced versions stay readable.`
-    )
+    element("li", {}, "Corrections never overwrite: the replaced versions stay readable.")
   );
   return list;
 }
@@ -6877,6 +6879,8 @@ var MarketPage = class {
   #end = null;
   #readAtMs = 0;
   #isAsking = false;
+  /** Those that the head shows: a source becomes late while the page is open. */
+  #badges = "";
   #drawMs = 0;
   #drawTimer;
   constructor(root2, slug2) {
@@ -6936,7 +6940,7 @@ var MarketPage = class {
       this.#show();
     }
     await this.#readHistory(market !== null);
-    if (!this.#top.contains(document.activeElement)) this.#showTop(this.#view());
+    if (this.#badges !== badgesText(this.#market)) this.#showTop(this.#view());
   }
   async #begin() {
     const snapshot = await this.#answers.read(SNAPSHOT_URL);
@@ -7040,6 +7044,7 @@ var MarketPage = class {
   }
   #showTop(view) {
     const market = this.#market;
+    this.#badges = badgesText(market);
     const price = view.metrics.price ?? null;
     const row = view.visible.find(
       ({ metric, observedAt, sourceUrl }) => metric === "price" && observedAt === price?.observedAt && sourceUrl === price.sourceUrl
@@ -7095,6 +7100,9 @@ var MarketPage = class {
     this.#root.setAttribute("data-ready", "true");
   }
 };
+function badgesText(market) {
+  return JSON.stringify(badgesOf(market, Date.now()));
+}
 function timeOf(ms) {
   return `${new Date(ms).toISOString().slice("YYYY-MM-DDT".length, -".000Z".length)} UTC`;
 }

@@ -649,10 +649,11 @@ async function unzipped(gzipped) {
   let bytes = 0;
   try {
     const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream("gzip"));
-    for await (const chunk of stream) {
-      bytes += chunk.length;
+    const reader = stream.getReader();
+    for (let part2 = await reader.read(); !part2.done; part2 = await reader.read()) {
+      bytes += part2.value.length;
       if (bytes > LINES_BYTES_MAX) throw new RangeError("too large");
-      chunks.push(chunk);
+      chunks.push(part2.value);
     }
     return decode(joinedBytes(chunks));
   } catch (cause) {
