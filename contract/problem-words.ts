@@ -14,7 +14,7 @@ export interface ProblemWords {
   readonly detail: string;
 }
 
-const SEND_AGAIN = 'Send the same request again, with the same `Idempotency-Key`: it takes effect at most once.';
+const SEND_AGAIN = 'Send the same request again. A write keeps its `Idempotency-Key`, so it takes effect at most once.';
 const WAIT = 'Wait for the seconds that `Retry-After` gives, and send the same request again.';
 
 export const PROBLEM_WORDS: { readonly [Code in ProblemCode]: ProblemWords } = {

@@ -19,6 +19,8 @@ export const LICENCES_TO_SHIP = [
 /** MPL-2.0 asks for the source of changed files; a development tool is neither changed nor distributed. */
 export const LICENCES_OF_TOOLS = [
   ...LICENCES_TO_SHIP,
+  // MIT without the duty to name the author.
+  'MIT-0',
   'MPL-2.0',
   'CC0-1.0',
   'Python-2.0',

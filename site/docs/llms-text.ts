@@ -41,6 +41,12 @@ ${linksOf(GUIDE_LINKS)}
 - [OpenAPI 3.1 document](${OPENAPI_URL}): every operation with schemas and examples
 - [Problems](${PROBLEMS_PAGE}): every error code with its remedy
 
+## Clients
+
+- TypeScript: \`npm install tidemark-client\`, \`import { Tidemark } from 'tidemark-client'\`
+- Python: \`pip install tidemark-client\`, \`from tidemark_client import Client\`
+- Model Context Protocol: \`npx -y tidemark-mcp --url <address of the service>\`
+
 ## Optional
 
 ${linksOf(REFERENCE_LINKS)}

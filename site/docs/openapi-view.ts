@@ -9,7 +9,7 @@ import type { OperationDefinition } from '../../contract/operations/operation.ts
 /** A JSON Schema, as far as the document uses it. */
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -1,7 +1,9 @@
 /** A page for each problem, at the URL that is its `type`, and the list of all. Pure. */
 import { PROBLEM_CODES, type ProblemCode, problemType } from '../../contract/edge-problems.ts';
+import { historyTooLongDocument } from '../../contract/history-files.ts';
 import { PROBLEM_WORDS } from '../../contract/problem-words.ts';
 import { PROBLEMS, problem } from '../../contract/problems.ts';
+import { removedMarketDocument } from '../../contract/removed-market.ts';
 import { html, joined } from '../pages/html.ts';
 import { codeBlock } from './code-block.ts';
 import { docsPage } from './docs-page.ts';
@@ -44,8 +46,12 @@ ${operationsWith(code)}`,
   });
 }
 
+const REMOVAL = { reason: 'It was listed twice.', replacedBy: 'gold-usd', removedAt: '2026-11-20T12:00:00.000Z' };
+
 /** The document of the contract where there is one; otherwise a problem with a `detail` that a service sends. */
 function exampleOf(code: ProblemCode): unknown {
+  if (code === 'market-removed') return removedMarketDocument(REMOVAL);
+  if (code === 'history-too-long') return historyTooLongDocument('gold-usd', 'csv', null, ['2025', '2026']);
   if (code === 'validation-failed') return schemaNamed('Problem').examples?.[0];
   return problem(code, PROBLEM_WORDS[code].detail);
 }

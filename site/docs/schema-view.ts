@@ -138,11 +138,16 @@ function safe(bound: number | undefined): number | undefined {
   return bound !== undefined && Math.abs(bound) === Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
-/** `X or null` is written as a choice. What stands beside the choice belongs to X. */
+/** `X or null` is written as a choice, or as two types. What stands beside them belongs to X. */
 function withoutNull(schema: Schema): { readonly value: Schema; readonly isNullable: boolean } {
-  const { anyOf, ...beside } = schema;
+  const { anyOf, type, ...beside } = schema;
+  if (typeof type === 'object') {
+    const types = type.filter((each) => each !== 'null');
+    return { value: { ...schema, type: types.join(' or ') }, isNullable: types.length < type.length };
+  }
   const others = anyOf?.filter(({ type }) => type !== 'null');
-  if (anyOf === undefined || others === undefined || others.length === anyOf.length)
+  if (anyOf === undefined || others === undefined || others.length === anyOf.length) {
     return { value: schema, isNullable: false };
+  }
   return { value: { ...beside, ...(others.length === 1 ? others[0] : { anyOf: others }) }, isNullable: true };
 }

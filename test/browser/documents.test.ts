@@ -9,8 +9,37 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-it('the documentation is readable without JavaScript, at every width, light and dark', async () => {
+it.each([
+  ['docs', '/docs/'],
+  ['docs-reference', '/docs/reference/publications'],
+  ['docs-guide', '/docs/guides/money'],
+  ['docs-problem', '/problems/not-found'],
+])('%s looks right at every width, light and dark', async (name, path) => {
   const { page, complaints } = await openPage(browser);
-  await expectGoodLooks(page, 'docs', '/docs/', (shown) => shown.getByRole('heading', { level: 1 }).waitFor());
+  await expectGoodLooks(page, name, path, (shown) => shown.getByRole('heading', { level: 1 }).waitFor());
   expect(complaints).toEqual([]);
+});
+
+it('without JavaScript, a refused request leads to its problem, on to an operation, and on to its schema', async () => {
+  const { page, complaints } = await openPage(browser, { javaScriptEnabled: false });
+  const refused = await page.request.get('/api/v1/markets?page=2');
+  await page.goto((await refused.json()).type);
+  await page.getByRole('heading', { level: 1, name: 'Unknown query parameter' }).waitFor();
+  await page.locator('summary').click();
+  await page.getByRole('link', { name: 'listMarkets', exact: true }).click();
+  await page.getByRole('heading', { name: 'List the markets, ordered by slug' }).waitFor();
+  await page.getByRole('link', { name: 'MarketPage' }).first().click();
+  await page.getByRole('heading', { level: 2, name: 'MarketPage' }).waitFor();
+  expect(page.url()).toMatch(/\/docs\/reference\/schemas#MarketPage$/);
+  expect(complaints).toEqual([]);
+});
+
+it('without JavaScript, a guide shows its snippets in the language that a reader opens, by keyboard', async () => {
+  const { page } = await openPage(browser, { javaScriptEnabled: false });
+  await page.goto('/docs/guides/money');
+  const snippet = page.getByText('from tidemark_client import Client');
+  expect(await snippet.isVisible()).toBe(false);
+  await page.locator('summary', { hasText: 'Python' }).focus();
+  await page.keyboard.press('Enter');
+  await snippet.waitFor({ state: 'visible' });
 });

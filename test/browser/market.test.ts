@@ -1,6 +1,6 @@
 /** The page of a market, in Chromium. */
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
@@ -19,6 +19,13 @@ afterAll(() => browser.close());
 const chartOf = (page: Page) => page.getByRole('application');
 const provenanceOf = (page: Page) => page.getByRole('region', { name: 'Provenance' });
 const said = (page: Page) => page.locator('.chart-panel [role=status]');
+interface Body {
+  readonly history: { readonly count: number };
+  readonly data: readonly object[];
+}
+
+/** Also on a busy machine. */
+const SOON = { timeout: 20_000 };
 /** The whole history is read. */
 const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
 
@@ -55,7 +62,7 @@ describe('a market', () => {
     await chartOf(page).focus();
     await page.keyboard.press('Home');
     await expect
-      .poll(() => said(page).last().innerText())
+      .poll(() => said(page).last().innerText(), SOON)
       .toMatch(/^5 Jan 2026, 00:00 UTC: 210\.00 EUR, Paris exchange/);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('PageDown');
@@ -181,20 +188,28 @@ describe('while the page is open', () => {
     await page.clock.runFor(1000);
     await isRead(page);
     await page.clock.runFor(15_000);
-    await expect.poll(() => statuses).toEqual([200, 304]);
+    await expect.poll(() => statuses, SOON).toEqual([200, 304]);
     await page.getByRole('button', { name: '1M' }).click();
     await page.route('**/api/**', (route) => route.abort());
     await page.clock.runFor(15_000);
     await page.getByText(/The service cannot be reached: the service gave no answer\. This page shows/).waitFor();
     expect(await page.locator('.market-price').innerText()).toMatch(/^206\.64 EUR/);
     await page.unroute('**/api/**');
+    const read = async (route: Route) => (await (await fetch(route.request().url())).json()) as Readonly<Body>;
     await page.route('**/api/v1/markets/wheat-eur', async (route) => {
-      const market = (await (await fetch(route.request().url())).json()) as object;
-      await route.fulfill({ json: { ...market, name: 'New', disputed: true, disputedMetrics: ['price'] } });
+      const market = await read(route);
+      const history = { ...market.history, count: market.history.count + 1 };
+      await route.fulfill({ json: { ...market, history, name: 'New', disputed: true, disputedMetrics: ['price'] } });
+    });
+    await page.route('**/api/v1/markets/wheat-eur/history', async (route) => {
+      const history = await read(route);
+      const row = { ...history.data[0], id: 'obs_new', observedAt: '2026-04-05T00:00:00Z', decimal: '199.99' };
+      await route.fulfill({ json: { ...history, data: [row, ...history.data] } });
     });
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'New', exact: true }).waitFor();
     expect(await page.locator('.market-top').getByRole('listitem').first().innerText()).toBe('disputed');
+    await page.getByRole('row', { name: /5 Apr 2026, 00:00 UTC 199\.99 EUR/ }).waitFor();
     expect(await page.getByText(/cannot be reached/).count()).toBe(0);
     expect(await page.getByRole('button', { name: '1M' }).getAttribute('aria-pressed')).toBe('true');
     await page.context().close();
@@ -233,6 +248,11 @@ describe('other states', () => {
     await page.getByRole('heading', { name: 'This market was removed' }).waitFor();
     expect(await page.locator('main').innerText()).toMatch(/1 Oct 2026, 00:00 UTC[\s\S]*<b>Merged<\/b>/);
     expect(await page.getByRole('link', { name: 'gold-usd' }).getAttribute('href')).toBe('/markets/gold-usd');
+    await page.route('**/api/v1/markets/platinum-usd', (route) =>
+      route.fulfill({ status: 410, json: { code: 'taken-down', title: 'Taken down' } }),
+    );
+    await page.goto('/markets/platinum-usd');
+    await page.getByText('Its texts were taken down for a legal reason.').waitFor();
     await page.route('**/api/**', (route) => route.fulfill({ status: 503 }));
     await page.goto('/markets/gold-usd');
     await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor();

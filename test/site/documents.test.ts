@@ -1,4 +1,5 @@
 /** The pages that need no JavaScript: each operation and each problem has its place, and no link is lost. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -7,6 +8,9 @@ import { PROBLEM_CODES, problemType } from '../../contract/edge-problems.ts';
 import { PROBLEMS } from '../../contract/problems.ts';
 import { SITE_FOLDER, siteFiles } from '../../scripts/build-site.ts';
 import { markdown, markdownPage } from '../../site/docs/markdown.ts';
+import { OPERATION_VIEWS, type Schema } from '../../site/docs/openapi-view.ts';
+import { curlOf } from '../../site/docs/operation-view.ts';
+import { schemaView } from '../../site/docs/schema-view.ts';
 import { faultsOfHtml } from './html-faults.ts';
 
 const FILES = new Map(siteFiles().map((path) => [path, readFileSync(join(SITE_FOLDER, path), 'utf8')]));
@@ -87,6 +91,50 @@ it('each page is well formed, with one heading of level 1, and no id twice', () 
     expect(text.match(/<h1/g)?.length, path).toBe(1);
     expect(text.match(/ id="/g)?.length, path).toBe(IDS.get(path)?.size);
   }
+});
+
+it.each<[string, Schema, string]>([
+  ['one type', { type: 'string', maxLength: 9 }, 'string at most 9 characters'],
+  ['two types', { type: ['string', 'null'] }, 'string or null'],
+  [
+    'null as a choice',
+    { anyOf: [{ type: 'integer', minimum: 1, maximum: 2 }, { type: 'null' }] },
+    'integer or null 1 to 2',
+  ],
+  ['a list', { type: 'array', items: { type: 'boolean' }, maxItems: 3 }, 'list of boolean at most 3 items'],
+  ['a map', { type: 'object', additionalProperties: { $ref: '#/components/schemas/Slug' } }, 'map of Slug'],
+  ['a constant', { type: 'string', const: 'x' }, 'always &quot;x&quot;'],
+  [
+    'an object',
+    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string', default: '' } }, required: ['a'] },
+    'object a string b string optional default &quot;&quot;',
+  ],
+  [
+    'choices',
+    { oneOf: [{ type: 'string', enum: ['x'] }, { type: 'boolean' }] },
+    'one of string one of &quot;x&quot; boolean',
+  ],
+])('a schema in words: %s', (_, schema, words) => {
+  const { text } = schemaView(schema);
+  expect(faultsOfHtml(text)).toEqual([]);
+  expect(
+    text
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  ).toBe(words);
+});
+
+it('the example of each operation is a command that a shell can read, with the key and the conditions that it needs', () => {
+  const commands = new Map(OPERATION_VIEWS.map((operation) => [operation.operationId, curlOf(operation)]));
+  expect(spawnSync('bash', ['-n'], { input: [...commands.values()].join('\n'), encoding: 'utf8' }).stderr).toBe('');
+  expect(commands.get('getMarket')).toBe("curl -sS 'https://data.example/api/v1/markets/gold-usd'");
+  expect(commands.get('deleteWatchlist')?.split(' \\\n  ')).toEqual([
+    expect.stringMatching(/^curl -sS -X DELETE 'https:\/\/write\.data\.example\/api\/v1\/watchlists\/\w+'$/),
+    '-H "Authorization: Bearer $TIDEMARK_API_KEY"',
+    '-H "Idempotency-Key: $(uuidgen)"',
+    `-H 'If-Match: "1"'`,
+  ]);
 });
 
 it('HTML in a text is shown, not obeyed', () => {

@@ -75,7 +75,7 @@ test('the chart is drawn on a page of another origin', async () => {
     const shown = await browser.newPage();
     await shown.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/?url=${url}&market=gold-usd`);
     await shown.getByText('4129.10 USD for 1 troy ounce, 2026-09-29T00:00:00Z, currency-api daily release').waitFor();
-    const path = await shown.locator('path').getAttribute('d');
+    const path = await shown.locator('#chart').getAttribute('d');
     // One line without a gap, through all of the 57 prices, from the left edge to the right one.
     expect(path?.match(/M/g)).toHaveLength(1);
     expect(path?.match(/[ML]/g)).toHaveLength(57);

@@ -61,6 +61,7 @@ const PRINTS: { readonly [Each in Language]: Readonly<Record<string, RegExp>> } 
     'idempotency-0': /^true$/m,
     'keys-0': /watchlists:write/,
     'log-0': /^(\d+ \w+ [\w-]+\n){3}$/,
+    'log-1': /^2026-09-29T00:00:00Z 4129\.10 is entry \d+\n$/,
     'money-0': /^4129\.10 USD for 1 troy ounce$/m,
     'paging-0': /^gold-usd 4129\.10$/m,
     'paging-1': /^2026-09-29T00:00:00Z 4129\.10$/m,

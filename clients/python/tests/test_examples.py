@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 
 HERE = Path(__file__).parent
@@ -14,6 +15,7 @@ EXPECTED = [
     r"^2026-09-29 00:00:00\+00:00 4129\.10\n",
     r"^\d+\.\d\d \d+\n$",
     r"(?m)^go on with \d{4,}$",
+    r"^gold-usd 2026-09-29T00:00:00Z is entry \d+ of \S+\n$",
     r'^applied 2 \[\]\nBreakfast ".+"\n$',
     r"^2026-09-29 00:00:00\+00:00 price\n",
 ]
@@ -22,5 +24,7 @@ EXPECTED = [
 @pytest.mark.parametrize(("example", "expected"), list(zip(EXAMPLES, EXPECTED, strict=True)))
 def test_example(example, expected, capsys):
     text = example.replace("https://data.example", os.environ["TIDEMARK_URL"]).replace("tdm_…", os.environ["TIDEMARK_KEY"])
+    vkey = httpx.get(os.environ["TIDEMARK_URL"] + "/api/v1/log/vkey").text.strip()
+    text = re.sub(r'"[^"]*/log\+[^"]*"', lambda _: repr(vkey), text)
     exec(compile(text, "README.md", "exec"), {})
     assert re.search(expected, capsys.readouterr().out)

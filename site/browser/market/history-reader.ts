@@ -100,7 +100,8 @@ export class HistoryReader {
 
   /** @returns the cursor of the page after the newest one */
   async #readNewest(reading: HistoryReading): Promise<string | null> {
-    const answer = await this.#answers.read(historyUrl(this.#slug));
+    // A copy of some seconds ago may be older than the market's body.
+    const answer = await this.#answers.read(historyUrl(this.#slug), 'no-cache');
     if (answer.kind !== 'found') return null;
     const { data, page } = answer.body as HistoryPage;
     this.#take(data, reading);
@@ -108,7 +109,7 @@ export class HistoryReader {
   }
 
   async #readIndex(): Promise<HistoryIndex | null> {
-    const answer = await this.#answers.read(historyIndexUrl(this.#slug));
+    const answer = await this.#answers.read(historyIndexUrl(this.#slug), 'no-cache');
     if (answer.kind !== 'found') return null;
     this.index = answer.body as HistoryIndex;
     this.#cursors = new Set(this.index.closedPages.map(({ cursor }) => cursor));

@@ -158,12 +158,17 @@ export class MarketPage {
     const { count } = (this.#market as Market).history;
     const reading = { onPart: () => this.#drawSoon(), signal: this.#stopped.signal };
     if (this.#end === null) this.#end = (await this.#reader?.readAll(reading)) ?? 'whole';
-    else if (hasChanged) await this.#reader?.readChanges(count, reading);
+    else if (hasChanged || this.#isBehind(count)) await this.#reader?.readChanges(count, reading);
     else return;
     clearTimeout(this.#drawTimer);
     this.#drawTimer = undefined;
     this.#show();
     this.#showDownloads();
+  }
+
+  /** A shared cache may have a newer body of the market than of its history, for some seconds. */
+  #isBehind(count: number): boolean {
+    return this.#end === 'whole' && this.#store.size < count;
   }
 
   #drawSoon(): void {

@@ -26,9 +26,17 @@ export class PublicAnswers {
     this.#fetch = ask;
   }
 
-  /** GETs a JSON body. @throws UnreachableError */
-  async read(path: string): Promise<Exclude<PublicAnswer, { kind: 'unchanged' }>> {
-    const response = await this.#ask(path, {});
+  /**
+   * GETs a JSON body.
+   *
+   * @param cache `no-cache`: the browser asks whether its copy is still right
+   * @throws UnreachableError
+   */
+  async read(
+    path: string,
+    cache: 'default' | 'no-cache' = 'default',
+  ): Promise<Exclude<PublicAnswer, { kind: 'unchanged' }>> {
+    const response = await this.#ask(path, { cache });
     if (response.status === 404) return { kind: 'missing' };
     const body = await jsonOf(response);
     return response.status === 410 ? { kind: 'gone', problem: body } : { kind: 'found', body };
@@ -38,7 +46,7 @@ export class PublicAnswers {
   async readAgain(path: string): Promise<PublicAnswer> {
     const etag = this.#etags.get(path);
     // With this header, the browser's cache stays aside: the 304 comes here.
-    const response = await this.#ask(path, etag === undefined ? {} : { 'If-None-Match': etag });
+    const response = await this.#ask(path, etag === undefined ? {} : { headers: { 'If-None-Match': etag } });
     if (response.status === 304) return { kind: 'unchanged' };
     if (response.status === 404) return { kind: 'missing' };
     const body = await jsonOf(response);
@@ -50,18 +58,13 @@ export class PublicAnswers {
 
   /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
   async readLines(path: string): Promise<unknown[] | null> {
-    const response = await this.#ask(path, {}, 'GET', FILE_TIMEOUT_MS);
+    const response = await this.#ask(path, {}, FILE_TIMEOUT_MS);
     if (response.status === 404 || response.status === 410) return null;
     try {
       return await linesOf(response);
     } catch (cause) {
       throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
     }
-  }
-
-  /** Whether a file is there. */
-  async exists(path: string): Promise<boolean> {
-    return (await this.#ask(path, {}, 'HEAD')).status === 200;
   }
 
   /** Bytes of a file of the log. Rejects if it is not there. */
@@ -71,10 +74,10 @@ export class PublicAnswers {
     return new Uint8Array(await response.arrayBuffer());
   }
 
-  async #ask(path: string, headers: Record<string, string>, method = 'GET', timeoutMs = TIMEOUT_MS): Promise<Response> {
+  async #ask(path: string, init: RequestInit, timeoutMs = TIMEOUT_MS): Promise<Response> {
     let status: number;
     try {
-      const response = await this.#fetch(path, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+      const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) });
       ({ status } = response);
       if (response.ok || NOT_FAILED.includes(status)) return response;
     } catch (cause) {

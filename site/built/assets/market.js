@@ -5822,14 +5822,14 @@ var HistoryReader = class {
   }
   /** @returns the cursor of the page after the newest one */
   async #readNewest(reading) {
-    const answer = await this.#answers.read(historyUrl(this.#slug));
+    const answer = await this.#answers.read(historyUrl(this.#slug), "no-cache");
     if (answer.kind !== "found") return null;
     const { data, page } = answer.body;
     this.#take(data, reading);
     return page.nextCursor;
   }
   async #readIndex() {
-    const answer = await this.#answers.read(historyIndexUrl(this.#slug));
+    const answer = await this.#answers.read(historyIndexUrl(this.#slug), "no-cache");
     if (answer.kind !== "found") return null;
     this.index = answer.body;
     this.#cursors = new Set(this.index.closedPages.map(({ cursor }) => cursor));
@@ -6649,9 +6649,14 @@ var PublicAnswers = class {
   constructor(ask) {
     this.#fetch = ask;
   }
-  /** GETs a JSON body. @throws UnreachableError */
-  async read(path) {
-    const response = await this.#ask(path, {});
+  /**
+   * GETs a JSON body.
+   *
+   * @param cache `no-cache`: the browser asks whether its copy is still right
+   * @throws UnreachableError
+   */
+  async read(path, cache = "default") {
+    const response = await this.#ask(path, { cache });
     if (response.status === 404) return { kind: "missing" };
     const body = await jsonOf(response);
     return response.status === 410 ? { kind: "gone", problem: body } : { kind: "found", body };
@@ -6659,7 +6664,7 @@ var PublicAnswers = class {
   /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
   async readAgain(path) {
     const etag = this.#etags.get(path);
-    const response = await this.#ask(path, etag === void 0 ? {} : { "If-None-Match": etag });
+    const response = await this.#ask(path, etag === void 0 ? {} : { headers: { "If-None-Match": etag } });
     if (response.status === 304) return { kind: "unchanged" };
     if (response.status === 404) return { kind: "missing" };
     const body = await jsonOf(response);
@@ -6670,7 +6675,7 @@ var PublicAnswers = class {
   }
   /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
   async readLines(path) {
-    const response = await this.#ask(path, {}, "GET", FILE_TIMEOUT_MS);
+    const response = await this.#ask(path, {}, FILE_TIMEOUT_MS);
     if (response.status === 404 || response.status === 410) return null;
     try {
       return await linesOf(response);
@@ -6678,20 +6683,16 @@ var PublicAnswers = class {
       throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
     }
   }
-  /** Whether a file is there. */
-  async exists(path) {
-    return (await this.#ask(path, {}, "HEAD")).status === 200;
-  }
   /** Bytes of a file of the log. Rejects if it is not there. */
   async readBytes(path) {
     const response = await this.#ask(path, {});
     if (response.status !== 200) throw new UnreachableError(`${path} answered ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
   }
-  async #ask(path, headers, method = "GET", timeoutMs = TIMEOUT_MS) {
+  async #ask(path, init, timeoutMs = TIMEOUT_MS) {
     let status;
     try {
-      const response = await this.#fetch(path, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+      const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) });
       ({ status } = response);
       if (response.ok || NOT_FAILED.includes(status)) return response;
     } catch (cause) {
@@ -6973,12 +6974,16 @@ var MarketPage = class {
     const { count } = this.#market.history;
     const reading = { onPart: () => this.#drawSoon(), signal: this.#stopped.signal };
     if (this.#end === null) this.#end = await this.#reader?.readAll(reading) ?? "whole";
-    else if (hasChanged) await this.#reader?.readChanges(count, reading);
+    else if (hasChanged || this.#isBehind(count)) await this.#reader?.readChanges(count, reading);
     else return;
     clearTimeout(this.#drawTimer);
     this.#drawTimer = void 0;
     this.#show();
     this.#showDownloads();
+  }
+  /** A shared cache may have a newer body of the market than of its history, for some seconds. */
+  #isBehind(count) {
+    return this.#end === "whole" && this.#store.size < count;
   }
   #drawSoon() {
     this.#drawTimer ??= setTimeout(

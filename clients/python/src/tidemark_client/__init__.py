@@ -4,5 +4,6 @@ from .client import Answer, Client
 from .errors import TidemarkError
 from .log_changes import Change
 from .rows import Row
+from .signed_log import LogVerificationError, Proven, open_receipt
 
-__all__ = ["Answer", "Change", "Client", "Row", "TidemarkError"]
+__all__ = ["Answer", "Change", "Client", "LogVerificationError", "Proven", "Row", "TidemarkError", "open_receipt"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -18,12 +18,15 @@ from .log_changes import Change, LogLines
 from .moments import Moment, begin_of, end_of, exactly
 from .requests import Requests, System, json_of
 from .rows import Row, frame_of, visible
+from .signed_log import LogVerificationError, Proven, SignedLog, assert_same
 from .walks import walk_history, walk_markets
 
 _MARKETS = "/api/v1/markets"
 _LOG = "/api/v1/log/"
 #: How long caches keep a checkpoint.
 _FRESH_SECONDS = 15.0
+#: A service publishes a value some seconds before its entry.
+_NEWER_THAN_LOG_SECONDS = 600.0
 _FIRST_LOOK, _LONGEST_LOOK = 0.1, 5.0
 
 
@@ -45,6 +48,7 @@ class Client:
 
     :param base_url: e.g. ``https://data.example``
     :param token: an API key or a JWT: only ``call``, ``ingest`` and ``wait_for_batch`` send it
+    :param vkeys: the verifier keys of the log, as the operator tells them: without one, nothing can be proven
     :param write_url: of the write API, if it is at another address than the public reads
     :param timeout: seconds that the connection, and each further piece of an answer, may take
     :param patience: seconds for all waits between the tries of one request; 0: no request is tried again
@@ -56,6 +60,7 @@ class Client:
         base_url: str,
         token: str | None = None,
         *,
+        vkeys: Sequence[str] = (),
         write_url: str | None = None,
         timeout: float = 10.0,
         patience: float = 30.0,
@@ -65,6 +70,7 @@ class Client:
         self._base_url = base_url
         self._write_url = write_url or base_url
         self._token = token
+        self._vkeys = vkeys
         self._http = httpx.Client(timeout=timeout, transport=transport)
         self._requests = Requests(self._http, patience, system or System())
 
@@ -141,6 +147,24 @@ class Client:
             raise ValueError(f"since is no index of the log: {since}")
         return self._changes(since, follow)
 
+    def log_keys(self) -> list[str]:
+        """The keys that the host names for its log. Whoever trusts them trusts the host: take them from the operator instead."""
+        text = self._requests.body(urljoin(self._base_url, f"{_LOG}vkey")).decode("utf-8", "replace")
+        return [line for line in text.split("\n") if line]
+
+    def prove(self, slug: str, row: Row) -> Proven:
+        """Proves that the signed log has this row of a history, with the same values. Not proven: that no later one replaces it.
+
+        Raises LogVerificationError if the log says something else, and TidemarkError ``not-in-log-yet`` for a row of the last
+        minutes. Needs ``tidemark-client[verify]``.
+        """
+        return self._proven(slug, row)[1]
+
+    def receipt(self, slug: str, row: Row) -> str:
+        """Proves a row as ``prove`` does. Gives a receipt: a text that proves it without a network (``open_receipt``)."""
+        log, proven = self._proven(slug, row)
+        return log.receipt(proven)
+
     def call(
         self,
         route: str,
@@ -194,6 +218,20 @@ class Client:
                 return report
             self._requests.system.sleep(pause)
             pause = min(_LONGEST_LOOK, pause * 2)
+
+    def _proven(self, slug: str, row: Row) -> tuple[SignedLog, Proven]:
+        if not self._vkeys:
+            raise ValueError("a proof needs vkeys, the keys of the log")
+        root = urljoin(self._base_url, _LOG)
+        log = SignedLog(lambda path: self._requests.bytes(root + path), self._vkeys)
+        proven = log.prove(row)
+        if proven is not None:
+            assert_same(slug, row, proven)
+            return log, proven
+        if self._requests.system.now() - row["recordedAt"].timestamp() < _NEWER_THAN_LOG_SECONDS:
+            detail = f"{row['id']} is newer than the checkpoint of the log: ask again in a minute"
+            raise TidemarkError("not-in-log-yet", detail)
+        raise LogVerificationError(f"{row['id']} is not in the log")
 
     def _changes(self, since: int, follow: bool) -> Iterator[Change]:
         log = self._log()

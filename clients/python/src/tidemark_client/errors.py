@@ -16,6 +16,7 @@ class TidemarkError(Exception):
     - ``cursor-expired``: a walk began again, again and again, without getting any further.
     - ``log-shorter``: the log has fewer entries than were read before.
     - ``newer-format``: the log has entries of a format that this version does not know.
+    - ``not-in-log-yet``: the value is newer than the checkpoint of the log. Ask again in a minute.
     """
 
     def __init__(

@@ -70,22 +70,37 @@ class LogLines:
                 return None
             raise
         try:
-            unzip = zlib.decompressobj(wbits=31)
-            text = unzip.decompress(gzipped, _LINES_BYTES_MAX + 1)
-            lines = text.decode("utf-8").split("\n")
-        except (ValueError, zlib.error) as cause:
+            lines = unzipped_lines(gzipped)
+        except ValueError as cause:
             raise TidemarkError("unexpected-answer", f"file {n} of the log cannot be read", status=200) from cause
-        if not unzip.eof or len(lines) <= width:
-            raise TidemarkError("unexpected-answer", f"file {n} of the log is not whole", status=200)
+        if len(lines) <= width:
+            raise TidemarkError("unexpected-answer", f"file {n} of the log is too short", status=200)
         return lines
 
 
+def unzipped_lines(gzipped: bytes) -> list[str]:
+    """The last one is empty. Raises ValueError for bytes that are no whole gzip of UTF-8, or too many."""
+    unzip = zlib.decompressobj(wbits=31)
+    try:
+        text = unzip.decompress(gzipped, _LINES_BYTES_MAX + 1)
+    except zlib.error as cause:
+        raise ValueError("not gzip") from cause
+    if not unzip.eof:
+        raise ValueError("not whole, or too large")
+    return text.decode("utf-8").split("\n")
+
+
 def ndjson_path(n: int, width: int) -> str:
+    """The path of 256 entries, or of the last ones, below the root of the log."""
+    return f"ndjson/{index_path(n, width)}.gz"
+
+
+def index_path(n: int, width: int) -> str:
     """Groups of three digits, all but the last after an ``x``; then the width, if the file is partial."""
     digits = str(n).zfill(-(-len(str(n)) // 3) * 3)
     groups = [digits[at : at + 3] for at in range(0, len(digits), 3)]
     path = "/".join([*("x" + group for group in groups[:-1]), groups[-1]])
-    return f"ndjson/{path}{'' if width == TILE_WIDTH else f'.p/{width}'}.gz"
+    return path if width == TILE_WIDTH else f"{path}.p/{width}"
 
 
 def _entry_of(line: str, index: int) -> dict[str, Any] | None:
