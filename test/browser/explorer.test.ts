@@ -1,7 +1,8 @@
 /** The page of all markets, in Chromium. */
-import type { Browser, Page } from 'playwright-core';
+import { join } from 'node:path';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,9 +14,6 @@ const shown = (page: Page) => page.locator('#explorer[data-ready=true]').waitFor
 const rows = (page: Page) => page.locator('tbody tr');
 const slugs = (page: Page): Promise<string[]> =>
   rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-slug') ?? ''));
-/** Someone looks again after half a minute: the page asks what has changed. */
-const lookAgain = (page: Page) => page.evaluate("dispatchEvent(new Event('online'))");
-
 /** A line of the file of newest prices. */
 const entry = (fields: object) => ({
   ...{ slug: 'a', name: 'A market', decimal: '36690.00', decimalPerUnit: '366.9', quantity: 100, unit: 'EUR' },
@@ -30,9 +28,10 @@ async function answer(page: Page, file: 'latest' | 'recent', data: readonly obje
 
 it('is good to look at, wide and narrow, light and dark', async () => {
   const { page, complaints } = await openPage(browser);
-  // Twenty rows: the rules of axe take a second for every forty.
-  await expectGoodLooks(page, 'explorer', '/#kind=metal', shown);
-  await page.goto('/#');
+  // A few rows: the rules of axe look at each text.
+  await expectGoodLooks(page, 'explorer', '/#q=gold', shown);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.screenshot({ path: join(SCREENSHOTS, 'explorer-all.png') });
   expect(await rows(page).count()).toBe(175);
   expect(await page.locator('#facts').textContent()).toMatch(
     /^175 markets of 3 kinds in 54 currencies\. Generation 1,/,
@@ -79,30 +78,48 @@ it('is used by keyboard: filter, sort, share, and go back to everything', async 
   expect([...complaints, ...other.complaints]).toEqual([]);
 });
 
-it('asks what has changed, and gets 304s; while the edge is down, rows stay with a notice', async () => {
+it('asks what has changed while somebody looks, and gets 304s; while the edge is down, rows stay with a notice', async () => {
   const { page, complaints } = await openPage(browser);
+  await page.clock.install();
   const log: string[] = [];
   page.on('response', (response) => {
     if (response.url().includes('/api/')) log.push(`${response.status()} ${new URL(response.url()).pathname}`);
   });
+  const files = ['snapshot', 'latest', 'recent'].map((name) => `/api/v1/${name}`);
+  const logged = (status: number) =>
+    expect.poll(() => [...log].sort()).toEqual(files.map((file) => `${status} ${file}`).sort());
   await page.goto('/');
   await shown(page);
-  const files = ['snapshot', 'latest', 'recent'].map((name) => `/api/v1/${name}`);
-  expect(log.sort()).toEqual(files.map((file) => `200 ${file}`).sort());
+  await logged(200);
   log.length = 0;
-  await page.getByRole('link', { name: 'Aave, Euro' }).focus();
-  await lookAgain(page);
-  await expect.poll(() => [...log].sort()).toEqual(files.map((file) => `304 ${file}`).sort());
+  const tab = (state: 'hidden' | 'visible') =>
+    page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })`);
+  await tab('hidden');
+  await page.clock.fastForward(120_000);
+  expect(log).toEqual([]);
+  await tab('visible');
+  await page.clock.fastForward(10_000);
+  await logged(304);
 
-  const down = (route: { abort(): Promise<void> }) => route.abort();
+  const down = (route: Route) => route.abort();
   await page.route('**/api/**', down);
-  await lookAgain(page);
+  await page.clock.fastForward(30_000);
   const notice = page.getByText('No connection: the service gave no answer.');
   await notice.waitFor();
   expect(await rows(page).count()).toBe(175);
   await page.unroute('**/api/**', down);
+  // The edge answers again; the service behind it does not.
+  const stale = async (route: Route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), age: '200' } });
+  };
+  await page.route('**/api/v1/latest', stale);
   await page.getByRole('button', { name: 'Ask now' }).click();
   await notice.waitFor({ state: 'detached' });
+  await page.getByText('This is a copy, 3 minutes old').waitFor();
+  await page.unroute('**/api/v1/latest', stale);
+  await page.clock.fastForward(30_000);
+  await page.getByText('This is a copy').waitFor({ state: 'detached' });
   // The browser itself complains of the requests that came to nothing.
   expect(complaints.filter((complaint) => !complaint.includes('ERR_FAILED'))).toEqual([]);
 });
