@@ -1,6 +1,6 @@
 """The whole history of a market as a DataFrame, as the service showed it at a moment: for a back-test without look-ahead.
 
-pip install 'tidemark-client[pandas]', then: python history_as_of.py gold-usd 2026-10-01T00:00:00Z
+pip install './clients/python[pandas]' in a clone, then: python history_as_of.py gold-usd 2026-10-01T00:00:00Z
 """
 
 import sys

@@ -1,6 +1,6 @@
 /**
  * Prints a line each time the price of a market crosses a limit. It follows the log: one small request in 15 seconds,
- * however many markets there are. `npm install tidemark-client`, then: node price-alert.mjs gold-usd 4000
+ * however many markets there are. It needs `tidemark-client` (docs/clients.md): node price-alert.mjs gold-usd 4000
  */
 import { Tidemark } from 'tidemark-client';
 

@@ -54,10 +54,10 @@ ${codeBlock(`curl ${READ_HOST}/api/v1/markets/gold-usd`)}
 <h2 id="guides">Guides</h2>
 <ul class="cards">${GUIDE_LINKS.map(({ href, title, description }) => html`<li><a href="${href}">${title}</a><span>${description}</span></li>`)}</ul>
 <h2 id="clients">Clients</h2>
-<p>For TypeScript (browsers, Node 20) and for Python 3.11 there is a package called <code>tidemark-client</code>, with the same verbs in both: typed, exact, polite to caches, and safe to send again. The guides show both beside <code>curl</code>.</p>
-${codeBlock('npm install tidemark-client\npip install tidemark-client')}
-<p>Language models read a service through <code>tidemark-mcp</code>, a server of the Model Context Protocol. Its four tools keep unknown values unknown, and refuse look-ahead.</p>
-${codeBlock(`npx -y tidemark-mcp --url ${READ_HOST}`)}
+<p>For TypeScript (browsers, Node 20) and for Python 3.11 there is a package called <code>tidemark-client</code>, with the same verbs in both: typed, exact, polite to caches, and safe to send again. The guides show both beside <code>curl</code>. No registry has them yet, so install them from a clone of Tidemark:</p>
+${codeBlock('npm run build:client && npm pack ./client/dist && npm install ./tidemark-client-0.1.0.tgz\npip install ./clients/python')}
+<p>Language models read a service through <code>tidemark-mcp</code>, a server of the Model Context Protocol. Its four tools keep unknown values unknown, and refuse look-ahead. From a clone, too:</p>
+${codeBlock(`npm run build:mcp && npm pack ./mcp/dist\nnpx -y --package=./tidemark-mcp-0.1.0.tgz tidemark-mcp --url ${READ_HOST}`)}
 <h2 id="reference">Reference</h2>
 <p><a href="${CONVENTIONS_PAGE}">Conventions</a> has the rules of all operations, <a href="${SCHEMAS_PAGE}">schemas</a> the bodies that several share.</p>
 <div class="audiences">${AUDIENCES.map(

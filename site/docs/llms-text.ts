@@ -43,9 +43,11 @@ ${linksOf(GUIDE_LINKS)}
 
 ## Clients
 
-- TypeScript: \`npm install tidemark-client\`, \`import { Tidemark } from 'tidemark-client'\`
-- Python: \`pip install tidemark-client\`, \`from tidemark_client import Client\`
-- Model Context Protocol: \`npx -y tidemark-mcp --url <address of the service>\`
+No registry has these packages yet: build them in a clone of Tidemark, and never fetch them by their names.
+
+- TypeScript: \`npm run build:client && npm pack ./client/dist\`, \`import { Tidemark } from 'tidemark-client'\`
+- Python: \`pip install ./clients/python\`, \`from tidemark_client import Client\`
+- Model Context Protocol: \`npm run build:mcp && npm pack ./mcp/dist\`, then \`npx -y --package=./tidemark-mcp-0.1.0.tgz tidemark-mcp --url <address of the service>\`
 
 ## Optional
 
