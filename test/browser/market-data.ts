@@ -104,7 +104,10 @@ const EMPTY: readonly object[] = [
 ];
 
 /** Sends all of them, and waits until they are published. */
-export async function publishMarketData(baseUrl = inject('baseUrl'), dataFolder = inject('dataFolder')): Promise<void> {
+export async function publishMarketData(
+  baseUrl = inject('changedUrl'),
+  dataFolder = inject('changedFolder'),
+): Promise<void> {
   const headers = { Authorization: `Bearer ${(await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim()}` };
   const publish = async (records: readonly object[], mode: 'append' | 'correct'): Promise<void> => {
     const sent = await fetch(`${baseUrl}/api/v1/ingest/batches`, {
@@ -136,7 +139,7 @@ const ROWS_OF_PAGE = 64;
  * @returns the paths below the market's that are asked for, as they come in
  */
 export async function serveLongHistory(page: Page, count: number): Promise<string[]> {
-  const read = async (path: string): Promise<unknown> => (await fetch(inject('baseUrl') + path)).json();
+  const read = async (path: string): Promise<unknown> => (await fetch(inject('changedUrl') + path)).json();
   const market = (await read(GOLD)) as { readonly history: object };
   const history = (await read(`${GOLD}/history`)) as { readonly data: readonly object[] };
   const at = (number: number): string =>

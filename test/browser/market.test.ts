@@ -30,7 +30,7 @@ const SOON = { timeout: 20_000 };
 const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
 
 async function openMarket(slug: string) {
-  const opened = await openPage(browser);
+  const opened = await openPage(browser, { baseURL: inject('changedUrl') });
   await opened.page.goto(`/markets/${slug}`);
   await isRead(opened.page);
   return opened;
@@ -77,7 +77,7 @@ describe('a market', () => {
     ]);
     expect(download.suggestedFilename()).toBe('wheat-eur-price-2026-01-16.tlog-proof');
     const receipt = parseTlogProof(await readFile(await download.path(), 'utf8'));
-    const vkeys = await (await fetch(`${inject('baseUrl')}/api/v1/log/vkey`)).text();
+    const vkeys = await (await fetch(`${inject('changedUrl')}/api/v1/log/vkey`)).text();
     const { size, root } = openCheckpoint(receipt.checkpoint, vkeys.trim().split('\n').map(verifierKey));
     const extra = receipt.extra as Buffer;
     expect(verifyInclusion({ ...receipt, size, root, leaf: leafHash(extra) })).toBe(true);
@@ -92,7 +92,7 @@ describe('a market', () => {
   });
 
   it('says that a value which the log does not have must not be relied on', async () => {
-    const { page } = await openPage(browser);
+    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
     await page.route('**/markets/wheat-eur/history*', async (route) => {
       const text = await (await fetch(route.request().url())).text();
       const body = text.replaceAll('"confidence":"low"', '"confidence":"high"');
@@ -178,7 +178,7 @@ describe('the page as of a moment, and its sources', () => {
 
 describe('while the page is open', () => {
   it('asks with ETags; a failure leaves a notice and the old values; new ones come in without moving the chart', async () => {
-    const { page } = await openPage(browser);
+    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
     await page.clock.install();
     const statuses: number[] = [];
     page.on('response', (response) => {
@@ -216,7 +216,7 @@ describe('while the page is open', () => {
   });
 
   it('a history of 100,000 observations is read by its years, newest first, and walked by keyboard', async () => {
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
     const asked = await serveLongHistory(page, 100_000);
     await page.goto('/markets/gold-usd');
     await page.getByText(/100,000 of 100,000 observations are read/).waitFor();
@@ -234,7 +234,7 @@ describe('while the page is open', () => {
 
 describe('other states', () => {
   it('an unknown slug, a market without observations, a removed one, and a service that is down', async () => {
-    const { page } = await openPage(browser);
+    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
     await page.goto('/markets/no-such-market');
     await page.getByRole('heading', { name: 'There is no such market' }).waitFor();
     await page.goto('/markets/empty-usd');
@@ -263,7 +263,7 @@ describe('other states', () => {
   });
 
   it('texts of other people stay texts, and a link goes to http or https only', async () => {
-    const { page, complaints } = await openPage(browser);
+    const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
     await page.route('**/api/v1/markets/hostile-usd', async (route) => {
       const market = (await (await fetch(route.request().url())).json()) as { sources: object[] };
       await route.fulfill({ json: { ...market, sources: [{ ...market.sources[0], url: 'javascript:alert(1)' }] } });
@@ -282,7 +282,7 @@ describe('other states', () => {
 });
 
 it('looks good, and passes the rules of accessibility', async () => {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
   await expectGoodLooks(page, 'market', '/markets/wheat-eur', async () => {
     await isRead(page);
     await page.getByLabel('Show replaced versions').check();

@@ -1,25 +1,36 @@
-/** One service with the sample, for all tests in the browser. */
+/** Two services with the sample, for all tests in the browser: one that stays as it is, and one for tests that write. */
 import type { TestProject } from 'vitest/node';
 import { startServer } from '../embedded/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The service's base URL, without a slash at the end. */
+    /** The base URL of the service that no test changes, without a slash at the end. */
     readonly baseUrl: string;
-    /** Its data folder. */
-    readonly dataFolder: string;
+    /** That of the other one. */
+    readonly changedUrl: string;
+    /** The data folder of the other one. */
+    readonly changedFolder: string;
   }
 }
 
 /** Called by Vitest before the first test file. Returns the end. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const temporary = await makeTemporaryFolder();
-  const server = startServer({ TIDEMARK_DATA: temporary.folder, TIDEMARK_PROJECTIONS: 'all' });
-  project.provide('baseUrl', await server.started);
-  project.provide('dataFolder', temporary.folder);
+  const services = await Promise.all(
+    ['unchanged', 'changed'].map(async () => {
+      const temporary = await makeTemporaryFolder();
+      const server = startServer({ TIDEMARK_DATA: temporary.folder, TIDEMARK_PROJECTIONS: 'all' });
+      return { temporary, server, url: await server.started };
+    }),
+  );
+  const [unchanged, changed] = services as [(typeof services)[0], (typeof services)[0]];
+  project.provide('baseUrl', unchanged.url);
+  project.provide('changedUrl', changed.url);
+  project.provide('changedFolder', changed.temporary.folder);
   return async () => {
-    await server.end('SIGTERM');
-    await temporary.remove();
+    for (const { server, temporary } of services) {
+      await server.end('SIGTERM');
+      await temporary.remove();
+    }
   };
 }
