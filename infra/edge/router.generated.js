@@ -60,7 +60,16 @@ var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/his
 var RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
-var INDEX_PAGE = /^\/(?:(docs|status)\/?|(?:index\.html)?)$/;
+var NAMED_PAGES = {
+  "/": "/index.html",
+  "/index.html": "/index.html",
+  "/markets": "/index.html",
+  "/status": "/status/index.html",
+  "/docs": "/docs/index.html",
+  "/docs/guides": "/docs/index.html",
+  "/docs/reference": "/docs/index.html",
+  "/problems": "/docs/problems.html"
+};
 var MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
 var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 var SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
@@ -122,9 +131,10 @@ function targetOf(uri) {
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };
 }
-function pageOf(uri) {
-  const index = INDEX_PAGE.exec(uri);
-  if (index !== null) return index[1] === void 0 ? "/index.html" : `/${index[1]}/index.html`;
+function pageOf(typed) {
+  const uri = typed.replace(/([^/])\/$/, "$1");
+  const named = NAMED_PAGES[uri];
+  if (named !== void 0) return named;
   if (MARKET_PAGE.test(uri)) return "/market.html";
   return PAGE.test(uri) ? `${uri}.html` : null;
 }

@@ -92,8 +92,17 @@ const RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?
 /** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
-/** Pages for people that are alone in their folder. `/index.html` is CloudFront's name for `/`. */
-const INDEX_PAGE = /^\/(?:(docs|status)\/?|(?:index\.html)?)$/;
+/** Pages whose file has another name. `/index.html` is CloudFront's name for `/`. */
+const NAMED_PAGES: { readonly [uri: string]: string | undefined } = {
+  '/': '/index.html',
+  '/index.html': '/index.html',
+  '/markets': '/index.html',
+  '/status': '/status/index.html',
+  '/docs': '/docs/index.html',
+  '/docs/guides': '/docs/index.html',
+  '/docs/reference': '/docs/index.html',
+  '/problems': '/docs/problems.html',
+};
 /** One page shows every market: its script reads the slug. */
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
 /** The `type` of a problem leads to a page, too. */
@@ -174,9 +183,11 @@ function targetOf(uri: string): Target | null {
   return path === null ? null : { path: path, pages: null };
 }
 
-function pageOf(uri: string): string | null {
-  const index = INDEX_PAGE.exec(uri);
-  if (index !== null) return index[1] === undefined ? '/index.html' : `/${index[1]}/index.html`;
+/** People type a page with a slash at the end, or without. */
+function pageOf(typed: string): string | null {
+  const uri = typed.replace(/([^/])\/$/, '$1');
+  const named = NAMED_PAGES[uri];
+  if (named !== undefined) return named;
   if (MARKET_PAGE.test(uri)) return '/market.html';
   return PAGE.test(uri) ? `${uri}.html` : null;
 }

@@ -7114,6 +7114,6 @@ function timeOf(ms) {
 
 // site/browser/market/main.ts
 var root = document.getElementById("market");
-var slug = location.pathname.replace(/^\/markets\//, "");
+var slug = location.pathname.replace(/^\/markets\/|\/$/g, "");
 if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)) new MarketPage(root, slug).start();
 else root.replaceChildren(unknownState(slug));
