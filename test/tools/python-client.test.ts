@@ -76,7 +76,7 @@ test('its wheel works in an empty environment, with httpx alone', async () => {
   ].join('\n');
   expect((await succeed(folder, python, ['-c', program])).trim().split('\n')).toEqual([
     "Decimal('4129.10') 2026-09-29T00:00:00+00:00 True",
-    "history_frame needs pandas: pip install pandas",
+    'history_frame needs pandas: pip install pandas',
   ]);
 });
 
