@@ -209,7 +209,7 @@ describe('an unusual request is served', () => {
     ['GET *', `GET * HTTP/1.1\r\n${H}Connection: close\r\n\r\n`, 404],
     ['an absolute URL without a path', `GET http://localhost HTTP/1.1\r\n${H}Connection: close\r\n\r\n`, 404],
     ['an absolute URL of another scheme', `GET ftp://x/ HTTP/1.1\r\n${H}Connection: close\r\n\r\n`, 404],
-    ['a connection that is kept in HTTP/1.0', `GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nX`, 404],
+    ['a connection that is kept in HTTP/1.0', `GET /nowhere HTTP/1.0\r\nConnection: keep-alive\r\n\r\nX`, 404],
   ])('%s gets the answer of the router', async (_title, bytes, status) => {
     expect(parseReply(await converse(edge, bytes)).status).toBe(status);
   });
