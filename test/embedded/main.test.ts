@@ -241,7 +241,7 @@ test('after kill -9 at any moment of the first start, the next start completes i
         await remove();
       }
     }),
-    { numRuns: runs(1, 3), endOnFailure: true },
+    { numRuns: runs(1, 2), endOnFailure: true },
   );
 }, 300_000);
 
