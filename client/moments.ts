@@ -25,6 +25,31 @@ export function preciseMs(moment: Moment, name: string): number {
   throw new RangeError(`${name} needs a time: ${moment}T00:00:00Z is the beginning of that day`);
 }
 
+/** The clocks of this machine and of the service may differ by so much. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** A moment of the past, with its time. Nothing is known of the future. @throws RangeError */
+export function pastMs(moment: Moment, name: string, nowMs: number): number {
+  const ms = preciseMs(moment, name);
+  if (ms <= nowMs + CLOCKS_DIFFER_MS) return ms;
+  const now = new Date(nowMs).toISOString();
+  throw new RangeError(`${name} is in the future, of which nothing is known: ${moment}. It is ${now} now`);
+}
+
+/** The address of a host. @throws RangeError for a text that is none, or that has more than a host and a port */
+export function hostUrl(address: string | URL, name: string): URL {
+  const text = String(address);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isHost = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  if (isHost) return url;
+  throw new RangeError(`${name} must be the address of a host, as in https://data.example: ${redacted(text)}`);
+}
+
+/** Without what may be a password. */
+function redacted(text: string): string {
+  return text.replace(/\/\/.*@/, '//…@');
+}
+
 function isDay(moment: Moment): boolean {
   return typeof moment === 'string' && DAY.test(moment);
 }

@@ -18,7 +18,7 @@ import {
 } from './calls.ts';
 import { type BodyStore, MemoryBodies } from './kept-bodies.ts';
 import { type LogChange, type LogLines, logSize, readChanges } from './log-changes.ts';
-import { beginOf, endOf, type Moment, preciseMs } from './moments.ts';
+import { beginOf, endOf, hostUrl, type Moment, pastMs } from './moments.ts';
 import { assertSameRow, isNewerThanLog } from './proven-row.ts';
 import { receiptOf } from './receipts.ts';
 import { parsedJson, Requests, unexpected } from './requests.ts';
@@ -57,7 +57,7 @@ export interface HistoryRange extends Abortable {
   readonly from?: Moment;
   /** The last `observedAt`, included. A date alone is its end in UTC. */
   readonly to?: Moment;
-  /** Only the rows that the service showed at this moment. It needs a time. */
+  /** Only the rows that the service showed at this moment. It needs a time, and is not in the future. */
   readonly asOf?: Moment;
   /** With `asOf`: a version counts from its `releasedAt`, where that is known, and not from its `recordedAt`. */
   readonly byRelease?: boolean;
@@ -91,13 +91,13 @@ export class Tidemark {
 
   constructor(options: TidemarkOptions) {
     const { url, writeUrl = url, key, timeoutMs = 10_000, patienceMs = 30_000, bodies, system } = options;
-    this.#url = new URL(url);
+    this.#url = hostUrl(url, 'url');
     this.#vkeys = options.vkeys ?? [];
     this.#system = { ...THIS_SYSTEM, ...system };
     const kept = bodies === undefined ? new MemoryBodies() : bodies;
     this.#requests = new Requests({ timeoutMs, patienceMs, bodies: kept, system: this.#system });
     const { newKey } = this.#system;
-    this.#caller = { url: new URL(writeUrl), key: key ?? null, requests: this.#requests, newKey };
+    this.#caller = { url: hostUrl(writeUrl, 'writeUrl'), key: key ?? null, requests: this.#requests, newKey };
   }
 
   /** All markets, by slug. client/walks.ts says what a walk promises while markets change. */
@@ -134,8 +134,10 @@ export class Tidemark {
     if (byRelease && asOf === undefined) throw new RangeError('byRelease needs asOf, the moment');
     const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : beginOf(from, 'from');
     const toMs = to === undefined ? Number.POSITIVE_INFINITY : endOf(to, 'to');
+    if (fromMs > toMs) throw new RangeError(`from is later than to: ${from}, ${to}`);
     const clock: AsOf['clock'] = byRelease ? 'released' : 'recorded';
-    const reading = asOf === undefined ? null : new AsOfReading({ atMs: preciseMs(asOf, 'asOf'), clock });
+    const atMs = asOf === undefined ? null : pastMs(asOf, 'asOf', this.#system.nowMs());
+    const reading = atMs === null ? null : new AsOfReading({ atMs, clock });
     for await (const row of walkHistory(this.#reader(signal), slug, fromMs, toMs)) {
       if (reading?.add(row) ?? true) yield row;
     }

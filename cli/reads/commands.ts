@@ -199,11 +199,15 @@ function asOfOf({ asOf, byRelease = false }: AsOfFlags): AsOf | null {
   return null;
 }
 
-/** RFC 3339, with its offset: a time without one has no meaning on its own. */
+/** The clocks of this machine and of the service may differ by so much. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** RFC 3339, with its offset: a time without one has no meaning on its own. Not in the future. */
 function momentOf(text: string): number {
   const ms = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(ms)) return ms;
-  throw new InvalidArgumentError('Write it as in 2026-11-01T00:00:00Z.');
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('Write it as in 2026-11-01T00:00:00Z.');
+  if (ms <= Date.now() + CLOCKS_DIFFER_MS) return ms;
+  throw new InvalidArgumentError(`Nothing is known of the future: it is ${new Date().toISOString()} now.`);
 }
 
 function shareOf(text: string): Share {

@@ -221,10 +221,13 @@ test('--as-of shows a market and its history as they were, by either clock', asy
     metrics: { price: { decimal: '1.00' } },
     bySource: {},
   });
-  const rows = linesOf(await run('markets', 'history', 'past', '--as-of', '2100-01-01T00:00:00Z'));
+  const rows = linesOf(await run('markets', 'history', 'past', '--as-of', new Date().toISOString()));
   expect(rows.map((line) => line.split('\t')[2])).toEqual(['1.25']);
   const early = await run('markets', 'history', 'past', '--as-of', '2026-01-15T00:00:00Z');
   expect([early.code, early.output]).toEqual([0, '']);
+  const future = await run('markets', 'show', 'past', '--as-of', '2100-01-01T00:00:00Z');
+  expect([future.code, future.output]).toEqual([2, '']);
+  expect(future.errors).toMatch(/Nothing is known of the future/);
   expect(early.errors).toMatch(/the earliest recordedAt is 20[\s\S]*--by-release/);
 });
 

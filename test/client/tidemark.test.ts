@@ -1,5 +1,6 @@
 /** The client against the real edge: its verbs, and the promises of its walks. */
 import { describe, expect, test } from 'vitest';
+import { Tidemark } from '../../client/tidemark.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { readTexts } from '../publisher/log/test-log.ts';
 import { market, price } from '../publisher/world.ts';
@@ -105,11 +106,26 @@ describe('history', () => {
     { to: '2026-01-01T00:00:00' },
     { to: new Date(Number.NaN) },
     { asOf: '2026-01-01' },
+    { asOf: '2100-01-01T00:00:00Z' },
+    { from: '2026-02-02', to: '2026-02-01' },
     { byRelease: true },
   ])('refuses %j', async (range) => {
     const served = await serveWorldForTest();
     await expect(collected(served.client().history('a', range))).rejects.toThrow(RangeError);
     expect(served.asked).toEqual([]);
+  });
+
+  test.each([
+    'gold',
+    'ftp://data.example',
+    'https://data.example/under/a/path',
+    'https://data.example/?a',
+    'https://data.example/#a',
+    'https://me:secret@data.example/',
+    '',
+  ])('refuses %j as the address of a service', (url) => {
+    expect(() => new Tidemark({ url })).toThrow(RangeError);
+    expect(() => new Tidemark({ url: 'https://data.example', writeUrl: url })).toThrow(/^writeUrl (?!.*secret)/);
   });
 
   test('of a slug that is none is not found, whatever the slug is', async () => {

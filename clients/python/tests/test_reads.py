@@ -159,12 +159,23 @@ def test_a_frame_is_exact_and_in_utc():
         {"end": datetime(2026, 1, 1)},
         {"as_of": "2026-01-01"},
         {"as_of": date(2026, 1, 1)},
+        {"as_of": "2100-01-01T00:00:00Z"},
+        {"start": "2026-02-02", "end": "2026-02-01"},
         {"by_release": True},
     ],
 )
 def test_a_moment_that_cannot_be_is_refused(range_):
     with pytest.raises(ValueError):
         client(Service([row(1)])).history("gold-usd", **range_)
+
+
+@pytest.mark.parametrize(
+    "url", ["gold", "ftp://data.example", "https://data.example/a/path", "https://a:secret@data.example", "https://x/?a", ""]
+)
+def test_an_address_that_is_no_host_is_refused(url):
+    with pytest.raises(ValueError, match="must be the address of a host") as refused:
+        Client(url)
+    assert "secret" not in str(refused.value)
 
 
 def test_moments():

@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlencode, urljoin
@@ -15,7 +16,7 @@ import httpx
 
 from .errors import TidemarkError, unexpected
 from .log_changes import Change, LogLines
-from .moments import Moment, begin_of, end_of, exactly
+from .moments import Moment, begin_of, end_of, past
 from .requests import Requests, System, json_of
 from .rows import Row, frame_of, visible
 from .signed_log import LogVerificationError, Proven, SignedLog, assert_same
@@ -43,6 +44,19 @@ class Answer:
     location: str | None
 
 
+def _host_url(text: str, name: str) -> str:
+    """The address of a host. Raises ValueError for a text that is none, or that has more than a host and a port."""
+    try:
+        url = httpx.URL(text)
+        is_host = url.scheme in ("http", "https") and bool(url.host) and url.raw_path == b"/"
+        if is_host and not (url.userinfo or url.fragment):
+            return text
+    except (httpx.InvalidURL, TypeError):
+        pass
+    shown = re.sub("//.*@", "//…@", str(text))
+    raise ValueError(f"{name} must be the address of a host, as in https://data.example: {shown}")
+
+
 class Client:
     """A service. Every call raises ``TidemarkError``, or ``ValueError`` for an argument that cannot be.
 
@@ -67,12 +81,13 @@ class Client:
         transport: httpx.BaseTransport | None = None,
         system: System | None = None,
     ) -> None:
-        self._base_url = base_url
-        self._write_url = write_url or base_url
+        self._base_url = _host_url(base_url, "base_url")
+        self._write_url = _host_url(write_url or base_url, "write_url")
         self._token = token
         self._vkeys = vkeys
         self._http = httpx.Client(timeout=timeout, transport=transport)
-        self._requests = Requests(self._http, patience, system or System())
+        self._system = system or System()
+        self._requests = Requests(self._http, patience, self._system)
 
     def __enter__(self) -> Self:
         return self
@@ -119,14 +134,17 @@ class Client:
 
         :param start: the first ``observedAt``; a date alone is its beginning in UTC
         :param end: the last ``observedAt``, included; a date alone is its end in UTC
-        :param as_of: only the rows that the service showed at this moment; it needs a time
+        :param as_of: only the rows that the service showed at this moment; it needs a time, and is not in the future
         :param by_release: with ``as_of``: a version counts from its ``releasedAt``, where that is known
         """
         if by_release and as_of is None:
             raise ValueError("by_release needs as_of, the moment")
         first = None if start is None else begin_of(start, "start")
         last = None if end is None else end_of(end, "end")
-        at = None if as_of is None else exactly(as_of, "as_of")
+        if first is not None and last is not None and first > last:
+            raise ValueError(f"start is later than end: {start}, {end}")
+        now = datetime.fromtimestamp(self._system.now(), UTC)
+        at = None if as_of is None else past(as_of, "as_of", now)
         rows = walk_history(self._read, f"{_MARKETS}/{quote(slug, safe='')}/history", first, last)
         return rows if at is None else visible(rows, at, by_release)
 

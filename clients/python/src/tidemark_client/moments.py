@@ -47,6 +47,14 @@ def exactly(moment: Moment, name: str) -> datetime:
     return begin_of(moment, name)
 
 
+def past(moment: Moment, name: str, now: datetime) -> datetime:
+    """A moment of the past, with its time: nothing is known of the future. Clocks may differ by a minute."""
+    at = exactly(moment, name)
+    if at <= now + timedelta(minutes=1):
+        return at
+    raise ValueError(f"{name} is in the future, of which nothing is known: {moment}. It is {now:%Y-%m-%dT%H:%M:%SZ} now")
+
+
 def _is_day(moment: Moment) -> bool:
     if isinstance(moment, str):
         return _DAY.fullmatch(moment) is not None
