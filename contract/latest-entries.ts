@@ -24,6 +24,8 @@ export interface LatestEntry extends Pick<Market, 'slug' | 'name' | 'updatedAt' 
   readonly retired: boolean;
   readonly expectedNextAt: string | null;
   readonly graceSeconds: number | null;
+  readonly rounded: boolean | null;
+  readonly sourceValue: PublicMetric['sourceValue'];
 }
 
 /** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
@@ -31,6 +33,7 @@ const LATEST_COLUMNS = [
   ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
   ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
   ...(['kind', 'decimalPerUnit', 'confidence', 'disputed', 'retired', 'expectedNextAt', 'graceSeconds'] as const),
+  ...(['rounded', 'sourceValue'] as const),
 ] as const;
 
 /** @param recordedAt of the newest price; only the history has it */
@@ -63,6 +66,8 @@ export function latestEntry(
     retired: status === 'retired',
     expectedNextAt,
     graceSeconds: expectedNextAt === null ? null : (source?.cadence?.graceSeconds ?? null),
+    rounded: price?.rounded ?? null,
+    sourceValue: price?.sourceValue ?? null,
   };
 }
 

@@ -4,7 +4,8 @@ import { LATEST_MARKETS_MAX } from './latest-entries.ts';
 import { marketSchema } from './market.ts';
 import { instantSchema, observationFields, provenanceFields } from './metric.ts';
 
-const { sourceLabel, observedAt, releasedAt, confidence, status, unknownReason } = provenanceFields;
+const { sourceLabel, observedAt, releasedAt, confidence, status, unknownReason, rounded, sourceValue } =
+  provenanceFields;
 const { recordedAt } = observationFields;
 const { slug, name, kind, nativeCurrency, unit, updatedAt } = marketSchema.shape;
 
@@ -46,6 +47,10 @@ export const latestEntrySchema = z.strictObject({
     .int()
     .nullable()
     .describe('The value is late when it has not come for this long after `expectedNextAt`. Null where that is null.'),
+  rounded: rounded
+    .nullable()
+    .describe("True if `decimal` could not hold the source's digits exactly. Null: there is no observation."),
+  sourceValue: sourceValue.describe("The source's own digits. Null: it gave none, or there is no observation."),
 });
 
 /** `GET /api/v1/latest`. */

@@ -19,7 +19,7 @@ const entry = (fields: object) => ({
   ...{ slug: 'a', name: 'A market', decimal: '36690.00', decimalPerUnit: '366.9', quantity: 100, unit: 'EUR' },
   ...{ currency: 'HUF', observedAt: '2026-10-01T00:00:00Z', releasedAt: null, updatedAt: null, source: 'A source' },
   ...{ status: 'final', unknownReason: null, recordedAt: null, kind: 'fx', confidence: 'high', disputed: false },
-  ...{ retired: false, expectedNextAt: null, graceSeconds: null, ...fields },
+  ...{ retired: false, expectedNextAt: null, graceSeconds: null, rounded: false, sourceValue: null, ...fields },
 });
 
 async function answer(page: Page, file: 'latest' | 'recent', data: readonly object[]): Promise<void> {
@@ -134,6 +134,8 @@ it('says of a price that it is unknown and why, late, disputed; cuts long names;
     entry({
       slug: 'late',
       disputed: true,
+      rounded: true,
+      sourceValue: '366.9000001',
       status: 'provisional',
       expectedNextAt: '2026-10-02T15:00:00Z',
       graceSeconds: 60,
@@ -148,9 +150,13 @@ it('says of a price that it is unknown and why, late, disputed; cuts long names;
   ]);
   await expectGoodLooks(page, 'explorer-states', '/', shown);
   const texts = async (slug: string) => (await page.locator(`[data-slug=${slug}]`).innerText()).split(/\s*[\n\t]\s*/);
-  expect(await texts('unknown')).toEqual(expect.arrayContaining(['unknown', 'the source withholds it']));
+  expect(await texts('unknown')).toEqual(
+    expect.arrayContaining(['unknown', 'withheld, by its source or by this service']),
+  );
   expect(await texts('never')).toEqual(expect.arrayContaining(['unknown', 'never observed', 'never']));
-  expect((await texts('late')).join(' ')).toMatch(/disputed late since 2 Oct( \d{4})? provisional$/);
+  expect((await texts('late')).join(' ')).toMatch(
+    /disputed late since 2 Oct( \d{4})? provisional rounded, source: 366\.9000001$/,
+  );
   expect((await texts('html'))[0]).toBe('<img src=x onerror=alert(1)>');
   expect(complaints).toEqual([]);
 });

@@ -171,7 +171,7 @@ describe('the page as of a moment, and its sources', () => {
     await chartOf(page).press('End');
     expect(await provenanceOf(page).innerText()).toContain('Ministry of agriculture');
     await page.getByLabel('Metric').selectOption('volume');
-    expect(await page.locator('.observations tbody tr').first().innerText()).toContain('1333 lots');
+    expect(await page.locator('.observations tbody tr').first().innerText()).toContain('1,333 lots');
     await page.context().close();
   });
 });
@@ -224,9 +224,9 @@ describe('while the page is open', () => {
     expect(asked.length).toBe(3 + 6);
     expect(await page.getByText('Rows 1 to 50 of 100,000').count()).toBe(1);
     await chartOf(page).press('Home');
-    expect(await page.locator('.chart-readout').innerText()).toMatch(/^20 Nov 2021.* 100000\.00 USD/);
+    expect(await page.locator('.chart-readout').innerText()).toMatch(/^20 Nov 2021.* 100,000\.00 USD/);
     await chartOf(page).press('PageDown');
-    expect(await page.locator('.chart-readout').innerText()).toMatch(/ 90\d{3}\.00 USD/);
+    expect(await page.locator('.chart-readout').innerText()).toMatch(/ 90,\d{3}\.00 USD/);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -35,7 +35,7 @@ test('there is a line for each market, by slug', async () => {
   const [header, ...lines] = await csvOf(world);
   expect(header).toBe(
     'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason,recordedAt,' +
-      'kind,decimalPerUnit,confidence,disputed,retired,expectedNextAt,graceSeconds',
+      'kind,decimalPerUnit,confidence,disputed,retired,expectedNextAt,graceSeconds,rounded,sourceValue',
   );
   const shown = lines.map((line) => line.split(',').slice(0, 7).join(','));
   expect([shown[0], shown[1], shown[2], shown[7], lines.length]).toEqual([
@@ -69,16 +69,19 @@ test('a line says of which kind the market is, how far its price can be trusted,
     defined('b', { unit: { quantity: 4, of: 'unit' }, status: 'retired' }),
     market('c'),
   ]);
-  await world.ingest(['a', 'b'].map((slug) => price(slug, 4, 100)));
+  await world.ingest([
+    { ...price('a', 4, 100), rounded: true, sourceValue: '1.0049' } as IngestRecordInput,
+    { ...price('b', 4, 100), sourceValue: '1' } as IngestRecordInput,
+  ]);
   const standing = { representedBy: null, comparisons: {}, verifications: {} };
   await setStanding(world.ledger, 'a', { ...standing, disputes: { price: 'a-claim' } }, 'first');
   await setStanding(world.ledger, 'b', { ...standing, disputes: { volume: 'a-claim' } }, 'second');
   await world.publish();
   const [, ...lines] = await csvOf(world);
   expect(lines.map((line) => line.split(',').slice(13).join(','))).toEqual([
-    'test,,high,true,false,2026-01-06T15:00:00Z,3600',
-    'test,0.25,high,false,true,,',
-    'test,,,false,false,,',
+    'test,,high,true,false,2026-01-06T15:00:00Z,3600,true,1.0049',
+    'test,0.25,high,false,true,,,false,1',
+    'test,,,false,false,,,,',
     '',
   ]);
   expect(await world.findings()).toEqual([]);

@@ -1,7 +1,7 @@
 /** What the explorer makes of prices, moments and addresses, without a browser. */
 import { describe, expect, test } from 'vitest';
 import type { LatestEntry } from '../../contract/latest-entries.ts';
-import { compareDecimals, groupedDigits } from '../../site/browser/explorer/exact-decimal.ts';
+import { compareDecimals, groupedDigits } from '../../site/browser/exact-decimal.ts';
 import { entriesOfLatest, keepEqual, priceWords, rowBadges } from '../../site/browser/explorer/latest-rows.ts';
 import {
   countsBy,
@@ -37,6 +37,8 @@ const entry = (fields: Partial<LatestEntry> = {}): LatestEntry => ({
   retired: false,
   expectedNextAt: null,
   graceSeconds: null,
+  rounded: false,
+  sourceValue: null,
   ...fields,
 });
 
@@ -67,7 +69,12 @@ describe('a price', () => {
     ['of one says it once', { quantity: 1, decimalPerUnit: '36690.00' }, '36,690.00', ['per EUR']],
     ['that cannot be divided exactly is not', { quantity: 3000, decimalPerUnit: null }, '36,690.00', ['per 3,000 EUR']],
     ['that is zero is zero', { decimal: '0.00', quantity: 1 }, '0.00', ['per EUR']],
-    ['that is unknown says why', { ...unknown, unknownReason: 'withheld' }, null, ['the source withholds it']],
+    [
+      'that is unknown says why',
+      { ...unknown, unknownReason: 'withheld' },
+      null,
+      ['withheld, by its source or by this service'],
+    ],
     ['may never have been observed', { ...unknown, observedAt: null }, null, ['never observed']],
   ])('%s', (_, fields, digits, below) => {
     expect(priceWords(entry(fields))).toEqual({ digits, below });
@@ -87,8 +94,11 @@ describe('a badge says that the price', () => {
       { disputed: true, status: 'provisional', confidence: 'low', retired: true },
       ['disputed', 'provisional', 'low confidence', 'retired'],
     ],
+    ['is rounded', { rounded: true, sourceValue: '366.9000001' }, ['rounded (source: 366.9000001)']],
+    ['is rounded, of a source without digits', { rounded: true }, ['rounded (source: digits not given)']],
   ])('%s', (_, fields, texts) => {
-    expect(rowBadges(entry(fields), NOW_MS).map(({ text }) => text)).toEqual(texts);
+    const badges = rowBadges(entry(fields), NOW_MS);
+    expect(badges.map(({ text, detail }) => (detail === undefined ? text : `${text} (${detail})`))).toEqual(texts);
   });
 });
 
@@ -171,9 +181,10 @@ describe('the clock of this computer', () => {
 });
 
 test('the file of newest prices is read without members that are new, and is refused if it is none', () => {
-  const { kind, disputed, expectedNextAt, ...before } = entry();
-  expect([kind, disputed, expectedNextAt]).toEqual(['fx', false, null]);
-  expect(entriesOfLatest({ data: [before] })).toEqual([{ ...before, kind: '', disputed: false, expectedNextAt: null }]);
+  const { kind, disputed, expectedNextAt, rounded, ...before } = entry();
+  expect([kind, disputed, expectedNextAt, rounded]).toEqual(['fx', false, null, false]);
+  const added = { kind: '', disputed: false, expectedNextAt: null, rounded: null };
+  expect(entriesOfLatest({ data: [before] })).toEqual([{ ...before, ...added }]);
   expect(() => entriesOfLatest({ data: null })).toThrow(TypeError);
 });
 

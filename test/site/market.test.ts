@@ -57,8 +57,9 @@ describe('words', () => {
   });
 
   it('values are the exact digits, and an unknown one has its reason', () => {
-    expect(valueText(row(4, { decimal: '4129.10' }))).toBe('4129.10 USD');
-    expect(valueText(row(4, unknown))).toBe('unknown: the source withholds it');
+    expect(valueText(row(4, { decimal: '4129.10' }))).toBe('4,129.10 USD');
+    expect(valueText(row(4, { decimal: '-90071992547409.91' }))).toBe('-90,071,992,547,409.91 USD');
+    expect(valueText(row(4, unknown))).toBe('unknown: withheld, by its source or by this service');
     expect(valueText(row(4, { ...unknown, retraction: 'mistake' }))).toBe('unknown: it was recorded by mistake');
     expect(unitText({ quantity: 1000, of: 'EUR' })).toBe('per 1,000 EUR');
   });

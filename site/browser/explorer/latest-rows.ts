@@ -2,8 +2,8 @@
 import { latenessSeconds } from '../../../contract/expected-next.ts';
 import { type LatestEntry, latestEntry } from '../../../contract/latest-entries.ts';
 import type { Market } from '../../../contract/market.ts';
-import { type Badge, dayText, UNKNOWN_WORDS, unitText } from '../market/words.ts';
-import { groupedDigits } from './exact-decimal.ts';
+import { groupedDigits } from '../exact-decimal.ts';
+import { type Badge, dayText, sourceWords, UNKNOWN_WORDS, unitText } from '../market/words.ts';
 
 /** Members that a file from before this version of the service does not have. */
 const ADDED = {
@@ -14,6 +14,8 @@ const ADDED = {
   retired: false,
   expectedNextAt: null,
   graceSeconds: null,
+  rounded: null,
+  sourceValue: null,
 } as const;
 
 /** Reads the body of `GET /api/v1/latest`. @throws TypeError for a body that is none */
@@ -77,13 +79,14 @@ function lateWords(since: string, nowMs: number): string {
 
 /** What a reader must know before he uses the price, the gravest first. @param nowMs milliseconds since the epoch */
 export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
-  const { disputed, retired, status, confidence } = entry;
+  const { disputed, retired, status, confidence, rounded, sourceValue } = entry;
   const late = lateSince(entry, nowMs);
   const badges: (Badge | false)[] = [
     disputed && { text: 'disputed', look: 'alarm' },
     late !== null && { text: lateWords(late, nowMs), look: 'notice' },
     status !== null && status !== 'final' && { text: status, look: 'notice' },
     confidence === 'low' && { text: 'low confidence', look: 'notice' },
+    rounded === true && { text: 'rounded', look: 'plain', detail: sourceWords(sourceValue) },
     retired && { text: 'retired', look: 'plain' },
   ];
   return badges.filter((badge) => badge !== false);

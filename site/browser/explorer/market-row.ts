@@ -86,8 +86,13 @@ function partsOf(texts: readonly string[]): readonly (Node | string)[] {
 
 function badgesOfRow(badges: readonly Badge[]): readonly Node[] {
   if (badges.length === 0) return [];
-  const shown = badges.map(({ text, look }) =>
-    element('span', { class: look === 'plain' ? 'badge' : `badge badge-${look}` }, text),
+  const shown = badges.map(({ text, look, detail = null }) =>
+    element(
+      'span',
+      { class: look === 'plain' ? 'badge' : `badge badge-${look}`, title: detail },
+      text,
+      detail === null ? null : element('span', { class: 'visually-hidden' }, `, ${detail}`),
+    ),
   );
   return [element('span', { class: 'badges' }, ...shown.flatMap((badge) => [badge, ' ']))];
 }

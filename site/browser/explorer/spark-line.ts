@@ -1,7 +1,7 @@
 /** The small chart of a market's last prices: where its line goes, and its words. Pure. */
 import type { RecentEntry } from '../../../contract/recent-prices.ts';
+import { compareDecimals, groupedDigits } from '../exact-decimal.ts';
 import { dayText } from '../market/words.ts';
-import { compareDecimals, groupedDigits } from './exact-decimal.ts';
 
 export const SPARK_WIDTH = 120;
 export const SPARK_HEIGHT = 28;

@@ -1,6 +1,7 @@
 /** What is drawn over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../contract/metric.ts';
+import { groupedDigits } from '../exact-decimal.ts';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
 import { type ChartData, endOfSeries, rowAt } from './chart-data.ts';
@@ -66,7 +67,7 @@ function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'da
   const labels = data.series.flatMap(({ name }, index) => {
     const row = hidden.has(name) ? null : lastRow(data, index);
     const digits = row === null ? null : digitsOf(row);
-    return row === null || digits === null ? [] : [{ digits, index, y: pointOf(plot, row).y }];
+    return row === null || digits === null ? [] : [{ digits: groupedDigits(digits), index, y: pointOf(plot, row).y }];
   });
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
@@ -90,7 +91,7 @@ function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'da
 export function labelMargin(data: ChartData): number {
   const digits = data.series.map((_, index) => {
     const row = lastRow(data, index);
-    return row === null ? 0 : (digitsOf(row)?.length ?? 0);
+    return row === null ? 0 : groupedDigits(digitsOf(row) ?? '').length;
   });
   return 14 + 7 * Math.max(0, ...digits);
 }

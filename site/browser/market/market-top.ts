@@ -2,9 +2,10 @@
 import type { AsOf } from '../../../client/as-of.ts';
 import type { Market } from '../../../contract/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../contract/metric.ts';
+import { groupedDigits } from '../exact-decimal.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, button, element, outsideLink } from './elements.ts';
-import { badgesOf, digitsOf, momentText, unitText, valueText } from './words.ts';
+import { badgesOf, digitsOf, momentText, sourceWords, unitOf, unitText, valueText } from './words.ts';
 
 export interface TopContent {
   readonly market: Market;
@@ -73,9 +74,15 @@ function priceLine(price: PublicMetric | null, { unit }: Market): HTMLElement {
       : element(
           'span',
           { class: 'soft number' },
-          ` = ${perUnit} ${(price as { currency: string }).currency} per ${unit.of}`,
+          ` = ${groupedDigits(perUnit)} ${unitOf(price)} per ${unit.of}${price.rounded ? ', rounded' : ''}`,
         ),
+    ...(price.rounded ? roundedWords(price.sourceValue) : []),
   );
+}
+
+function roundedWords(sourceValue: string | null): readonly (Node | string)[] {
+  const source = element('span', { class: 'small soft source-digits' }, sourceWords(sourceValue));
+  return [' ', element('span', { class: 'badge' }, 'rounded'), ' ', source];
 }
 
 function priceFacts(price: PublicMetric, row: PublicObservation | undefined, asOf: AsOf | null): HTMLElement {

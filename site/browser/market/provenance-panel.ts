@@ -2,6 +2,7 @@
 import { LogVerificationError } from '../../../client/signed-log.ts';
 import type { Unit } from '../../../contract/market.ts';
 import type { PublicObservation } from '../../../contract/metric.ts';
+import { groupedDigits } from '../exact-decimal.ts';
 import { agedTime, button, element, facts, outsideLink, timeElement } from './elements.ts';
 import { type CheckedEntry, NotInLogError } from './log-receipt.ts';
 import { notesOf, unitText, valueText } from './words.ts';
@@ -170,5 +171,10 @@ export class ProvenancePanel {
 function perUnitRow(row: PublicObservation, unit: Unit): readonly [string, string] | null {
   if (row.kind !== 'money' || unit.quantity === 1 || row.decimal === null) return null;
   const digits = row.decimalPerUnit;
-  return ['Per unit', digits === null ? 'its decimals do not end' : `${digits} ${row.currency} per ${unit.of}`];
+  return [
+    'Per unit',
+    digits === null
+      ? 'its decimals do not end'
+      : `${groupedDigits(digits)} ${row.currency} per ${unit.of}${row.rounded ? ', rounded' : ''}`,
+  ];
 }

@@ -2,13 +2,14 @@
 import { latenessSeconds } from '../../../contract/expected-next.ts';
 import type { Market, Unit } from '../../../contract/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../contract/metric.ts';
+import { groupedDigits } from '../exact-decimal.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 /** Why a value is unknown. */
 export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownReason']>, string>> = {
   'not-published': 'the source published no value',
-  withheld: 'the source withholds it',
+  withheld: 'withheld, by its source or by this service',
   'not-applicable': 'there is no such value',
   'not-yet-published': 'not published yet',
   'source-unreachable': 'the source could not be reached',
@@ -63,12 +64,17 @@ export function unitOf(metric: PublicMetric): string {
   return metric.kind === 'money' ? metric.currency : metric.unit;
 }
 
-/** `4129.10 USD`; or `unknown: ` with the reason. */
+/** `4,129.10 USD`; or `unknown: ` with the reason. */
 export function valueText(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
   const digits = digitsOf(metric);
-  if (digits !== null) return `${digits} ${unitOf(metric)}`;
+  if (digits !== null) return `${groupedDigits(digits)} ${unitOf(metric)}`;
   if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
   return `unknown: ${metric.unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[metric.unknownReason]}`;
+}
+
+/** The source's digits as it wrote them, beside a value that is rounded. */
+export function sourceWords(sourceValue: string | null): string {
+  return `source: ${sourceValue ?? 'digits not given'}`;
 }
 
 /** What is special about a version of an observation, for its mark and its words. */
@@ -101,6 +107,8 @@ export function pointSpeech(row: PublicObservation): string {
 export interface Badge {
   readonly text: string;
   readonly look: 'alarm' | 'notice' | 'plain';
+  /** What the text leaves out. */
+  readonly detail?: string;
 }
 
 /** What a reader must know of the market before he uses its price. @param nowMs milliseconds since the epoch */

@@ -8,11 +8,28 @@ function latenessSeconds(expectedAt, graceSeconds, nowMs) {
   return seconds > graceSeconds ? seconds : 0;
 }
 
+// site/browser/exact-decimal.ts
+function groupedDigits(decimal) {
+  const [whole = "", ...fraction] = decimal.split(".");
+  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...fraction].join(".");
+}
+function compareDecimals(left, right) {
+  const digits = Math.max(fractionDigits(left), fractionDigits(right));
+  const difference = scaled(left, digits) - scaled(right, digits);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+function fractionDigits(decimal) {
+  return decimal.split(".")[1]?.length ?? 0;
+}
+function scaled(decimal, digits) {
+  return BigInt(decimal.replace(".", "") + "0".repeat(digits - fractionDigits(decimal)));
+}
+
 // site/browser/market/words.ts
 var MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 var UNKNOWN_WORDS = {
   "not-published": "the source published no value",
-  withheld: "the source withholds it",
+  withheld: "withheld, by its source or by this service",
   "not-applicable": "there is no such value",
   "not-yet-published": "not published yet",
   "source-unreachable": "the source could not be reached"
@@ -41,6 +58,9 @@ function agoText(ms) {
 }
 function unitText({ quantity, of }) {
   return quantity === 1 ? `per ${of}` : `per ${quantity.toLocaleString("en")} ${of}`;
+}
+function sourceWords(sourceValue) {
+  return `source: ${sourceValue ?? "digits not given"}`;
 }
 
 // site/browser/market/elements.ts
@@ -111,25 +131,10 @@ function latestEntry({ slug, name, kind, status, nativeCurrency, unit, metrics, 
     disputed: disputedMetrics.includes("price"),
     retired: status === "retired",
     expectedNextAt,
-    graceSeconds: expectedNextAt === null ? null : source?.cadence?.graceSeconds ?? null
+    graceSeconds: expectedNextAt === null ? null : source?.cadence?.graceSeconds ?? null,
+    rounded: price?.rounded ?? null,
+    sourceValue: price?.sourceValue ?? null
   };
-}
-
-// site/browser/explorer/exact-decimal.ts
-function groupedDigits(decimal) {
-  const [whole = "", ...fraction] = decimal.split(".");
-  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...fraction].join(".");
-}
-function compareDecimals(left, right) {
-  const digits = Math.max(fractionDigits(left), fractionDigits(right));
-  const difference = scaled(left, digits) - scaled(right, digits);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-}
-function fractionDigits(decimal) {
-  return decimal.split(".")[1]?.length ?? 0;
-}
-function scaled(decimal, digits) {
-  return BigInt(decimal.replace(".", "") + "0".repeat(digits - fractionDigits(decimal)));
 }
 
 // site/browser/explorer/latest-rows.ts
@@ -140,7 +145,9 @@ var ADDED = {
   disputed: false,
   retired: false,
   expectedNextAt: null,
-  graceSeconds: null
+  graceSeconds: null,
+  rounded: null,
+  sourceValue: null
 };
 function entriesOfLatest(body) {
   return dataOf(body).map((entry) => ({ ...ADDED, ...entry }));
@@ -180,13 +187,14 @@ function lateWords(since, nowMs) {
   return `late since ${isThisYear ? day.slice(0, -" 2026".length) : day}`;
 }
 function rowBadges(entry, nowMs) {
-  const { disputed, retired, status, confidence } = entry;
+  const { disputed, retired, status, confidence, rounded, sourceValue } = entry;
   const late = lateSince(entry, nowMs);
   const badges = [
     disputed && { text: "disputed", look: "alarm" },
     late !== null && { text: lateWords(late, nowMs), look: "notice" },
     status !== null && status !== "final" && { text: status, look: "notice" },
     confidence === "low" && { text: "low confidence", look: "notice" },
+    rounded === true && { text: "rounded", look: "plain", detail: sourceWords(sourceValue) },
     retired && { text: "retired", look: "plain" }
   ];
   return badges.filter((badge) => badge !== false);
@@ -575,7 +583,12 @@ function partsOf(texts) {
 function badgesOfRow(badges) {
   if (badges.length === 0) return [];
   const shown = badges.map(
-    ({ text, look }) => element("span", { class: look === "plain" ? "badge" : `badge badge-${look}` }, text)
+    ({ text, look, detail = null }) => element(
+      "span",
+      { class: look === "plain" ? "badge" : `badge badge-${look}`, title: detail },
+      text,
+      detail === null ? null : element("span", { class: "visually-hidden" }, `, ${detail}`)
+    )
   );
   return [element("span", { class: "badges" }, ...shown.flatMap((badge) => [badge, " "]))];
 }

@@ -154,11 +154,17 @@ function latenessSeconds(expectedAt, graceSeconds, nowMs) {
   return seconds > graceSeconds ? seconds : 0;
 }
 
+// site/browser/exact-decimal.ts
+function groupedDigits(decimal) {
+  const [whole = "", ...fraction] = decimal.split(".");
+  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...fraction].join(".");
+}
+
 // site/browser/market/words.ts
 var MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 var UNKNOWN_WORDS = {
   "not-published": "the source published no value",
-  withheld: "the source withholds it",
+  withheld: "withheld, by its source or by this service",
   "not-applicable": "there is no such value",
   "not-yet-published": "not published yet",
   "source-unreachable": "the source could not be reached"
@@ -200,9 +206,12 @@ function unitOf(metric) {
 }
 function valueText(metric) {
   const digits = digitsOf(metric);
-  if (digits !== null) return `${digits} ${unitOf(metric)}`;
+  if (digits !== null) return `${groupedDigits(digits)} ${unitOf(metric)}`;
   if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
   return `unknown: ${metric.unknownReason === null ? "no reason is given" : UNKNOWN_WORDS[metric.unknownReason]}`;
+}
+function sourceWords(sourceValue) {
+  return `source: ${sourceValue ?? "digits not given"}`;
 }
 function markOf(row) {
   if (row.retraction !== null) return "retracted";
@@ -654,7 +663,7 @@ function drawLabels(plot, { data, colours, hidden }) {
   const labels = data.series.flatMap(({ name }, index) => {
     const row = hidden.has(name) ? null : lastRow(data, index);
     const digits = row === null ? null : digitsOf(row);
-    return row === null || digits === null ? [] : [{ digits, index, y: pointOf(plot, row).y }];
+    return row === null || digits === null ? [] : [{ digits: groupedDigits(digits), index, y: pointOf(plot, row).y }];
   });
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
@@ -676,7 +685,7 @@ function drawLabels(plot, { data, colours, hidden }) {
 function labelMargin(data) {
   const digits = data.series.map((_2, index) => {
     const row = lastRow(data, index);
-    return row === null ? 0 : digitsOf(row)?.length ?? 0;
+    return row === null ? 0 : groupedDigits(digitsOf(row) ?? "").length;
   });
   return 14 + 7 * Math.max(0, ...digits);
 }
@@ -6348,9 +6357,14 @@ function priceLine(price, { unit }) {
     perUnit === null ? null : element(
       "span",
       { class: "soft number" },
-      ` = ${perUnit} ${price.currency} per ${unit.of}`
-    )
+      ` = ${groupedDigits(perUnit)} ${unitOf(price)} per ${unit.of}${price.rounded ? ", rounded" : ""}`
+    ),
+    ...price.rounded ? roundedWords(price.sourceValue) : []
   );
+}
+function roundedWords(sourceValue) {
+  const source = element("span", { class: "small soft source-digits" }, sourceWords(sourceValue));
+  return [" ", element("span", { class: "badge" }, "rounded"), " ", source];
 }
 function priceFacts(price, row, asOf) {
   const all = [
@@ -6633,7 +6647,10 @@ var ProvenancePanel = class {
 function perUnitRow(row, unit) {
   if (row.kind !== "money" || unit.quantity === 1 || row.decimal === null) return null;
   const digits = row.decimalPerUnit;
-  return ["Per unit", digits === null ? "its decimals do not end" : `${digits} ${row.currency} per ${unit.of}`];
+  return [
+    "Per unit",
+    digits === null ? "its decimals do not end" : `${groupedDigits(digits)} ${row.currency} per ${unit.of}${row.rounded ? ", rounded" : ""}`
+  ];
 }
 
 // site/browser/market/public-answers.ts

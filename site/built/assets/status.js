@@ -44,7 +44,9 @@ function latestEntry({ slug, name, kind, status, nativeCurrency, unit, metrics, 
     disputed: disputedMetrics.includes("price"),
     retired: status === "retired",
     expectedNextAt,
-    graceSeconds: expectedNextAt === null ? null : source?.cadence?.graceSeconds ?? null
+    graceSeconds: expectedNextAt === null ? null : source?.cadence?.graceSeconds ?? null,
+    rounded: price?.rounded ?? null,
+    sourceValue: price?.sourceValue ?? null
   };
 }
 
@@ -192,7 +194,9 @@ var ADDED = {
   disputed: false,
   retired: false,
   expectedNextAt: null,
-  graceSeconds: null
+  graceSeconds: null,
+  rounded: null,
+  sourceValue: null
 };
 function entriesOfLatest(body) {
   return dataOf(body).map((entry) => ({ ...ADDED, ...entry }));
