@@ -120,7 +120,7 @@ function readKeyFile(path: string): string {
 /** @throws CommandError unless it is a base URL with http or https */
 export function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/') {
     throw new CommandError('usage', `${JSON.stringify(text)} is no base URL.`, 'Write it as in https://data.example');
   }
   return url;

@@ -1,6 +1,7 @@
 /** `tidemark-mcp --url https://data.example`: speaks over standard input and output, and keeps nothing. */
 import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { hostUrl } from '../client/moments.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createMcpServer } from './server.ts';
 
@@ -17,8 +18,7 @@ function settings(): { readonly url: string; readonly vkeys: readonly string[] }
       options: { url: { type: 'string' }, vkey: { type: 'string', multiple: true }, help: { type: 'boolean' } },
     });
     if (values.help) return null;
-    const url = new URL(values.url ?? process.env.TIDEMARK_URL ?? '');
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('it is not http or https');
+    const url = hostUrl(values.url ?? process.env.TIDEMARK_URL ?? '', '--url');
     return { url: url.href, vkeys: values.vkey ?? [] };
   } catch (error) {
     // Standard output belongs to the protocol.

@@ -133,8 +133,7 @@ function targetOf(uri) {
 }
 function pageOf(typed) {
   const uri = typed.replace(/([^/])\/$/, "$1");
-  const named = NAMED_PAGES[uri];
-  if (named !== void 0) return named;
+  if (Object.keys(NAMED_PAGES).includes(uri)) return NAMED_PAGES[uri];
   if (MARKET_PAGE.test(uri)) return "/market.html";
   return PAGE.test(uri) ? `${uri}.html` : null;
 }

@@ -93,7 +93,7 @@ const RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 /** Pages whose file has another name. `/index.html` is CloudFront's name for `/`. */
-const NAMED_PAGES: { readonly [uri: string]: string | undefined } = {
+const NAMED_PAGES: { readonly [uri: string]: string } = {
   '/': '/index.html',
   '/index.html': '/index.html',
   '/markets': '/index.html',
@@ -186,8 +186,8 @@ function targetOf(uri: string): Target | null {
 /** People type a page with a slash at the end, or without. */
 function pageOf(typed: string): string | null {
   const uri = typed.replace(/([^/])\/$/, '$1');
-  const named = NAMED_PAGES[uri];
-  if (named !== undefined) return named;
+  // Not by the name alone: every object has a member called __proto__.
+  if (Object.keys(NAMED_PAGES).includes(uri)) return NAMED_PAGES[uri] as string;
   if (MARKET_PAGE.test(uri)) return '/market.html';
   return PAGE.test(uri) ? `${uri}.html` : null;
 }

@@ -144,6 +144,8 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/llms.txt?x', 'unknown-query-parameter'],
   ...[
     '//',
+    '__proto__',
+    'constructor',
     '/site/index.html',
     '/Docs/',
     '/docs//',

@@ -135,19 +135,23 @@ describe('the package', () => {
     expect(content[0]?.text).toMatch(expected);
   });
 
-  test.each([[[]], [['--url', 'x']], [['--url', 'file:///etc/passwd']], [['--wrong']], [['--help']]])(
-    'started with %j it says how to start it, and nothing on standard output',
-    (args) => {
-      const options = { cwd: empty, env: { PATH: path }, encoding: 'utf8' } as const;
-      const { status, stdout, stderr } = spawnSync(
-        'node',
-        ['node_modules/tidemark-mcp/tidemark-mcp.mjs', ...args],
-        options,
-      );
-      expect([status, stdout]).toEqual([2, '']);
-      expect(stderr).toContain('usage: tidemark-mcp --url');
-    },
-  );
+  test.each([
+    [[]],
+    [['--url', 'x']],
+    [['--url', 'file:///etc/passwd']],
+    [['--url', 'http://host.example/nope']],
+    [['--wrong']],
+    [['--help']],
+  ])('started with %j it says how to start it, and nothing on standard output', (args) => {
+    const options = { cwd: empty, env: { PATH: path }, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync(
+      'node',
+      ['node_modules/tidemark-mcp/tidemark-mcp.mjs', ...args],
+      options,
+    );
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('usage: tidemark-mcp --url');
+  });
 });
 
 describe('as of a moment', () => {
