@@ -155,7 +155,7 @@ it('says of a price that it is unknown and why, late, disputed; cuts long names;
   );
   expect(await texts('never')).toEqual(expect.arrayContaining(['unknown', 'never observed', 'never']));
   expect((await texts('late')).join(' ')).toMatch(
-    /disputed late since 2 Oct( \d{4})? provisional rounded, source: 366\.9000001$/,
+    /disputed late since 2 Oct( \d{4})? provisional rounded ?, source: 366\.9000001$/,
   );
   expect((await texts('html'))[0]).toBe('<img src=x onerror=alert(1)>');
   expect(complaints).toEqual([]);
