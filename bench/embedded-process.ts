@@ -28,10 +28,12 @@ export interface EmbeddedProcess {
 
 /** Starts it, and waits until it serves. */
 export async function startEmbedded(workspace: Workspace, dataFolder: string): Promise<EmbeddedProcess> {
-  const { PATH = '' } = process.env;
+  const { PATH = '', TIDEMARK_PROJECTIONS } = process.env;
+  // A test leaves the daily files out: they take most of a first start.
+  const settings = TIDEMARK_PROJECTIONS === undefined ? {} : { TIDEMARK_PROJECTIONS };
   const beganAtMs = performance.now();
   const child = workspace.spawn(process.execPath, ['--import', LOOP_WATCH, MAIN, 'start'], {
-    env: { PATH, PORT: '0', TIDEMARK_DATA: dataFolder },
+    env: { PATH, PORT: '0', TIDEMARK_DATA: dataFolder, ...settings },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const baseUrl = await servingAt(child.stdout as Readable);

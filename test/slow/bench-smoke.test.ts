@@ -9,7 +9,8 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 const MAIN = join(import.meta.dirname, '..', '..', 'bench', 'main.ts');
 
 async function bench(...args: string[]): Promise<{ code: number | null; stdout: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const env = { ...process.env, TIDEMARK_PROJECTIONS: 'log,latest' };
+  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
