@@ -139,6 +139,24 @@ const PAINTED = `(() => {
 })()`;
 
 describe('the page as of a moment, and its sources', () => {
+  it('of the future, or of a moment that cannot be read, is refused, and never looks like a past one', async () => {
+    const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
+    for (const [moment, words] of [
+      ['2031-01-01T00:00:00Z', 'is in the future: nothing is known of it.'],
+      ['9999-99-99T99:99:99Z', 'is no moment that this page can read.'],
+    ]) {
+      await page.goto(`/markets/wheat-eur#as-of=${moment}&clock=recorded`);
+      await page.reload();
+      await isRead(page);
+      expect(await page.getByRole('alert').innerText()).toContain(words);
+      expect(await page.getByText('This is what the service showed').count()).toBe(0);
+    }
+    await page.getByLabel('Moment (UTC)').fill('2031-01-01T00:00:01');
+    await page.getByLabel('Moment (UTC)').press('Tab');
+    expect(await page.getByRole('alert').innerText()).toContain('2031-01-01T00:00:01Z is in the future');
+    await page.context().close();
+  });
+
   it('follows the slider, the clock and the address, and goes back to now', async () => {
     const { page, complaints } = await openMarket('wheat-eur');
     const price = page.locator('.market-price');

@@ -202,13 +202,24 @@ describe('as of', () => {
     '#as-of=2026-01-05T00:00:00Z&clock=released',
     '#metric=a&as-of=2026-01-05T00:00:00.500Z&clock=recorded',
   ])('the fragment %j is read and written again', (fragment) => {
-    expect(fragmentOf(readFragment(fragment))).toBe(fragment);
+    expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe(fragment);
   });
 
-  it.each(['#as-of=x', '#metric=<b>', '#clock=released', '#%'])('the fragment %j says nothing', (fragment) => {
-    expect(fragmentOf(readFragment(fragment))).toBe('');
+  it.each(['#metric=<b>', '#clock=released', '#%'])('the fragment %j says nothing', (fragment) => {
+    expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe('');
+    expect(readFragment(fragment, NOW_MS).refused).toBeNull();
   });
+
+  it.each(['x', '', '9999-99-99T99:99:99Z', '2026-02-01T00:01:01Z', '2031-01-01T00:00:00Z'])(
+    'the moment %j is refused, with the reason',
+    (moment) => {
+      const { asOf, refused } = readFragment(`#as-of=${moment}`, Date.UTC(2026, 1, 1));
+      expect([asOf, refused]).toEqual([null, expect.stringContaining(moment)]);
+    },
+  );
 });
+
+const NOW_MS = Date.UTC(2026, 10, 22);
 
 describe('a row and its entry', () => {
   const ofRow = ['decimal', 'decimalPerUnit', 'supersededAt', 'supersededBy'];

@@ -113,7 +113,9 @@ function showFacts(): void {
       { datetime: publishedAt, title: momentText(publishedAt) },
       agoText(nowMs - Date.parse(publishedAt)),
     ),
-    `. Checked ${agoText(Date.now() - answeredMs)}.`,
+    problem === null
+      ? `. Checked ${agoText(Date.now() - answeredMs)}.`
+      : `. Last read at ${momentText(instant(answeredMs))}.`,
   );
 }
 

@@ -72,6 +72,7 @@ export class AsOfPanel {
     this.#slider.max = String(this.#moments.length);
     const at = asOf === null ? -1 : this.#moments.findLastIndex((ms) => ms <= asOf.atMs);
     this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));
+    this.#field.max = instantOfMs(Math.floor(Date.now() / 1000) * 1000).slice(0, -1);
     this.#field.value = asOf === null ? '' : instantOfMs(asOf.atMs).slice(0, -1);
     const moment = asOf === null ? 'now' : momentText(instantOfMs(asOf.atMs));
     this.#slider.setAttribute('aria-valuetext', moment);

@@ -51,22 +51,42 @@ export interface PageState {
   readonly asOf: AsOf | null;
   /** Null: `price`. */
   readonly metric: string | null;
+  /** Why the page is not as of the moment that was asked for. Null: it is, or none was. */
+  readonly refused: string | null;
 }
 
-/** Anything that cannot be read is left out. @param fragment with or without its `#` */
-export function readFragment(fragment: string): PageState {
+/** The clocks of this computer and of the service may differ by so much. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** Why nothing can be shown as of a moment, or null. @param text as the reader gave it */
+export function refusalOf(text: string, nowMs: number): string | null {
+  const atMs = Date.parse(text);
+  if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
+  return atMs > nowMs + CLOCKS_DIFFER_MS ? `${text} is in the future: nothing is known of it.` : null;
+}
+
+/**
+ * A metric or a clock that cannot be read is left out. A moment is refused: the prices of now in its place would look like
+ * those of then.
+ *
+ * @param fragment with or without its `#`
+ */
+export function readFragment(fragment: string, nowMs: number): PageState {
   const words = new URLSearchParams(fragment.replace(/^#/, ''));
-  const atMs = Date.parse(words.get('as-of') ?? '');
+  const text = words.get('as-of');
+  const refused = text === null ? null : refusalOf(text, nowMs);
+  const atMs = text === null || refused !== null ? Number.NaN : Date.parse(text);
   const clock = words.get('clock') === 'released' ? 'released' : 'recorded';
   const metric = words.get('metric') ?? '';
   return {
     asOf: Number.isNaN(atMs) ? null : { atMs, clock },
     metric: /^[a-z][a-zA-Z0-9]{0,39}$/.test(metric) && metric !== 'price' ? metric : null,
+    refused,
   };
 }
 
 /** Empty for the page as it is now. */
-export function fragmentOf({ asOf, metric }: PageState): string {
+export function fragmentOf({ asOf, metric }: Pick<PageState, 'asOf' | 'metric'>): string {
   const words = new URLSearchParams();
   if (metric !== null) words.set('metric', metric);
   if (asOf !== null) {

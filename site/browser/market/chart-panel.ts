@@ -111,8 +111,12 @@ export class ChartPanel {
     }, SPEECH_DELAY_MS);
   }
 
-  /** The same without words, and without moving the chart. */
+  /** The same without words, and without moving the chart. Words of another point would be of a moment that is not shown. */
   mark(row: PublicObservation | null): void {
+    if (row === null) {
+      clearTimeout(this.#speech);
+      this.#live.textContent = '';
+    }
     this.#place = row === null ? null : placeOf(this.#chart.data, row);
     this.#chart.choose(row);
     this.#hoverRow(null);

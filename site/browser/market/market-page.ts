@@ -1,11 +1,18 @@
 /** The page of one market: what it has read, what it shows of that, and when it asks again. */
-import type { AsOf } from '../../../client/as-of.ts';
 import type { Market } from '../../../contract/market.ts';
 import type { PublicObservation } from '../../../contract/metric.ts';
 import type { Projection } from '../../../contract/projections.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../../contract/routes.ts';
 import { AsOfPanel } from './as-of-panel.ts';
-import { fragmentOf, type HistoryView, historyView, instantOfMs, readFragment } from './as-of-view.ts';
+import {
+  fragmentOf,
+  type HistoryView,
+  historyView,
+  instantOfMs,
+  type PageState,
+  readFragment,
+  refusalOf,
+} from './as-of-view.ts';
 import { chartData, metricNames } from './chart-data.ts';
 import { ChartPanel } from './chart-panel.ts';
 import { downloadsSection } from './downloads-section.ts';
@@ -53,7 +60,7 @@ export class MarketPage {
   #projections: ReadonlySet<Projection> = new Set();
   #reader: HistoryReader | null = null;
   #chosen: PublicObservation | null = null;
-  #state = readFragment(location.hash);
+  #state = readFragment(location.hash, Date.now());
   #end: HistoryEnd | null = null;
   #readAtMs = 0;
   #isAsking = false;
@@ -82,7 +89,7 @@ export class MarketPage {
 
   start(): void {
     addEventListener('hashchange', () => {
-      this.#state = readFragment(location.hash);
+      this.#state = readFragment(location.hash, Date.now());
       if (this.#market !== null) this.#show();
     });
     document.addEventListener('visibilitychange', () => void this.#askAgain());
@@ -183,8 +190,10 @@ export class MarketPage {
     );
   }
 
-  #go(state: { readonly asOf: AsOf | null; readonly metric: string | null }): void {
+  #go({ asOf, metric }: Pick<PageState, 'asOf' | 'metric'>): void {
     const wasInTop = this.#top.contains(document.activeElement);
+    const refused = asOf === null ? null : refusalOf(instantOfMs(asOf.atMs), Date.now());
+    const state = { asOf: refused === null ? asOf : null, metric, refused };
     this.#state = state;
     history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(state)}`);
     this.#show();
@@ -249,7 +258,14 @@ export class MarketPage {
     );
     const { asOf } = this.#state;
     this.#top.replaceChildren(
-      marketTop({ market, price, row, asOf, onNow: () => this.#go({ ...this.#state, asOf: null }) }),
+      marketTop({
+        market,
+        price,
+        row,
+        asOf,
+        refused: this.#state.refused,
+        onNow: () => this.#go({ ...this.#state, asOf: null }),
+      }),
     );
   }
 

@@ -14,10 +14,12 @@ export interface TopContent {
   /** The price's row of the history. Undefined: not read yet. */
   readonly row: PublicObservation | undefined;
   readonly asOf: AsOf | null;
+  /** Why it is not as of the moment that was asked for. */
+  readonly refused: string | null;
   readonly onNow: () => void;
 }
 
-export function marketTop({ market, price, row, asOf, onNow }: TopContent): HTMLElement {
+export function marketTop({ market, price, row, asOf, refused, onNow }: TopContent): HTMLElement {
   const badges = asOf === null ? badgesOf(market, Date.now()) : [];
   return element(
     'header',
@@ -43,6 +45,9 @@ export function marketTop({ market, price, row, asOf, onNow }: TopContent): HTML
           ),
         ),
     asOf === null ? null : asOfNotice(asOf, onNow),
+    refused === null
+      ? null
+      : element('p', { class: 'notice notice-alarm', role: 'alert' }, `${refused} Below is what is known now.`),
     priceLine(price, market),
     price === null ? null : priceFacts(price, row, asOf),
   );

@@ -818,7 +818,7 @@ function showFacts() {
       { datetime: publishedAt, title: momentText(publishedAt) },
       agoText(nowMs - Date.parse(publishedAt))
     ),
-    `. Checked ${agoText(Date.now() - answeredMs)}.`
+    problem === null ? `. Checked ${agoText(Date.now() - answeredMs)}.` : `. Last read at ${momentText(instant(answeredMs))}.`
   );
 }
 function showCount(selected) {

@@ -113,14 +113,23 @@ function knownMoments(rows, clock, max2 = 2e3) {
   if (all.length <= max2) return all;
   return Array.from({ length: max2 }, (_2, index) => all[Math.round(index * (all.length - 1) / (max2 - 1))]);
 }
-function readFragment(fragment) {
+var CLOCKS_DIFFER_MS = 6e4;
+function refusalOf(text, nowMs) {
+  const atMs = Date.parse(text);
+  if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
+  return atMs > nowMs + CLOCKS_DIFFER_MS ? `${text} is in the future: nothing is known of it.` : null;
+}
+function readFragment(fragment, nowMs) {
   const words = new URLSearchParams(fragment.replace(/^#/, ""));
-  const atMs = Date.parse(words.get("as-of") ?? "");
+  const text = words.get("as-of");
+  const refused = text === null ? null : refusalOf(text, nowMs);
+  const atMs = text === null || refused !== null ? Number.NaN : Date.parse(text);
   const clock = words.get("clock") === "released" ? "released" : "recorded";
   const metric = words.get("metric") ?? "";
   return {
     asOf: Number.isNaN(atMs) ? null : { atMs, clock },
-    metric: /^[a-z][a-zA-Z0-9]{0,39}$/.test(metric) && metric !== "price" ? metric : null
+    metric: /^[a-z][a-zA-Z0-9]{0,39}$/.test(metric) && metric !== "price" ? metric : null,
+    refused
   };
 }
 function fragmentOf({ asOf, metric }) {
@@ -364,6 +373,7 @@ var AsOfPanel = class {
     this.#slider.max = String(this.#moments.length);
     const at = asOf === null ? -1 : this.#moments.findLastIndex((ms) => ms <= asOf.atMs);
     this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));
+    this.#field.max = instantOfMs(Math.floor(Date.now() / 1e3) * 1e3).slice(0, -1);
     this.#field.value = asOf === null ? "" : instantOfMs(asOf.atMs).slice(0, -1);
     const moment = asOf === null ? "now" : momentText(instantOfMs(asOf.atMs));
     this.#slider.setAttribute("aria-valuetext", moment);
@@ -5354,8 +5364,12 @@ var ChartPanel = class {
       this.#live.textContent = text;
     }, SPEECH_DELAY_MS);
   }
-  /** The same without words, and without moving the chart. */
+  /** The same without words, and without moving the chart. Words of another point would be of a moment that is not shown. */
   mark(row) {
+    if (row === null) {
+      clearTimeout(this.#speech);
+      this.#live.textContent = "";
+    }
     this.#place = row === null ? null : placeOf(this.#chart.data, row);
     this.#chart.choose(row);
     this.#hoverRow(null);
@@ -6309,7 +6323,7 @@ function remembered(read) {
 }
 
 // site/browser/market/market-top.ts
-function marketTop({ market, price, row, asOf, onNow }) {
+function marketTop({ market, price, row, asOf, refused, onNow }) {
   const badges = asOf === null ? badgesOf(market, Date.now()) : [];
   return element(
     "header",
@@ -6333,6 +6347,7 @@ function marketTop({ market, price, row, asOf, onNow }) {
       )
     ),
     asOf === null ? null : asOfNotice(asOf, onNow),
+    refused === null ? null : element("p", { class: "notice notice-alarm", role: "alert" }, `${refused} Below is what is known now.`),
     priceLine(price, market),
     price === null ? null : priceFacts(price, row, asOf)
   );
@@ -6893,7 +6908,7 @@ var MarketPage = class {
   #projections = /* @__PURE__ */ new Set();
   #reader = null;
   #chosen = null;
-  #state = readFragment(location.hash);
+  #state = readFragment(location.hash, Date.now());
   #end = null;
   #readAtMs = 0;
   #isAsking = false;
@@ -6920,7 +6935,7 @@ var MarketPage = class {
   }
   start() {
     addEventListener("hashchange", () => {
-      this.#state = readFragment(location.hash);
+      this.#state = readFragment(location.hash, Date.now());
       if (this.#market !== null) this.#show();
     });
     document.addEventListener("visibilitychange", () => void this.#askAgain());
@@ -7013,8 +7028,10 @@ var MarketPage = class {
       DRAW_MS + DRAW_SHARE * this.#drawMs
     );
   }
-  #go(state2) {
+  #go({ asOf, metric }) {
     const wasInTop = this.#top.contains(document.activeElement);
+    const refused = asOf === null ? null : refusalOf(instantOfMs(asOf.atMs), Date.now());
+    const state2 = { asOf: refused === null ? asOf : null, metric, refused };
     this.#state = state2;
     history.replaceState(null, "", `${location.pathname}${location.search}${fragmentOf(state2)}`);
     this.#show();
@@ -7073,7 +7090,14 @@ var MarketPage = class {
     );
     const { asOf } = this.#state;
     this.#top.replaceChildren(
-      marketTop({ market, price, row, asOf, onNow: () => this.#go({ ...this.#state, asOf: null }) })
+      marketTop({
+        market,
+        price,
+        row,
+        asOf,
+        refused: this.#state.refused,
+        onNow: () => this.#go({ ...this.#state, asOf: null })
+      })
     );
   }
   #showDownloads() {
