@@ -60,12 +60,12 @@ if (values.browser) rounds.push([[inBrowser]]);
 else if (filters.length > 0) rounds.push([[values.slow ? slow : fast]]);
 else if (isCi) {
   // Engines are built while the other tests run. The tests on engines mostly wait, and the slow ones run one at a time, so
-  // they share the machine.
+  // three lanes share two cores.
   const starting = startEngines(progress.say);
   const installing = installTools(progress.say);
   const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
   const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
-  rounds.push([[fast]], [[slowOthers], [inBrowser, onEngines, byTools, slowComputing]]);
+  rounds.push([[fast]], [[slowOthers], [onEngines, slowComputing], [inBrowser, byTools]]);
 } else {
   rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
   progress.say(
