@@ -17,7 +17,7 @@ export type CallOf<Name extends RouteName> = Given<'params', Routes[Name]['param
   Given<'body', Routes[Name]['body']> & {
     /** The entity tag of the version that was seen. If there is a newer one, the write fails with 412. */
     readonly ifMatch?: string;
-    /** `*`: only if there is none yet. */
+    /** `*`: the write succeeds only if the resource does not exist yet. */
     readonly ifNoneMatch?: '*';
     /** Of a write. Default: a new one, the same for all tries of this call. With an earlier one, the call has no second effect. */
     readonly idempotencyKey?: string;

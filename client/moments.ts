@@ -28,15 +28,20 @@ export function preciseMs(moment: Moment, name: string): number {
 /** The clocks of this machine and of the service may differ by so much. */
 const CLOCKS_DIFFER_MS = 60_000;
 
+/** Whether a moment has not come yet: nothing is known of it. Not a number: false. */
+export function isAhead(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs + CLOCKS_DIFFER_MS;
+}
+
 /** A moment of the past, with its time. Nothing is known of the future. @throws RangeError */
 export function pastMs(moment: Moment, name: string, nowMs: number): number {
   const ms = preciseMs(moment, name);
-  if (ms <= nowMs + CLOCKS_DIFFER_MS) return ms;
+  if (!isAhead(ms, nowMs)) return ms;
   const now = new Date(nowMs).toISOString();
   throw new RangeError(`${name} is in the future, of which nothing is known: ${moment}. It is ${now} now`);
 }
 
-/** The address of a host. @throws RangeError for a text that is none, or that has more than a host and a port */
+/** The address of a host. @throws RangeError if the text is no URL, or has more than a host and a port */
 export function hostUrl(address: string | URL, name: string): URL {
   const text = String(address);
   const url = URL.canParse(text) ? new URL(text) : null;

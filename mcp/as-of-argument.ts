@@ -1,5 +1,6 @@
 /** The moment of which a tool is asked. It refuses to look ahead. */
 import * as z from 'zod';
+import { isAhead } from '../client/moments.ts';
 import { TidemarkError } from '../client/tidemark-error.ts';
 
 export const asOfFields = {
@@ -33,7 +34,7 @@ export function assertNotAhead({ asOf, byRelease }: AsOfArgument, nowMs: number)
       detail: '`byRelease` needs `asOf`: give the moment, or leave both out',
     });
   }
-  if (asOf === undefined || !(Date.parse(asOf) > nowMs)) return;
+  if (asOf === undefined || !isAhead(Date.parse(asOf), nowMs)) return;
   const now = new Date(nowMs).toISOString();
   const detail = `\`asOf\` ${asOf} is in the future: nothing is known of it. It is ${now} now: leave \`asOf\` out, or give an earlier moment`;
   throw new TidemarkError('invalid-request', { detail });

@@ -1,6 +1,7 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AsOf } from '../../client/as-of.ts';
+import { isAhead } from '../../client/moments.ts';
 import type { Share } from '../../publisher/verify/share.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
@@ -199,14 +200,11 @@ function asOfOf({ asOf, byRelease = false }: AsOfFlags): AsOf | null {
   return null;
 }
 
-/** The clocks of this machine and of the service may differ by so much. */
-const CLOCKS_DIFFER_MS = 60_000;
-
 /** RFC 3339, with its offset: a time without one has no meaning on its own. Not in the future. */
 function momentOf(text: string): number {
   const ms = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms)) throw new InvalidArgumentError('Write it as in 2026-11-01T00:00:00Z.');
-  if (ms <= Date.now() + CLOCKS_DIFFER_MS) return ms;
+  if (!isAhead(ms, Date.now())) return ms;
   throw new InvalidArgumentError(`Nothing is known of the future: it is ${new Date().toISOString()} now.`);
 }
 

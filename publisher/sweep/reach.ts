@@ -248,7 +248,7 @@ export class Reach {
     return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
-  /** Looks for the record that says that the object is in use; finds the object if there is none. Null: it has no record. */
+  /** A function that looks for the ledger's record of the object, and resolves to the object if the record is missing. Null: this kind has no record. */
   #recordOf(key: string, name: PublicObjectName): (() => Promise<readonly unknown[]>) | null {
     const { ledger } = this.#storage;
     if (isSiteFile(name)) return () => unpublishedSiteFiles(ledger, [{ key, name }]);

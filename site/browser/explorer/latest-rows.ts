@@ -18,12 +18,12 @@ const ADDED = {
   sourceValue: null,
 } as const;
 
-/** Reads the body of `GET /api/v1/latest`. @throws TypeError for a body that is none */
+/** Reads the body of `GET /api/v1/latest`. @throws TypeError if the body has another form */
 export function entriesOfLatest(body: unknown): LatestEntry[] {
   return dataOf(body).map((entry) => ({ ...ADDED, ...(entry as LatestEntry) }));
 }
 
-/** Reads a page of `GET /api/v1/markets`. @throws TypeError for a body that is none */
+/** Reads a page of `GET /api/v1/markets`. @throws TypeError if the body has another form */
 export function entriesOfList(body: unknown): LatestEntry[] {
   return dataOf(body).map((market) => latestEntry(market as Market, null));
 }

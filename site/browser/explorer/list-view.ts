@@ -27,7 +27,7 @@ export const WHOLE_VIEW: ListView = {
   hasCharts: true,
 };
 
-/** Reads the fragment of an address, with or without its `#`. Null: it is none of a view, e.g. the target of a link. */
+/** Reads the fragment of an address, with or without its `#`. Null: it describes no view, e.g. it is the target of a link. */
 export function parseView(fragment: string): ListView | null {
   const text = fragment.replace(/^#/, '');
   if (text !== '' && !text.includes('=')) return null;

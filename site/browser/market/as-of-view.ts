@@ -1,5 +1,6 @@
 /** What the page shows of a history: now, or as of a moment. And how its address says so. Pure. */
 import { type AsOf, AsOfReading } from '../../../client/as-of.ts';
+import { isAhead } from '../../../client/moments.ts';
 import type { Market } from '../../../contract/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../contract/metric.ts';
 
@@ -55,14 +56,11 @@ export interface PageState {
   readonly refused: string | null;
 }
 
-/** The clocks of this computer and of the service may differ by so much. */
-const CLOCKS_DIFFER_MS = 60_000;
-
 /** Why nothing can be shown as of a moment, or null. @param text as the reader gave it */
 export function refusalOf(text: string, nowMs: number): string | null {
   const atMs = Date.parse(text);
   if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
-  return atMs > nowMs + CLOCKS_DIFFER_MS ? `${text} is in the future: nothing is known of it.` : null;
+  return isAhead(atMs, nowMs) ? `${text} is in the future: nothing is known of it.` : null;
 }
 
 /**

@@ -24,7 +24,7 @@ export function button(text: string, onClick: () => void, attributes: Attributes
   return made;
 }
 
-/** A link to a place of other people; its text alone if the URL is none of http or https. */
+/** A link to a place of other people. If the URL is neither http nor https, only its text. */
 export function outsideLink(text: string, url: string): HTMLElement {
   const href = safeUrl(url);
   return href === null ? element('span', {}, text) : element('a', { href, rel: 'noreferrer nofollow' }, text);

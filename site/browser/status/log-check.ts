@@ -36,7 +36,7 @@ export interface CheckedLog {
   readonly vkeys: readonly string[];
   /** The names in the lines of signatures: the log's own, and those of witnesses. */
   readonly signers: readonly string[];
-  /** The last entry, which was proven to be below the root. Null: there is none, or its text was taken down. */
+  /** The last entry. Its hash was proven to be below the root. Null: the log is empty, or the text of the entry was taken down. */
   readonly newest: { readonly index: number; readonly entry: Readonly<Record<string, unknown>> } | null;
   readonly past: LogPast;
 }

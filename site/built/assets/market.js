@@ -90,6 +90,13 @@ function first(rows) {
   return rows.values().next().value;
 }
 
+// client/moments.ts
+var DAY_MS = 24 * 60 * 60 * 1e3;
+var CLOCKS_DIFFER_MS = 6e4;
+function isAhead(atMs, nowMs) {
+  return atMs > nowMs + CLOCKS_DIFFER_MS;
+}
+
 // site/browser/market/as-of-view.ts
 function historyView(market, rows, asOf) {
   if (asOf === null) {
@@ -113,11 +120,10 @@ function knownMoments(rows, clock, max2 = 2e3) {
   if (all.length <= max2) return all;
   return Array.from({ length: max2 }, (_2, index) => all[Math.round(index * (all.length - 1) / (max2 - 1))]);
 }
-var CLOCKS_DIFFER_MS = 6e4;
 function refusalOf(text, nowMs) {
   const atMs = Date.parse(text);
   if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
-  return atMs > nowMs + CLOCKS_DIFFER_MS ? `${text} is in the future: nothing is known of it.` : null;
+  return isAhead(atMs, nowMs) ? `${text} is in the future: nothing is known of it.` : null;
 }
 function readFragment(fragment, nowMs) {
   const words = new URLSearchParams(fragment.replace(/^#/, ""));

@@ -45,7 +45,7 @@ class Answer:
 
 
 def _host_url(text: str, name: str) -> str:
-    """The address of a host. Raises ValueError for a text that is none, or that has more than a host and a port."""
+    """The address of a host. Raises ValueError if the text is no URL, or has more than a host and a port."""
     try:
         url = httpx.URL(text)
         is_host = url.scheme in ("http", "https") and bool(url.host) and url.raw_path == b"/"
