@@ -1,5 +1,6 @@
 /** Checks of a single public body. */
 import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
 import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
@@ -80,6 +81,17 @@ export function checkAnswer<Value>(
     return null;
   }
   return { value: parsed.data, text, digest: sha256Hex(response.body), etag };
+}
+
+/**
+ * Checks that a body is the one that its entity tag names: by half of a SHA-256 (a folder), or by an MD5 (S3). Other tags
+ * say nothing about bytes.
+ */
+export function checkEntityTag(findings: Findings, url: string, { headers, body }: PublicResponse): void {
+  const named = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(headers.get('etag') ?? '')?.[1];
+  const digests = [hash('sha256', body, 'hex').slice(0, 32), hash('md5', body, 'hex')];
+  if (named === undefined || digests.includes(named)) return;
+  findings.add(url, 'digest', 'holds other bytes than its entity tag names');
 }
 
 /** Checks the header fields of every public answer. Returns its ETag. */

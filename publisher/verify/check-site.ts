@@ -2,7 +2,7 @@
 import { SITE_ROOT } from '../../contract/object-paths.ts';
 import { PAGE_CONTENT_TYPE } from '../../contract/page-headers.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
-import { checkHeaders, type Findings } from './check-body.ts';
+import { checkEntityTag, checkHeaders, type Findings } from './check-body.ts';
 import type { PublicReader, PublicResponse } from './reader.ts';
 
 /** Scripts, stylesheets and images of the same host. */
@@ -35,5 +35,6 @@ function checkFile(findings: Findings, url: string, answer: PublicResponse, cont
     return false;
   }
   checkHeaders(findings, url, answer, contentType);
+  checkEntityTag(findings, url, answer);
   return true;
 }

@@ -2,7 +2,6 @@
  * The second oracle: everything public follows from the signed log, and everything in the log is public. Reads by GET
  * alone; trusts only the keys, and the checkpoint that was seen before. docs/log.md says what this proves.
  */
-import { hash } from 'node:crypto';
 import pMap from 'p-map';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
@@ -15,7 +14,7 @@ import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
-import { checkBody, Findings } from './check-body.ts';
+import { checkBody, checkEntityTag, Findings } from './check-body.ts';
 import { checkExportRows } from './check-export-rows.ts';
 import { EXPORT_ROOT } from './check-exports.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
@@ -237,10 +236,8 @@ class Look {
   /** They explain the use of the API, and are in no log. Their own entity tags say whether they are whole. */
   async #checkDocuments(findings: Findings): Promise<void> {
     for (const url of [WAITLIST_URL, OPENAPI_URL, PROBLEMS_PATH]) {
-      const { status, headers, body } = await this.#reader(url);
-      const named = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(headers.get('etag') ?? '')?.[1];
-      if (status !== 200 || named === undefined || digestsOf(body).includes(named)) continue;
-      findings.add(url, 'digest', 'holds other bytes than its entity tag names');
+      const answer = await this.#reader(url);
+      if (answer.status === 200) checkEntityTag(findings, url, answer);
     }
   }
 
@@ -286,11 +283,6 @@ async function editionTree(reader: PublicReader, findings: Findings): Promise<Se
   if (log !== undefined) return { size: log.size, root: Buffer.from(log.root, 'base64') };
   findings.add(SNAPSHOT_URL, 'not-in-log', 'the edition names no log: the deployment had none');
   return null;
-}
-
-/** As entity tags have them: half of a SHA-256; on S3, an MD5. Other tags say nothing about bytes. */
-function digestsOf(body: Uint8Array): readonly string[] {
-  return [hash('sha256', body, 'hex').slice(0, 32), hash('md5', body, 'hex')];
 }
 
 /** The market that a URL is about; the URL itself for any other. */

@@ -1,4 +1,5 @@
 /** The first page and what it loads: what `verify` finds, and what it lets be. */
+import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/page-headers.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../../contract/public-objects.ts';
@@ -38,6 +39,11 @@ test.each<[string, Readonly<Record<string, PublicResponse>>]>([
   ['no pages: another version', { '/': NOTHING }],
   ['other words and another policy', { '/': page('<p>New', { 'content-security-policy': "default-src 'none'" }) }],
   ['bytes that a cache has compressed', { '/assets/site.css': { ...css, headers: weak(css) } }],
+  ['entity tags of another host', { '/assets/site.css': answer('b{}', 'text/css; charset=utf-8', { etag: '"x-1"' }) }],
+  [
+    'entity tags of S3',
+    { '/assets/site.css': answer('body{}', 'text/css; charset=utf-8', { etag: md5Tag('body{}') }) },
+  ],
 ])('no finding: %s', async (_, changes) => {
   expect(await found(changes)).toEqual([]);
 });
@@ -54,9 +60,24 @@ test.each<[string, string, Readonly<Record<string, PublicResponse>>]>([
   ['a script that is missing', 'status /assets/explorer.js', { '/assets/explorer.js': NOTHING }],
   ['a script of another type', 'headers /assets/explorer.js', { '/assets/explorer.js': css }],
   ['a file of no known kind', 'link /', { '/': page('<img src="/assets/x.png">') }],
+  [
+    'other bytes than the entity tag names',
+    'digest /assets/site.css',
+    { '/assets/site.css': { ...css, body: Buffer.from('b{}') } },
+  ],
+  [
+    'other bytes than the entity tag of S3 names',
+    'digest /assets/site.css',
+    { '/assets/site.css': answer('b{}', 'text/css; charset=utf-8', { etag: md5Tag('body{}') }) },
+  ],
 ])('a finding: %s', async (_, finding, changes) => {
   expect(await found(changes)).toEqual([finding]);
 });
+
+/** The entity tag that S3 gives. */
+function md5Tag(text: string): string {
+  return `"${hash('md5', text, 'hex')}"`;
+}
 
 function weak({ headers }: PublicResponse): ReadonlyMap<string, string> {
   return new Map([...headers, ['etag', `W/${headers.get('etag')}`]]);
