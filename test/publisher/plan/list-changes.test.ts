@@ -81,8 +81,15 @@ describe('a list that shows the changes of several generations', () => {
         const waiting = records.filter((item) => item?.value.removal !== undefined).length;
         world.objects.resetCounts();
         const { kind } = await publish(paced(world));
+        // A ledger that has lost a removal says that the list has the market. The count is wrong then, so the list is cut
+        // again from its bodies, and everything is read twice.
+        const isRemovalLost = steps.some(
+          ({ kind, slug }, place) =>
+            kind === 'remove' && steps.slice(place).some((later) => later.kind === 'lose' && later.slug === slug),
+        );
         // Pages, the layout, the bundle.
-        expect(world.objects.counts.get).toBeLessThanOrEqual(kind === 'unchanged' ? 0 : 9 + changes + 2 * waiting);
+        const reads = (9 + changes + 2 * waiting) * (isRemovalLost ? 2 : 1);
+        expect(world.objects.counts.get).toBeLessThanOrEqual(kind === 'unchanged' ? 0 : reads);
         await expectVerified(world);
         expect(await remembered(world)).toEqual([]);
         const { listGeneration, generation } = snapshot(world);
@@ -94,7 +101,19 @@ describe('a list that shows the changes of several generations', () => {
           expect(isListed.get(slug)?.revision ?? null).toBe(isShown ? item.revision : null);
         }
       }),
-      { numRuns: 25 },
+      {
+        numRuns: 25,
+        examples: [
+          [
+            [
+              { kind: 'remove', slug: 'm-17', isPublished: false, isDue: false },
+              { kind: 'observe', slug: 'a', isPublished: true, isDue: true },
+              { kind: 'lose', slug: 'm-17', isPublished: false, isDue: false },
+              { kind: 'observe', slug: 'm-17', isPublished: false, isDue: false },
+            ],
+          ],
+        ],
+      },
     );
   });
 
