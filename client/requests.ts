@@ -101,6 +101,7 @@ export class Requests {
         return { status: response.status, headers: response.headers, body: bytes };
       }
       return errorOfAnswer(response.status, decodedText(bytes), {
+        request: `${method} ${url.pathname}`,
         retryAfterMs: retryAfterMs(response.headers.get('retry-after'), system.nowMs()),
         idempotencyKey: idempotencyKey ?? null,
       });

@@ -23,6 +23,8 @@ export type ClientCode =
 
 export interface TidemarkErrorParts {
   readonly detail: string;
+  /** The method and the path that were asked. */
+  readonly request?: string;
   readonly status?: number;
   readonly errors?: readonly ProblemError[];
   readonly requestId?: string | null;
@@ -50,7 +52,8 @@ export class TidemarkError extends Error {
   readonly idempotencyKey: string | null;
 
   constructor(code: TidemarkError['code'], parts: TidemarkErrorParts) {
-    super(`${code}: ${parts.detail}`, { cause: parts.cause });
+    const asked = parts.request === undefined ? '' : ` (${parts.request})`;
+    super(`${code}: ${parts.detail}${asked}`, { cause: parts.cause });
     this.code = code;
     this.detail = parts.detail;
     this.status = parts.status ?? null;
@@ -65,7 +68,7 @@ export class TidemarkError extends Error {
 export function errorOfAnswer(
   status: number,
   text: string,
-  parts: Pick<TidemarkErrorParts, 'retryAfterMs' | 'idempotencyKey'>,
+  parts: Pick<TidemarkErrorParts, 'request' | 'retryAfterMs' | 'idempotencyKey'>,
 ): TidemarkError {
   const { code, detail, title, errors, instance } = problemIn(text);
   if (typeof code !== 'string') {

@@ -83,5 +83,7 @@ async function answered(answer: () => Promise<Record<string, unknown>>): Promise
 function wordsOf(error: TidemarkError | RangeError): string {
   if (error instanceof RangeError) return `invalid-request: ${error.message}`;
   if (error.status === null && error.code === 'no-answer') return `${error.message}. Try again later.`;
+  // The service's own words are of every kind of URL, and of cursors.
+  if (error.status === 404) return `${error.message}. \`find_markets\` gives the names of markets.`;
   return error.message;
 }

@@ -119,7 +119,7 @@ describe('the package', () => {
   });
 
   test.each([
-    ['value', { market: 'no-such-market' }, /not-found/],
+    ['value', { market: 'no-such-market' }, /not-found.*no-such-market.*find_markets/],
     ['value', { market: '../latest' }, /not-found/],
     ['value', { market: 'gold-usd', asOf: '2999-01-01T00:00:00Z' }, /in the future.*leave `asOf` out/],
     ['value', { market: 'gold-usd', asOf: '2026-09-01' }, /needs a time: 2026-09-01T00:00:00Z/],

@@ -178,6 +178,12 @@ def test_an_address_that_is_no_host_is_refused(url):
     assert "secret" not in str(refused.value)
 
 
+def test_an_error_names_the_request():
+    gone = httpx.MockTransport(lambda _: httpx.Response(404, json={"code": "not-found"}))
+    with pytest.raises(TidemarkError, match=r"\(GET /api/v1/markets/none\)"):
+        Client("https://data.example", transport=gone).market("none")
+
+
 def test_moments():
     assert begin_of("2026-01-02", "x") == datetime(2026, 1, 2, tzinfo=UTC)
     assert end_of(date(2026, 1, 2), "x") == datetime(2026, 1, 2, 23, 59, 59, 999999, UTC)

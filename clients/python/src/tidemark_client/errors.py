@@ -24,13 +24,14 @@ class TidemarkError(Exception):
         code: str,
         detail: str,
         *,
+        request: str | None = None,
         status: int | None = None,
         errors: list[dict[str, Any]] | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
         idempotency_key: str | None = None,
     ) -> None:
-        super().__init__(f"{code}: {detail}")
+        super().__init__(f"{code}: {detail}" + (f" ({request})" if request else ""))
         self.code = code
         #: What happened, and how to mend it.
         self.detail = detail

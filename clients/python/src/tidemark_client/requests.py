@@ -123,7 +123,10 @@ class Requests:
         if response.is_success or response.status_code == 304:
             return response
         wait = retry_after(response.headers.get("retry-after"), self._system.now())
-        return error_of_answer(response.status_code, response.text, retry_after=wait, idempotency_key=key)
+        request = f"{method} {httpx.URL(url).path}"
+        return error_of_answer(
+            response.status_code, response.text, request=request, retry_after=wait, idempotency_key=key
+        )
 
 
 def is_passing(status: int, code: str) -> bool:
