@@ -2,13 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { problem } from '../../contract/problems.ts';
-import type { ObjectCache, Wanted } from './cache.ts';
-import { type Coding, chooseCoding } from './encoding.ts';
+import type { Wanted } from './cache.ts';
 import { originForm } from './framing.ts';
-import { wantedRange } from './range.ts';
-import { countedStatus, type ReadCounts } from './read-counts.ts';
-import type { Representation } from './representation.ts';
-import { cacheStatus, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
+import type { ObjectReplies } from './object-replies.ts';
+import type { ReadCounts } from './read-counts.ts';
+import { sendProblem, sendReply } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
 
 /** The answer to `GET /healthz`: `body`, with status 200 if healthy and 503 if not. */
@@ -19,9 +17,7 @@ export interface HealthReport {
 
 export interface AnswerOptions {
   readonly route: Route;
-  readonly cache: ObjectCache<Representation>;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
+  readonly replies: ObjectReplies;
   readonly health: () => HealthReport | Promise<HealthReport>;
   readonly isReady: () => boolean;
   /** Whether the request may, and does, ask for bytes that are not from the cache. */
@@ -38,7 +34,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => Pro
 const STARTING = problem('origin-unavailable', 'The service is starting: retry in 1 s.');
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { route, cache, nowMs, health, isReady, wantsNewest, counts } = options;
+  const { route, replies, health, isReady, wantsNewest, counts } = options;
 
   function answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const target = originForm(request.url as string);
@@ -52,47 +48,24 @@ export function createAnswer(options: AnswerOptions): Answer {
     }
     const routed = route(request.method as string, target);
     if (routed.kind === 'answer') {
-      sendAnswer(request, response, routed.status, routed.headers, routed.body);
+      sendReply(request, response, { status: routed.status, fields: routed.headers, body: routed.body });
       counts.add(routed.status, 'none');
       return null;
     }
-    const { key } = routed;
     const isPassedOver = wantsNewest(request);
-    const entry = isPassedOver ? undefined : cache.fresh(key);
-    const variant = entry?.view.ready(codingFor(request, entry.view));
-    if (entry === undefined || variant === undefined) {
-      return sendUnready(request, response, key, isPassedOver ? 'newest' : 'fresh');
-    }
-    sendObject(request, response, entry.view, variant, ageSeconds(entry.validatedAtMs), null);
-    counts.add(response.statusCode, 'hit');
+    const hit = isPassedOver ? null : replies.ready(routed.key, request);
+    if (hit === null) return sendRead(request, response, routed.key, isPassedOver ? 'newest' : 'fresh');
+    sendReply(request, response, hit);
     return null;
   }
 
-  function ageSeconds(validatedAtMs: number): number {
-    return Math.max(0, Math.floor((nowMs() - validatedAtMs) / 1000));
-  }
-
-  /** Sends an object that must first be fetched, revalidated or compressed, or a problem. */
-  async function sendUnready(
+  async function sendRead(
     request: IncomingMessage,
     response: ServerResponse,
     key: string,
     wanted: Wanted,
   ): Promise<void> {
-    const found = await cache.read(key, wanted);
-    if (found.kind === 'absent') {
-      sendAbsent(request, response, ageSeconds(found.validatedAtMs), found.provenance);
-    } else if (found.kind === 'unavailable') {
-      const seconds = Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000));
-      const document = problem('origin-unavailable', `The published data cannot be read: retry in ${seconds} s.`);
-      const status = cacheStatus(found.provenance, document.status, null);
-      sendProblem(request, response, document, ['Retry-After', String(seconds), 'Cache-Status', status]);
-    } else {
-      const { view, validatedAtMs } = found.entry;
-      const variant = await view.variant(codingFor(request, view), () => cache.resized(key));
-      sendObject(request, response, view, variant, ageSeconds(validatedAtMs), found.provenance);
-    }
-    counts.add(response.statusCode, found.kind === 'unavailable' ? 'none' : countedStatus(found.provenance));
+    sendReply(request, response, await replies.read(key, request, wanted));
   }
 
   /** Embedded only: a CDN has health checks of its own. */
@@ -101,14 +74,8 @@ export function createAnswer(options: AnswerOptions): Answer {
     const bytes = Buffer.from(canonicalJson(body));
     const fields = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
     fields.push('Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff');
-    sendAnswer(request, response, healthy ? 200 : 503, fields, bytes);
+    sendReply(request, response, { status: healthy ? 200 : 503, fields, body: bytes });
   }
 
   return answer;
-}
-
-function codingFor(request: IncomingMessage, representation: Representation): Coding {
-  if (request.headers.range !== undefined && wantedRange(request, representation) !== null) return 'identity';
-  const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
-  return chooseCoding(acceptEncoding, representation.identity.sizeBytes, representation.isText);
 }

@@ -2,12 +2,11 @@
  * Answers on connections whose request cannot be parsed: complete problem documents, written directly to the socket.
  * Then the connection is closed.
  */
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
-import type { FieldList } from './representation.ts';
-import { problemAnswer } from './respond.ts';
+import { type FieldList, headText } from './representation.ts';
+import { problemReply } from './respond.ts';
 
 /** How long a client may take to read its last answers before its connection is destroyed. */
 const LINGER_MS = 1_000;
@@ -21,6 +20,11 @@ export interface ClientError extends Error {
   readonly rawPacket?: Buffer;
   /** The position in the packet at which the parser stopped. */
   readonly bytesParsed?: number;
+}
+
+/** The error that node:http reports for a request that did not come in time. */
+export function requestTimeout(): ClientError {
+  return Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }
 
 /** The problem for the client; null if the client has gone. */
@@ -62,10 +66,9 @@ function isLongRequestLine(packet: Buffer | undefined): boolean {
 
 /** Writes a problem as the last answer of a connection. */
 export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldList): void {
-  const { fields, body } = problemAnswer(document, [...more, 'Date', new Date().toUTCString(), 'Connection', 'close']);
-  const lines = [`HTTP/1.1 ${document.status} ${STATUS_CODES[document.status] ?? document.title}`];
-  for (let index = 0; index < fields.length; index += 2) lines.push(`${fields[index]}: ${fields[index + 1]}`);
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
+  const last = ['Date', new Date().toUTCString(), 'Connection', 'close'];
+  const { status, fields, body } = problemReply(document, [...more, ...last]);
+  socket.end(`${headText(status, fields)}\r\n${body.toString()}`);
   // Not destroyed at once: if bytes of the client are unread, the kernel resets the connection and the client loses the
   // answer.
   cutOffSoon(socket);

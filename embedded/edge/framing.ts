@@ -64,7 +64,8 @@ export function framingFault(request: IncomingMessage, maxHeaderCount: number): 
   return null;
 }
 
-function isHost(text: string): boolean {
+/** Whether this is the value of a `Host` field (RFC 9110, section 7.2). */
+export function isHost(text: string): boolean {
   const match = HOST.exec(text);
   return match !== null && (match[1] === undefined || isIPv6(match[1]));
 }

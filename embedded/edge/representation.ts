@@ -1,7 +1,6 @@
 /** A stored object as the edge sends it: its bytes in each content coding, with the header fields of each. */
-
+import { STATUS_CODES } from 'node:http';
 import { statusOfObject } from '../../contract/edge-problems.ts';
-import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
@@ -44,35 +43,25 @@ export interface ByteRange {
   readonly last: number;
 }
 
-/** One coding of one object. Its header fields are ready, except those that change with time. */
+/** One coding of one object. */
 export class Variant {
   /** The bytes, or a string to be written as Latin-1. */
   readonly body: Buffer | string;
   /** Of the body. */
   readonly sizeBytes: number;
-  readonly #contentType: string;
-  readonly #ok: FieldList;
-  readonly #notModified: FieldList;
-  // Every reader within one second gets the same fields, so they are built once a second.
-  #hitAgeSeconds = -1;
-  #hitOk: FieldList = [];
-  #hitNotModified: FieldList = [];
+  readonly #coding: Coding;
+  readonly #object: ObjectHead;
+  readonly #link: string | null;
+  /** See {@link Variant.hitHead}. */
+  #okHead: string | null = null;
+  #notModifiedHead: string | null = null;
 
   constructor(body: Buffer, coding: Coding, object: ObjectHead, link: string | null) {
     this.body = body.length <= MAX_TEXT_BYTES ? body.toString('latin1') : body;
     this.sizeBytes = body.length;
-    const { contentType, cacheControl } = object.metadata;
-    // Weak for compressed bytes: the ETag names the plain bytes, and other bytes are sent (RFC 9110, section 8.8.3.3).
-    const etag = coding === 'identity' ? object.etag : `W/${object.etag}`;
-    const validators = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
-    if (link !== null) validators.push('Link', link);
-    // A 304 has them too: a new release may change them, and not the page.
-    if (contentType === PAGE_CONTENT_TYPE) validators.push(...PAGE_FIELDS);
-    const content = ['Content-Type', contentType, 'Content-Length', String(body.length)];
-    if (coding !== 'identity') content.push('Content-Encoding', coding);
-    this.#contentType = contentType;
-    this.#ok = [...content, ...ACCEPT_RANGES, ...NO_SNIFFING, ...validators];
-    this.#notModified = validators;
+    this.#coding = coding;
+    this.#object = object;
+    this.#link = link;
   }
 
   get bytes(): Buffer {
@@ -81,29 +70,52 @@ export class Variant {
 
   /** The fields of an answer with the object or with 304 (RFC 9110, section 15.4.5: a 304 repeats the validators). */
   fields(status: AnswerStatus, ageSeconds: number, cacheStatus: string): FieldList {
-    const fixed = status === 304 ? this.#notModified : this.#ok;
-    return [...fixed, 'Age', String(ageSeconds), 'Cache-Status', cacheStatus];
+    return [...this.#fixedFields(status), 'Age', String(ageSeconds), 'Cache-Status', cacheStatus];
   }
 
   /** Of an answer with a part of the body: only for plain bytes. */
   rangeFields({ first, last }: ByteRange, ageSeconds: number, cacheStatus: string): FieldList {
+    const { contentType } = this.#object.metadata;
     return [
-      ...['Content-Type', this.#contentType, 'Content-Length', String(last - first + 1)],
+      ...['Content-Type', contentType, 'Content-Length', String(last - first + 1)],
       ...['Content-Range', `bytes ${first}-${last}/${this.sizeBytes}`, ...ACCEPT_RANGES, ...NO_SNIFFING],
       ...this.fields(304, ageSeconds, cacheStatus),
     ];
   }
 
-  /** The same for a hit on a fresh entry. */
-  hitFields(status: AnswerStatus, ageSeconds: number): FieldList {
-    if (ageSeconds !== this.#hitAgeSeconds) {
-      const cacheStatus = `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}`;
-      this.#hitOk = this.fields(200, ageSeconds, cacheStatus);
-      this.#hitNotModified = this.fields(304, ageSeconds, cacheStatus);
-      this.#hitAgeSeconds = ageSeconds;
+  /**
+   * The head of an answer as it is sent, with the fields of {@link Variant.fields} that do not change with time. Made
+   * once: it is most of what the fast lane writes.
+   */
+  hitHead(status: 200 | 304): string {
+    if (status === 304) {
+      this.#notModifiedHead ??= headText(304, this.#fixedFields(304));
+      return this.#notModifiedHead;
     }
-    return status === 304 ? this.#hitNotModified : this.#hitOk;
+    this.#okHead ??= headText(200, this.#fixedFields(200));
+    return this.#okHead;
   }
+
+  #fixedFields(status: AnswerStatus): FieldList {
+    const { contentType, cacheControl } = this.#object.metadata;
+    // Weak for compressed bytes: the ETag names the plain bytes, and other bytes are sent (RFC 9110, section 8.8.3.3).
+    const etag = this.#coding === 'identity' ? this.#object.etag : `W/${this.#object.etag}`;
+    const validators = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
+    if (this.#link !== null) validators.push('Link', this.#link);
+    // A 304 has them too: a new release may change them, and not the page.
+    if (contentType === PAGE_CONTENT_TYPE) validators.push(...PAGE_FIELDS);
+    if (status === 304) return validators;
+    const content = ['Content-Type', contentType, 'Content-Length', String(this.sizeBytes)];
+    if (this.#coding !== 'identity') content.push('Content-Encoding', this.#coding);
+    return [...content, ...ACCEPT_RANGES, ...NO_SNIFFING, ...validators];
+  }
+}
+
+/** A status line and header fields as they are sent, without the empty line at the end. */
+export function headText(status: number, fields: FieldList): string {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}`];
+  for (let index = 0; index < fields.length; index += 2) lines.push(`${fields[index]}: ${fields[index + 1]}`);
+  return `${lines.join('\r\n')}\r\n`;
 }
 
 /** An object with its variants. Compressed variants are made on first use, and kept. */
@@ -127,7 +139,7 @@ export class Representation {
     this.#head = { etag: object.etag, sizeBytes: object.sizeBytes, metadata: object.metadata };
     this.#link = nextPageLink(key, object.metadata.nextCursor);
     const body = Buffer.from(object.body.buffer, object.body.byteOffset, object.body.byteLength);
-    this.identity = new Variant(body, 'identity', object, this.#link);
+    this.identity = new Variant(body, 'identity', this.#head, this.#link);
   }
 
   /** The memory that it takes, in bytes. */

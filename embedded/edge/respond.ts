@@ -1,11 +1,11 @@
-/** Writes answers to connections. */
+/** Makes answers, and hands them to node:http. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
-import { HIT, type Provenance } from './cache.ts';
+import type { Provenance } from './cache.ts';
 import { wantedRange } from './range.ts';
 import { ACCEPT_RANGES, CORS_FIELDS, type FieldList, type Representation, type Variant } from './representation.ts';
 
@@ -40,78 +40,74 @@ export function cacheStatus(
 
 const ORIGIN_STATUS = { 'not-modified': 304, absent: 404, failed: 503 } as const;
 
-/**
- * Sends an object, or the range of it that the client wants, or 304 if the client has it. `provenance` null: a hit on a
- * fresh entry.
- */
-export function sendObject(
-  request: IncomingMessage,
-  response: ServerResponse,
+/** An answer that is complete except for its framing. A HEAD gets the fields alone. */
+export interface Reply {
+  readonly status: number;
+  readonly fields: FieldList;
+  /** The bytes, or a string to be written as Latin-1. Empty: there is no body. */
+  readonly body: Buffer | string;
+}
+
+/** What a reader asks of an object: all that the answer depends on. node:http's requests are of this shape. */
+export type Asked = Pick<IncomingMessage, 'method' | 'headers'>;
+
+/** The answer with an object, with the range of it that the client wants, or 304 if the client has it. */
+export function objectReply(
+  asked: Asked,
   representation: Representation,
   variant: Variant,
   ageSeconds: number,
-  provenance: Provenance | null,
-): void {
-  const ifNoneMatch = request.headers['if-none-match'];
-  const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, representation.etag);
-  if (
-    request.headers.range !== undefined &&
-    !isCurrent &&
-    sendRange(request, response, representation, ageSeconds, provenance ?? HIT)
-  )
-    return;
+  provenance: Provenance,
+): Reply {
+  const isCurrent = hasCurrent(asked, representation);
+  if (asked.headers.range !== undefined && !isCurrent) {
+    const ranged = rangeReply(asked, representation, ageSeconds, provenance);
+    if (ranged !== null) return ranged;
+  }
   const status = isCurrent ? 304 : representation.status;
-  const fields =
-    provenance === null
-      ? variant.hitFields(status, ageSeconds)
-      : variant.fields(status, ageSeconds, cacheStatus(provenance, status, ageSeconds, representation.status));
-  response.writeHead(status, fields as string[]);
-  if (isCurrent || request.method === 'HEAD') response.end();
-  else response.end(variant.body, 'latin1');
+  const cached = cacheStatus(provenance, status, ageSeconds, representation.status);
+  return { status, fields: variant.fields(status, ageSeconds, cached), body: isCurrent ? '' : variant.body };
 }
 
-/** Sends 206 or 416. False: nothing is sent, because the client is to get the whole object. */
-function sendRange(
-  request: IncomingMessage,
-  response: ServerResponse,
+/** Whether the client has the object already. */
+export function hasCurrent({ headers }: Asked, { etag }: Representation): boolean {
+  const ifNoneMatch = headers['if-none-match'];
+  return ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);
+}
+
+/** 206 or 416. Null: the client is to get the whole object. */
+function rangeReply(
+  asked: Asked,
   representation: Representation,
   ageSeconds: number,
   provenance: Provenance,
-): boolean {
+): Reply | null {
   const { identity } = representation;
-  const range = wantedRange(request, representation);
+  const range = wantedRange(asked, representation);
+  if (range === null) return null;
   if (range === 'unsatisfiable') {
     const document = problem(
       'range-not-satisfiable',
       `The body has ${identity.sizeBytes} bytes: ask for some of them.`,
     );
-    sendProblem(request, response, document, ['Content-Range', `bytes */${identity.sizeBytes}`, ...ACCEPT_RANGES]);
-  } else if (range !== null) {
-    const status = cacheStatus(provenance, 206, ageSeconds);
-    response.writeHead(206, identity.rangeFields(range, ageSeconds, status) as string[]);
-    const { body } = identity;
-    const part =
-      typeof body === 'string' ? body.slice(range.first, range.last + 1) : body.subarray(range.first, range.last + 1);
-    response.end(part, 'latin1');
+    return problemReply(document, ['Content-Range', `bytes */${identity.sizeBytes}`, ...ACCEPT_RANGES]);
   }
-  return range !== null;
+  const status = cacheStatus(provenance, 206, ageSeconds);
+  const { body } = identity;
+  const part =
+    typeof body === 'string' ? body.slice(range.first, range.last + 1) : body.subarray(range.first, range.last + 1);
+  return { status: 206, fields: identity.rangeFields(range, ageSeconds, status), body: part };
 }
 
-/** Sends an answer that is complete except for its framing. A HEAD gets the fields alone. */
-export function sendAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  fields: FieldList,
-  body: Buffer,
-): void {
+/** Hands an answer to node:http. */
+export function sendReply(request: IncomingMessage, response: ServerResponse, { status, fields, body }: Reply): void {
   response.writeHead(status, fields as string[]);
   if (request.method === 'HEAD' || body.length === 0) response.end();
-  else response.end(body);
+  else response.end(body, 'latin1');
 }
 
-/** The fields and the body of a problem document (RFC 9457). `no-store`, unless `more` says otherwise. */
-export function problemAnswer(document: Problem, more: FieldList = []): { fields: FieldList; body: Buffer } {
+/** A problem document (RFC 9457). `no-store`, unless `more` says otherwise. */
+export function problemReply(document: Problem, more: FieldList = []): Reply & { readonly body: Buffer } {
   const body = Buffer.from(canonicalJson(document as unknown as Json));
   const cacheControl = more.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'];
   const fields = [
@@ -121,7 +117,7 @@ export function problemAnswer(document: Problem, more: FieldList = []): { fields
     ...['X-Content-Type-Options', 'nosniff'],
     ...more,
   ];
-  return { fields, body };
+  return { status: document.status, fields, body };
 }
 
 export function sendProblem(
@@ -130,19 +126,20 @@ export function sendProblem(
   document: Problem,
   more: FieldList = [],
 ): void {
-  const { fields, body } = problemAnswer(document, more);
-  sendAnswer(request, response, document.status, fields, body);
+  sendReply(request, response, problemReply(document, more));
 }
 
 /** The 404 of a missing key. It is cached as briefly as an object that may replace it. */
-export function sendAbsent(
-  request: IncomingMessage,
-  response: ServerResponse,
-  ageSeconds: number,
-  provenance: Provenance,
-): void {
-  sendProblem(request, response, NOT_FOUND_PROBLEM, [
+export function absentReply(ageSeconds: number, provenance: Provenance): Reply {
+  return problemReply(NOT_FOUND_PROBLEM, [
     ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, 'Age', String(ageSeconds)],
     ...['Cache-Status', cacheStatus(provenance, 404, ageSeconds)],
   ]);
+}
+
+/** The 503 of a key that cannot be read. */
+export function unavailableReply(retrySeconds: number, provenance: Provenance): Reply {
+  const document = problem('origin-unavailable', `The published data cannot be read: retry in ${retrySeconds} s.`);
+  const status = cacheStatus(provenance, document.status, null);
+  return problemReply(document, ['Retry-After', String(retrySeconds), 'Cache-Status', status]);
 }

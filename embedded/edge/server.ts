@@ -6,6 +6,7 @@
  * its URL, one for its object, ready header fields and ready bytes.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
 import { cacheTagOf, parsePublicKey } from '../../contract/public-objects.ts';
@@ -13,12 +14,14 @@ import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { createObjectCache } from './cache.ts';
-import { type ClientError, clientErrorProblem, cutOffSoon, writeLastAnswer } from './client-errors.ts';
+import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
 import { answersBefore, type Connection, createConnections, isStillOwed, owe } from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
+import { createFastLane, type FastLane } from './fast-lane.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
 import { createLaterVersions } from './later-version.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
+import { createObjectReplies } from './object-replies.ts';
 import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
@@ -36,6 +39,8 @@ export interface EdgeServerOptions {
   readonly wantsNewest?: (request: IncomingMessage) => boolean;
   /** Takes requests that are not the edge's, with any method, also before the edge is ready. */
   readonly divert?: Divert;
+  /** Whether plain reads are answered without node:http (fast-lane.ts). Default: they are. */
+  readonly fastLane?: boolean;
   /** Counts the answers to readers. */
   readonly counts?: ReadCounts;
   /** Receives faults for operators: failed reads of the store, faults of the edge itself. Never requests. */
@@ -66,7 +71,9 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
-  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest, counts });
+  const route = loadRouter();
+  const replies = createObjectReplies({ cache, nowMs, counts });
+  const answer = createAnswer({ route, replies, health, isReady, wantsNewest, counts });
   const connections = createConnections();
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
@@ -183,6 +190,15 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   server.on('checkExpectation', (request, response) => onRequest(request, response));
   server.on('connect', onConnect);
 
+  if (options.fastLane ?? true) {
+    putInFront(server, limits, (handOver) =>
+      createFastLane({
+        ...{ route, cache, replies, counts, nowMs, limits, isReady, handOver },
+        timedOut: (socket) => onClientError(requestTimeout(), socket),
+      }),
+    );
+  }
+
   function purge(targets: PurgeTargets): void {
     const tags = targets === 'everything' ? null : new Set<string | null>(targets.tags);
     cache.drop((key) => {
@@ -191,4 +207,35 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     });
   }
   return { server, purge };
+}
+
+/**
+ * Has the lane handle new connections. node:http gets those that the lane hands over, by the listener that it has set for
+ * all of them, and its way of closing connections closes those of the lane too.
+ */
+function putInFront(
+  server: Server,
+  { checkIntervalMs }: EdgeLimits,
+  create: (handOver: (socket: Socket) => void) => FastLane,
+): void {
+  const [listener, ...more] = server.listeners('connection');
+  // So it is in Node 24 (a test says so). If a later one does it differently, node:http handles all connections.
+  if (listener === undefined || more.length > 0) return;
+  const lane = create((socket) => Reflect.apply(listener, server, [socket]));
+  server.removeAllListeners('connection');
+  server.on('connection', lane.take);
+  const { closeAllConnections, closeIdleConnections } = server;
+  server.closeAllConnections = () => {
+    lane.closeAll();
+    closeAllConnections.call(server);
+  };
+  server.closeIdleConnections = () => {
+    lane.closeIdle();
+    closeIdleConnections.call(server);
+  };
+  let checking: NodeJS.Timeout | undefined;
+  server.on('listening', () => {
+    checking = setInterval(lane.check, checkIntervalMs).unref();
+  });
+  server.on('close', () => clearInterval(checking));
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { DivertedHandler } from '../edge/divert.ts';
 import { CORS_FIELDS } from '../edge/representation.ts';
-import { sendAnswer } from '../edge/respond.ts';
+import { sendReply } from '../edge/respond.ts';
 
 export const MIRROR_URL = '/api/v1/mirror';
 
@@ -26,7 +26,7 @@ export function divertMirror(document: () => MirrorDocument): (request: Incoming
     const body = Buffer.from(canonicalJson(document() as unknown as Json));
     const fields = ['Content-Type', 'application/json', 'Content-Length', String(body.length)];
     fields.push('Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', ...CORS_FIELDS);
-    sendAnswer(request, response, 200, fields, body);
+    sendReply(request, response, { status: 200, fields, body });
   };
   return ({ method, url }) => (url === MIRROR_URL && (method === 'GET' || method === 'HEAD') ? answer : null);
 }

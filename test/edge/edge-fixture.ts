@@ -74,6 +74,8 @@ export interface Edge {
 
 export async function startEdge(options: {
   readonly limits?: Partial<EdgeLimits>;
+  /** Default: on, as in the service. */
+  readonly fastLane?: boolean;
   readonly health?: () => HealthReport | Promise<HealthReport>;
   readonly isReady?: () => boolean;
   readonly divert?: Divert;
@@ -87,6 +89,7 @@ export async function startEdge(options: {
     nowMs: () => clock.nowMs,
     health: options.health ?? (() => ({ healthy: true, body: { status: 'ok' } })),
     report: (_what, cause) => reports.push(cause),
+    ...(options.fastLane === undefined ? {} : { fastLane: options.fastLane }),
     ...(options.isReady && { isReady: options.isReady }),
     ...(options.divert && { divert: options.divert }),
     ...(options.wantsNewest && { wantsNewest: options.wantsNewest }),

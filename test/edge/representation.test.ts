@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { PUBLIC_CACHE_CONTROL, publicKey } from '../../contract/public-objects.ts';
-import { Representation } from '../../embedded/edge/representation.ts';
+import { headText, Representation } from '../../embedded/edge/representation.ts';
 import type { ETag } from '../../storage/object-store.ts';
 
 const TEXT = 'tide'.repeat(1_000);
@@ -55,10 +55,11 @@ test('the plain variant is there without being made', async () => {
   expect(made).not.toHaveBeenCalled();
 });
 
-test('the fields of a hit follow its age', () => {
+test('the head of a hit has the fields that do not change with time, and is made once', () => {
   const { identity } = represent(TEXT);
-  const tail = (ageSeconds: number) => identity.hitFields(200, ageSeconds).slice(-4);
-  expect(tail(3)).toEqual(['Age', '3', 'Cache-Status', 'Tidemark; hit; ttl=12']);
-  expect(tail(4)).toEqual(['Age', '4', 'Cache-Status', 'Tidemark; hit; ttl=11']);
-  expect(identity.hitFields(200, 4)).toBe(identity.hitFields(200, 4));
+  const fields = identity.fields(200, 3, 'Tidemark; hit; ttl=12');
+  expect(fields.slice(-4)).toEqual(['Age', '3', 'Cache-Status', 'Tidemark; hit; ttl=12']);
+  expect(identity.hitHead(200)).toBe(headText(200, fields.slice(0, -4)));
+  expect(identity.hitHead(304)).toBe(headText(304, identity.fields(304, 3, '').slice(0, -4)));
+  expect(identity.hitHead(200)).toBe(identity.hitHead(200));
 });

@@ -253,7 +253,8 @@ describe('pipelines', () => {
   });
 
   test('requests that wait for the store count until they are answered', async () => {
-    const gated = await startEdge({ limits: { maxPipelined: 3 } });
+    // The fast lane has one request of a connection at a time.
+    const gated = await startEdge({ limits: { maxPipelined: 3 }, fastLane: false });
     const gate = Promise.withResolvers<void>();
     gated.objects.gate = gate.promise;
     const socket = connect(gated.port, '127.0.0.1').setNoDelay();
