@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly markets: number;
   /** How often each contestant is measured. */
   readonly rounds: number;
+  /** Measures only the cases whose titles contain it. Empty: all. For `read`. */
+  readonly only: string;
   readonly workspace: Workspace;
 }
 
