@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Measures only the cases whose titles contain it. Empty: all. For `read`. */
   readonly only: string;
+  /** Instead of measuring: where the processor time goes. For `read`. */
+  readonly profile: boolean;
   readonly workspace: Workspace;
 }
 

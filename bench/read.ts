@@ -15,12 +15,15 @@ import { PLACEMENT } from './processor-time.ts';
 import { type Agreed, agree } from './read/agreement.ts';
 import { MARKET, READ_CASES, type ReadCase } from './read/cases.ts';
 import { type Contestant, contest, type Turn } from './read/contest.ts';
+import { profiledInto, topFunctions } from './read/profile.ts';
 import { publishSite, type ReadSite } from './read/site.ts';
 import { median, ratios } from './rounds.ts';
 import { ask, type Server, startScript } from './server-process.ts';
 import { number, printHeading, printTable, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
-import { missing } from './wrk.ts';
+import { load, missing } from './wrk.ts';
+
+const EDGE = 'children/edge-child.ts';
 
 /** A quick run asks for fewer markets. */
 const QUICK_MARKETS = 100;
@@ -32,7 +35,7 @@ interface Result {
   readonly turns: Readonly<Record<string, readonly Turn[]>>;
 }
 
-export async function benchRead({ quick, full, only, rounds, workspace }: BenchOptions): Promise<void> {
+export async function benchRead({ quick, full, only, profile, rounds, workspace }: BenchOptions): Promise<void> {
   printHeading(
     'read',
     'wrk, 1 thread and 64 connections: the embedded edge; nginx with one worker over the same bytes as files, with the',
@@ -45,7 +48,12 @@ export async function benchRead({ quick, full, only, rounds, workspace }: BenchO
     return;
   }
   const site = await publishSite(workspace);
-  const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [site.folder]);
+  const cases = READ_CASES.filter(({ title }) => title.includes(only));
+  if (profile) {
+    await printProfiles(workspace, site, cases, quick);
+    return;
+  }
+  const edge = await startScript(workspace, 'edge', EDGE, [site.folder]);
   const fieldsOf = async (path: string) => {
     await ask(edge, path, {});
     // The second answer is a hit, as under load.
@@ -56,7 +64,7 @@ export async function benchRead({ quick, full, only, rounds, workspace }: BenchO
   const fastify = full ? await startFastify(workspace, site) : null;
 
   const results: Result[] = [];
-  for (const item of READ_CASES.filter(({ title }) => title.includes(only))) {
+  for (const item of cases) {
     const seconds = quick ? 1 : item.seconds;
     results.push(await measure({ workspace, site, edge, nginx, fastify, rounds, quick }, item, seconds));
   }
@@ -83,9 +91,7 @@ interface Setting {
 
 async function measure(setting: Setting, item: ReadCase, seconds: number): Promise<Result> {
   const { workspace, site, edge, nginx, fastify, rounds, quick } = setting;
-  const { asked } = item;
-  const file = 'markets' in asked ? site.addMarkets(quick ? QUICK_MARKETS : asked.markets) : null;
-  const path = 'path' in asked ? asked.path : (readFileSync(file as string, 'utf8').split('\n')[0] as string);
+  const { path, file } = pathsOf(site, item, quick);
   // Fastify has the sample alone.
   const peers = [edge, nginx, ...(fastify !== null && file === null ? [fastify] : [])];
   const agreed = await agree(peers, item, path);
@@ -106,6 +112,13 @@ async function measure(setting: Setting, item: ReadCase, seconds: number): Promi
   return { item, agreed, turns };
 }
 
+/** Where many paths are asked for: the file that has them, and the first of them. */
+function pathsOf(site: ReadSite, { asked }: ReadCase, quick: boolean): { path: string; file: string | null } {
+  if ('path' in asked) return { path: asked.path, file: null };
+  const file = site.addMarkets(quick ? QUICK_MARKETS : asked.markets);
+  return { path: readFileSync(file, 'utf8').split('\n')[0] as string, file };
+}
+
 /** Records what the edge answers when its object is fresh in memory, and starts a server that repeats it. */
 async function startReplay(
   workspace: Workspace,
@@ -120,6 +133,27 @@ async function startReplay(
   const file = join(workspace.folder('replay'), 'recording.json');
   writeFileSync(file, JSON.stringify(recording));
   return startScript(workspace, 'node:http', 'peers/replay.ts', [file]);
+}
+
+const FUNCTIONS_SHOWN = 15;
+
+/** Each case with an edge of its own, without peers. */
+async function printProfiles(
+  workspace: Workspace,
+  site: ReadSite,
+  cases: readonly ReadCase[],
+  quick: boolean,
+): Promise<void> {
+  for (const item of cases) {
+    const folder = workspace.folder('profile');
+    const edge = await startScript(workspace, 'edge', EDGE, [site.folder], profiledInto(folder));
+    const { path, file } = pathsOf(site, item, quick);
+    const { headers } = (await agree([edge], item, path)).get('edge') as Agreed;
+    const paths = file === null ? { path } : { file, seed: 0 };
+    await load(workspace, { origin: `http://127.0.0.1:${edge.port}`, headers, paths }, quick ? 1 : item.seconds);
+    await edge.stop();
+    printTable([`${item.title}: function`, 'own time'], topFunctions(folder, FUNCTIONS_SHOWN));
+  }
 }
 
 const perCpuSecond = (turns: readonly Turn[] = []) => turns.map(({ requestsPerCpuSecond }) => requestsPerCpuSecond);

@@ -21,7 +21,7 @@ export interface Contestant {
   target(round: number): Target;
 }
 
-/** The turns of each server, in order of rounds. Before the first one, each answers for a second that does not count. */
+/** The turns of each server, in order of rounds. Before the first one, each answers for a while that does not count. */
 export async function contest<Name extends string>(
   workspace: Workspace,
   rounds: number,
@@ -30,7 +30,7 @@ export async function contest<Name extends string>(
 ): Promise<{ readonly [Key in Name]: readonly Turn[] }> {
   const names = Object.keys(contestants) as Name[];
   const turns = Object.fromEntries(names.map((name) => [name, [] as Turn[]])) as Record<Name, Turn[]>;
-  for (const name of names) await load(workspace, contestants[name].target(0), 1);
+  for (const name of names) await load(workspace, contestants[name].target(0), Math.ceil(seconds / 3));
   const runs = names.map((name) => [
     name,
     async (round: number) => {
