@@ -13,15 +13,20 @@ import { startNginx } from './peers/nginx.ts';
 import type { Recording } from './peers/replay.ts';
 import { PLACEMENT } from './processor-time.ts';
 import { type Agreed, agree } from './read/agreement.ts';
-import { MARKET, READ_CASES, type ReadCase } from './read/cases.ts';
+import { HOT, MARKET, READ_CASES, type ReadCase } from './read/cases.ts';
 import { type Contestant, contest, type Turn } from './read/contest.ts';
+import { MEMORY_COLUMNS, memoryRows } from './read/memory.ts';
 import { profiledInto, topFunctions } from './read/profile.ts';
 import { publishSite, type ReadSite } from './read/site.ts';
+import { STEADY_COLUMNS, steadyRows } from './read/steady.ts';
 import { median, ratios } from './rounds.ts';
 import { ask, type Server, startScript } from './server-process.ts';
 import { number, printHeading, printTable, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
 import { load, missing } from './wrk.ts';
+
+/** Of the memory. */
+const CACHED_MARKETS = 100_000;
 
 const EDGE = 'children/edge-child.ts';
 
@@ -70,6 +75,17 @@ export async function benchRead({ quick, full, only, profile, rounds, workspace 
   }
   printRatios(results);
   printRates(results);
+  const hot = results.find(({ item }) => item === HOT)?.turns;
+  if (hot !== undefined) {
+    const highest = [hot.edge, hot.nginx].map((turns = []) =>
+      median(turns.map(({ requestsPerSecond }) => requestsPerSecond)),
+    );
+    const offered = { path: MARKET, requestsPerSecond: Math.min(...highest) / 2, seconds: quick ? 1 : HOT.seconds };
+    const rows = await steadyRows(workspace, { edge, nginx }, { rounds, ...offered });
+    printTable(STEADY_COLUMNS, rows);
+  }
+  const file = site.addMarkets(quick ? QUICK_MARKETS : CACHED_MARKETS);
+  printTable(MEMORY_COLUMNS, await memoryRows(workspace, site.folder, file));
   for (const server of [edge, nginx, fastify]) await server?.stop();
 }
 

@@ -1,5 +1,5 @@
 /** nginx with one worker, serving the published bytes as plain files with the header fields of the edge. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -58,9 +58,14 @@ export async function startNginx(workspace: Workspace, site: NginxSite, fields: 
 }
 
 /**
- * About as many files as the edge keeps bodies in its memory, if the process may open so many. Each is an open file.
+ * How many files nginx keeps open: as many as the edge keeps bodies of 1.1 KB in its 128 MiB, if the limits of this machine
+ * let a process open so many.
  */
-const OPEN_FILES = 16_000;
+export const NGINX_OPEN_FILES = Math.min(40_000, openFilesLimit() - 2_048);
+
+function openFilesLimit(): number {
+  return Number(/^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
+}
 
 /**
  * The configuration of a careful operator: sendfile, open files cached as long as the edge holds objects fresh, no access
@@ -71,7 +76,7 @@ function configText(folder: string, port: number, fields: NginxFields): string {
   return `
 daemon off;
 worker_processes 1;
-worker_rlimit_nofile ${OPEN_FILES + 2_048};
+worker_rlimit_nofile ${NGINX_OPEN_FILES + 2_048};
 pcre_jit on;
 ${userInfo().uid === 0 ? `user ${userInfo().username};` : ''}
 pid nginx.pid;
@@ -82,7 +87,7 @@ http {
   sendfile on;
   tcp_nopush on;
   tcp_nodelay on;
-  open_file_cache max=${OPEN_FILES} inactive=60s;
+  open_file_cache max=${NGINX_OPEN_FILES} inactive=60s;
   open_file_cache_valid 15s;
   keepalive_requests 1000000000;
   keepalive_timeout 65s${has(fields.market, 'keep-alive') ? ' 65s' : ''};
