@@ -10,6 +10,10 @@ export interface BenchOptions {
   readonly markets: number;
   /** How often each contestant is measured. */
   readonly rounds: number;
+  /** Measures only the cases whose titles contain it. Empty: all. For `read`. */
+  readonly only: string;
+  /** Instead of measuring: where the processor time goes. For `read`. */
+  readonly profile: boolean;
   readonly workspace: Workspace;
 }
 

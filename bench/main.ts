@@ -44,6 +44,8 @@ const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …
   --full         the sizes that docs/benchmarks.md names: takes an hour and more
   --markets N    how many markets publish-one, -many and -all take (default 20000; with --full 100000)
   --rounds N     how often each contestant is measured (default 5)
+  --only TEXT    of read: only the cases whose titles contain it, e.g. 304
+  --profile      of read: shows where the time of the edge goes, instead
   --folder PATH  where temporary folders are made (default the system's; a tmpfs shows what fsync costs)
   --help         prints this`;
 
@@ -52,6 +54,8 @@ const OPTIONS = {
   full: { type: 'boolean', default: false },
   markets: { type: 'string' },
   rounds: { type: 'string' },
+  only: { type: 'string', default: '' },
+  profile: { type: 'boolean', default: false },
   folder: { type: 'string' },
 } as const;
 
@@ -59,10 +63,12 @@ async function main(): Promise<void> {
   const { values, positionals } = readCommandLine(USAGE, OPTIONS, 'words');
   const unknown = positionals.find((name) => !(name in BENCHMARKS));
   if (unknown !== undefined) refuseArguments(`There is no benchmark ${JSON.stringify(unknown)}`, USAGE);
-  const { quick, full, folder } = values;
+  const { quick, full, only, profile, folder } = values;
   const options = {
     quick,
     full,
+    only,
+    profile,
     markets: count('--markets', values.markets, quick ? 300 : full ? 100_000 : 20_000),
     rounds: count('--rounds', values.rounds, quick ? 1 : 5),
     workspace: new Workspace(folder),

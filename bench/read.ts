@@ -1,130 +1,148 @@
 /**
- * Reading: the embedded edge, against nginx serving the same bytes from files, and against Fastify answering the same
- * URLs from rows in SQLite; and against node:http repeating one answer, which is as fast as the edge could ever be. Each
- * in its own process, under load from wrk in turns.
+ * Reading: the embedded edge, against nginx with one worker over the same bytes as files. The measure is what a second of
+ * the server's processor time answers, because the load takes its share of the machine. node:http that repeats one answer
+ * is the floor: what an edge on node:http could do at most. With --full also Fastify, which answers from rows in SQLite.
  */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { parsePublicKey, publicKey, publicPath } from '../contract/public-objects.ts';
-import { MARKETS_URL, marketUrl } from '../contract/routes.ts';
-import { COMPRESSIBLE_MIN_BYTES } from '../embedded/edge/encoding.ts';
-import { publish } from '../publisher/publish.ts';
-import { openDirectoryObjects } from '../storage/directory-objects.ts';
-import type { ObjectStore } from '../storage/object-store.ts';
-import { readAll } from '../storage/paging.ts';
-import { MARKET_INDEX, marketKey } from '../storage/records/markets.ts';
-import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
+import { MARKETS_URL } from '../contract/routes.ts';
 import type { BenchOptions } from './benchmark.ts';
-import { DEPLOYMENT } from './deployment.ts';
-import { fillPeerDatabase, type PeerMarket } from './peers/fastify-database.ts';
-import { type SiteFile, startNginx } from './peers/nginx.ts';
+import { fillPeerDatabase } from './peers/fastify-database.ts';
+import { startNginx } from './peers/nginx.ts';
 import type { Recording } from './peers/replay.ts';
-import { interleave, median, ratios } from './rounds.ts';
+import { PLACEMENT } from './processor-time.ts';
+import { type Agreed, agree } from './read/agreement.ts';
+import { HOT, MARKET, READ_CASES, type ReadCase } from './read/cases.ts';
+import { type Contestant, contest, type Turn } from './read/contest.ts';
+import { MEMORY_COLUMNS, memoryRows } from './read/memory.ts';
+import { profiledInto, topFunctions } from './read/profile.ts';
+import { publishSite, type ReadSite } from './read/site.ts';
+import { STEADY_COLUMNS, steadyRows } from './read/steady.ts';
+import { median, ratios } from './rounds.ts';
 import { ask, type Server, startScript } from './server-process.ts';
-import { dependenciesOn, ingest } from './synthetic-ledger.ts';
-import { readSample } from './synthetic-markets.ts';
-import { bytes, number, printHeading, printTable, withSpread } from './table.ts';
+import { number, printHeading, printTable, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
-import { type Load, load, missing } from './wrk.ts';
+import { load, missing } from './wrk.ts';
 
-interface Case {
-  readonly title: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Asks again for what the server has named, so that it answers 304. */
-  readonly revalidates: boolean;
+/** Of the memory. */
+const CACHED_MARKETS = 100_000;
+
+const EDGE = 'children/edge-child.ts';
+
+/** A quick run asks for fewer markets. */
+const QUICK_MARKETS = 100;
+
+interface Result {
+  readonly item: ReadCase;
+  readonly agreed: ReadonlyMap<string, Agreed>;
+  /** By the name of the server. */
+  readonly turns: Readonly<Record<string, readonly Turn[]>>;
 }
 
-interface Published {
-  /** Of the directory store. */
-  readonly folder: string;
-  readonly files: readonly SiteFile[];
-  readonly nextCursor: string | null;
-  readonly markets: readonly PeerMarket[];
-}
-
-const MARKET = marketUrl('gold-usd');
-
-const CASES: readonly Case[] = [
-  { title: 'one market', path: MARKET, headers: {}, revalidates: false },
-  // Below 1,000 bytes the edge, like CloudFront, compresses nothing: this is what negotiating costs.
-  { title: 'one market, any', path: MARKET, headers: { 'Accept-Encoding': 'gzip, br' }, revalidates: false },
-  { title: 'list page', path: MARKETS_URL, headers: {}, revalidates: false },
-  { title: 'list page, gzip', path: MARKETS_URL, headers: { 'Accept-Encoding': 'gzip' }, revalidates: false },
-  { title: 'list page, br', path: MARKETS_URL, headers: { 'Accept-Encoding': 'br' }, revalidates: false },
-  { title: 'one market, 304', path: MARKET, headers: {}, revalidates: true },
-];
-
-const SECONDS = 2;
-
-export async function benchRead({ quick, rounds, workspace }: BenchOptions): Promise<void> {
+export async function benchRead({ quick, full, only, profile, rounds, workspace }: BenchOptions): Promise<void> {
   printHeading(
     'read',
-    'wrk, 1 thread and 64 connections: the embedded edge; nginx with one worker over the same bytes as files, ready',
-    'compressed; Fastify over rows in SQLite, which renders and compresses each answer; node:http repeating one answer.',
+    'wrk, 1 thread and 64 connections: the embedded edge; nginx with one worker over the same bytes as files, with the',
+    'same header fields, ready compressed; node:http repeating one answer. Requests per second of processor time of',
+    `the server, user and system. ${PLACEMENT}`,
   );
   const reason = missing('wrk', 'wrk') ?? missing('nginx', 'nginx');
   if (reason !== null) {
     console.log(`  Skipped: ${reason}\n`);
     return;
   }
-  const published = await publishSample(workspace);
-  const database = join(workspace.folder('fastify'), 'peer.sqlite');
-  fillPeerDatabase(database, published.markets);
-  const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [published.folder]);
-  const nginx = await startNginx(workspace, published.files, published.nextCursor);
-  const fastify = await startScript(workspace, 'fastify', 'peers/fastify-sqlite.ts', [database]);
-
-  const table: string[][] = [];
-  for (const [place, item] of CASES.entries()) {
-    const agreed = await agree([edge, nginx, fastify], item);
-    // The quick version loads the servers once, and only looks at the other answers.
-    if (quick && place > 0) continue;
-    const replay = await startReplay(workspace, edge, item, agreed);
-    const servers = { edge, nginx, fastify, replay };
-    table.push(...(await measure(workspace, item, agreed, servers, rounds, quick ? 1 : SECONDS)));
-    await replay.stop();
+  const site = await publishSite(workspace);
+  const cases = READ_CASES.filter(({ title }) => title.includes(only));
+  if (profile) {
+    await printProfiles(workspace, site, cases, quick);
+    return;
   }
-  printTable(['', 'body', 'requests/s', 'p99, ms', 'edge to this one'], table);
-  for (const server of [edge, nginx, fastify]) await server.stop();
+  const edge = await startScript(workspace, 'edge', EDGE, [site.folder]);
+  const fieldsOf = async (path: string) => {
+    await ask(edge, path, {});
+    // The second answer is a hit, as under load.
+    return (await ask(edge, path, {})).rawFields;
+  };
+  const fields = { list: await fieldsOf(MARKETS_URL), market: await fieldsOf(MARKET) };
+  const nginx = await startNginx(workspace, site.nginx, fields);
+  const fastify = full ? await startFastify(workspace, site) : null;
+
+  const results: Result[] = [];
+  for (const item of cases) {
+    const seconds = quick ? 1 : item.seconds;
+    results.push(await measure({ workspace, site, edge, nginx, fastify, rounds, quick }, item, seconds));
+  }
+  printRatios(results);
+  printRates(results);
+  const hot = results.find(({ item }) => item === HOT)?.turns;
+  if (hot !== undefined) {
+    const highest = [hot.edge, hot.nginx].map((turns = []) =>
+      median(turns.map(({ requestsPerSecond }) => requestsPerSecond)),
+    );
+    const offered = { path: MARKET, requestsPerSecond: Math.min(...highest) / 2, seconds: quick ? 1 : HOT.seconds };
+    const rows = await steadyRows(workspace, { edge, nginx }, { rounds, ...offered });
+    printTable(STEADY_COLUMNS, rows);
+  }
+  const file = site.addMarkets(quick ? QUICK_MARKETS : CACHED_MARKETS);
+  printTable(MEMORY_COLUMNS, await memoryRows(workspace, site.folder, file));
+  for (const server of [edge, nginx, fastify]) await server?.stop();
 }
 
-/** The request fields for each server, and the size of its answer's body. */
-type Agreed = ReadonlyMap<string, { readonly headers: Readonly<Record<string, string>>; readonly sizeBytes: number }>;
+async function startFastify(workspace: Workspace, site: ReadSite): Promise<Server> {
+  const database = join(workspace.folder('fastify'), 'peer.sqlite');
+  fillPeerDatabase(database, site.markets);
+  return startScript(workspace, 'Fastify', 'peers/fastify-sqlite.ts', [database]);
+}
 
-/** Sees that all servers answer with the same content, so that the load compares like with like. */
-async function agree(servers: readonly Server[], { title, path, headers, revalidates }: Case): Promise<Agreed> {
-  const agreed = new Map<string, { headers: Readonly<Record<string, string>>; sizeBytes: number }>();
-  let expected: unknown;
-  for (const server of servers) {
-    const { status, etag, body, coding } = await ask(server, path, headers);
-    const content = JSON.parse(decoded(body, coding).toString('utf8'));
-    // Cursors are each server's own.
-    if (content.page !== undefined) content.page = typeof content.page.nextCursor;
-    expected ??= content;
-    const wanted = headers['Accept-Encoding'] ?? 'identity';
-    const isAsWanted = wanted.includes(coding) || (coding === 'identity' && body.length < COMPRESSIBLE_MIN_BYTES);
-    if (status !== 200 || !isAsWanted || !isDeepStrictEqual(content, expected)) {
-      throw new Error(`${server.name} does not answer "${title}" as the others do: ${status}, ${coding}`);
-    }
-    if (!revalidates) {
-      agreed.set(server.name, { headers, sizeBytes: body.length });
-      continue;
-    }
-    const conditional = { ...headers, 'If-None-Match': etag };
-    const again = await ask(server, path, conditional);
-    if (again.status !== 304) throw new Error(`${server.name} answers ${again.status} to its own ETag ${etag}`);
-    agreed.set(server.name, { headers: conditional, sizeBytes: again.body.length });
-  }
-  return agreed;
+interface Setting {
+  readonly workspace: Workspace;
+  readonly site: ReadSite;
+  readonly edge: Server;
+  readonly nginx: Server;
+  readonly fastify: Server | null;
+  readonly rounds: number;
+  readonly quick: boolean;
+}
+
+async function measure(setting: Setting, item: ReadCase, seconds: number): Promise<Result> {
+  const { workspace, site, edge, nginx, fastify, rounds, quick } = setting;
+  const { path, file } = pathsOf(site, item, quick);
+  // Fastify has the sample alone.
+  const peers = [edge, nginx, ...(fastify !== null && file === null ? [fastify] : [])];
+  const agreed = await agree(peers, item, path);
+  const replay = file === null ? await startReplay(workspace, edge, agreed, path) : null;
+  const contestants = [...peers, ...(replay === null ? [] : [replay])].map((server): [string, Contestant] => [
+    server.name,
+    {
+      server,
+      target: (round) => ({
+        origin: `http://127.0.0.1:${server.port}`,
+        headers: (agreed.get(server.name) ?? agreed.get('edge'))?.headers ?? {},
+        paths: file === null ? { path } : { file, seed: round },
+      }),
+    },
+  ]);
+  const turns = await contest(workspace, rounds, seconds, Object.fromEntries(contestants));
+  await replay?.stop();
+  return { item, agreed, turns };
+}
+
+/** Where many paths are asked for: the file that has them, and the first of them. */
+function pathsOf(site: ReadSite, { asked }: ReadCase, quick: boolean): { path: string; file: string | null } {
+  if ('path' in asked) return { path: asked.path, file: null };
+  const file = site.addMarkets(quick ? QUICK_MARKETS : asked.markets);
+  return { path: readFileSync(file, 'utf8').split('\n')[0] as string, file };
 }
 
 /** Records what the edge answers when its object is fresh in memory, and starts a server that repeats it. */
-async function startReplay(workspace: Workspace, edge: Server, { path }: Case, agreed: Agreed): Promise<Server> {
-  const { status, rawFields, body } = await ask(edge, path, headersOf(agreed, edge));
+async function startReplay(
+  workspace: Workspace,
+  edge: Server,
+  agreed: ReadonlyMap<string, Agreed>,
+  path: string,
+): Promise<Server> {
+  const { status, rawFields, body } = await ask(edge, path, agreed.get('edge')?.headers ?? {});
   const own = ['date', 'connection', 'keep-alive'];
   const fields = rawFields.filter((_, index) => !own.includes((rawFields[index - (index % 2)] ?? '').toLowerCase()));
   const recording: Recording = { status, fields, bodyBase64: body.toString('base64') };
@@ -133,81 +151,62 @@ async function startReplay(workspace: Workspace, edge: Server, { path }: Case, a
   return startScript(workspace, 'node:http', 'peers/replay.ts', [file]);
 }
 
-/** The request to a server; the replay gets the same one as the edge. */
-function headersOf(agreed: Agreed, { name }: Server): Readonly<Record<string, string>> {
-  return (agreed.get(name) ?? agreed.get('edge'))?.headers ?? {};
-}
+const FUNCTIONS_SHOWN = 15;
 
-function decoded(body: Buffer, coding: string): Buffer {
-  if (coding === 'br') return brotliDecompressSync(body);
-  return coding === 'gzip' ? gunzipSync(body) : body;
-}
-
-async function measure(
+/** Each case with an edge of its own, without peers. */
+async function printProfiles(
   workspace: Workspace,
-  { title, path }: Case,
-  agreed: Agreed,
-  servers: { readonly [Name in 'edge' | 'nginx' | 'fastify' | 'replay']: Server },
-  rounds: number,
-  seconds: number,
-): Promise<string[][]> {
-  const loads = new Map<string, Load[]>();
-  const run = (server: Server) => async () => {
-    const url = `http://127.0.0.1:${server.port}${path}`;
-    const measured = await load(workspace, url, headersOf(agreed, server), seconds);
-    loads.set(server.name, [...(loads.get(server.name) ?? []), measured]);
-    return measured.requestsPerSecond;
-  };
-  const rates = await interleave(rounds, {
-    edge: run(servers.edge),
-    nginx: run(servers.nginx),
-    fastify: run(servers.fastify),
-    replay: run(servers.replay),
-  });
-  return (['edge', 'nginx', 'fastify', 'replay'] as const).map((contestant) => {
-    const { name } = servers[contestant];
+  site: ReadSite,
+  cases: readonly ReadCase[],
+  quick: boolean,
+): Promise<void> {
+  for (const item of cases) {
+    const folder = workspace.folder('profile');
+    const edge = await startScript(workspace, 'edge', EDGE, [site.folder], profiledInto(folder));
+    const { path, file } = pathsOf(site, item, quick);
+    const { headers } = (await agree([edge], item, path)).get('edge') as Agreed;
+    const paths = file === null ? { path } : { file, seed: 0 };
+    await load(workspace, { origin: `http://127.0.0.1:${edge.port}`, headers, paths }, quick ? 1 : item.seconds);
+    await edge.stop();
+    printTable([`${item.title}: function`, 'own time'], topFunctions(folder, FUNCTIONS_SHOWN));
+  }
+}
+
+const perCpuSecond = (turns: readonly Turn[] = []) => turns.map(({ requestsPerCpuSecond }) => requestsPerCpuSecond);
+
+function printRatios(results: readonly Result[]): void {
+  const rows = results.map(({ item, turns }) => {
+    const { edge = [], nginx = [], 'node:http': replay, Fastify: fastify } = turns;
+    const toNginx = ratios(perCpuSecond(edge), perCpuSecond(nginx));
     return [
-      `${title.padEnd(17)} ${name}`,
-      bytes((agreed.get(name) ?? agreed.get('edge'))?.sizeBytes ?? 0),
-      withSpread(rates[contestant], 0),
-      number(median((loads.get(name) ?? []).map(({ p99Ms }) => p99Ms)), 2),
-      contestant === 'edge' ? '' : withSpread(ratios(rates.edge, rates[contestant]), 2),
+      item.title,
+      withSpread(toNginx, 2),
+      item.target === null ? '' : `≥ ${number(item.target, 1)}`,
+      item.target === null ? '' : median(toNginx) >= item.target ? 'reached' : 'missed',
+      replay === undefined ? '' : withSpread(ratios(perCpuSecond(edge), perCpuSecond(replay)), 2),
+      ...(fastify === undefined ? [] : [withSpread(ratios(perCpuSecond(edge), perCpuSecond(fastify)), 1)]),
     ];
   });
+  const peers = rows.some(({ length }) => length > 5) ? ['edge to Fastify'] : [];
+  printTable(['per CPU second', 'edge to nginx', 'target', '', 'edge to bare node:http', ...peers], rows);
 }
 
-/** The sample, ingested and published as `npm start` does it, and exported for the peers. */
-async function publishSample(workspace: Workspace): Promise<Published> {
-  const folder = workspace.folder('sample');
-  const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
-  const objects = await openDirectoryObjects(join(folder, 'objects'));
-  for (const { market, observations } of await readSample()) await ingest(ledger, [market, ...observations]);
-  await publish({ ...dependenciesOn(ledger), objects, ...DEPLOYMENT });
-  const markets: PeerMarket[] = [];
-  for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
-    const item = await ledger.get(marketKey(slug));
-    if (item) markets.push({ slug, revision: item.revision, record: item.value });
-  }
-  ledger.close();
-  const list = await objects.stat(publicKey({ kind: 'market-list' }));
-  return {
-    folder: join(folder, 'objects'),
-    files: await exported(objects),
-    nextCursor: list?.metadata.nextCursor ?? null,
-    markets,
-  };
-}
-
-async function exported(objects: ObjectStore): Promise<readonly SiteFile[]> {
-  const files: SiteFile[] = [];
-  for (let after: string | null | undefined; after !== null; ) {
-    const page = await objects.list('public/', after === undefined ? {} : { after });
-    for (const key of page.keys) {
-      const name = parsePublicKey(key);
-      const found = await objects.get(key);
-      if (name !== null && found.kind === 'found') files.push({ path: publicPath(name), body: found.body });
-    }
-    after = page.next;
-  }
-  return files;
+function printRates(results: readonly Result[]): void {
+  const rows = results.flatMap(({ item, agreed, turns }) =>
+    Object.entries(turns).map(([name, own]) => {
+      const sizes = agreed.get(name) ?? agreed.get('edge');
+      return [
+        `${item.title}: ${name}`,
+        withSpread(perCpuSecond(own), 0),
+        withSpread(
+          own.map(({ requestsPerSecond }) => requestsPerSecond),
+          0,
+        ),
+        number(median(own.map(({ p99Ms }) => p99Ms)), 2),
+        `${number(median(own.map(({ busy }) => busy)) * 100)} %`,
+        `${number(sizes?.fieldBytes ?? 0)} + ${number(sizes?.bodyBytes ?? 0)}`,
+      ];
+    }),
+  );
+  printTable(['', 'requests/CPU s', 'requests/s', 'p99, ms', 'busy', 'bytes of fields + body'], rows);
 }

@@ -1,65 +1,83 @@
 /** nginx with one worker, serving the published bytes as plain files with the header fields of the edge. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { placed } from '../processor-time.ts';
 import type { Server } from '../server-process.ts';
 import type { Workspace } from '../workspace.ts';
-
-/** A file to serve: its path in the site, and its bytes. */
-export interface SiteFile {
-  readonly path: string;
-  readonly body: Uint8Array;
-}
 
 /** The levels that the embedded edge compresses at. */
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 5;
 
-/** Starts nginx over the files, each of which is also there compressed. */
-export async function startNginx(
-  workspace: Workspace,
-  files: readonly SiteFile[],
-  listNextCursor: string | null,
-): Promise<Server> {
-  const folder = workspace.folder('nginx');
-  for (const { path, body } of files) {
-    const file = join(folder, 'site', path);
-    mkdirSync(dirname(file), { recursive: true });
+/** A folder of files for nginx. */
+export class NginxSite {
+  readonly folder: string;
+
+  constructor(workspace: Workspace) {
+    this.folder = workspace.folder('nginx');
+    mkdirSync(dirname(this.#market('any')), { recursive: true });
+  }
+
+  /** The first page of the list, and compressed beforehand. */
+  writeList(body: Uint8Array): void {
+    const file = join(this.folder, 'list');
     writeFileSync(file, body);
     writeFileSync(`${file}.gz`, gzipSync(body, { level: GZIP_LEVEL }));
     const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
     writeFileSync(`${file}.br`, brotliCompressSync(body, { params }));
   }
+
+  writeMarket(slug: string, body: Uint8Array): void {
+    writeFileSync(this.#market(slug), body);
+  }
+
+  #market(slug: string): string {
+    return join(this.folder, 'site', marketUrl(slug));
+  }
+}
+
+/** Header fields as they came: names and values in turn. */
+export interface NginxFields {
+  readonly list: readonly string[];
+  readonly market: readonly string[];
+}
+
+/** Starts nginx over a site. Its answers have the fields given, as far as nginx does not make them itself. */
+export async function startNginx(workspace: Workspace, site: NginxSite, fields: NginxFields): Promise<Server> {
   const port = await freePort();
-  const config = join(folder, 'nginx.conf');
-  writeFileSync(config, configText(folder, port, listNextCursor));
-  const child = workspace.spawn('nginx', ['-p', folder, '-c', config, '-e', 'stderr'], {
+  const config = join(site.folder, 'nginx.conf');
+  writeFileSync(config, configText(site.folder, port, fields));
+  const child = workspace.spawn(...placed('server', 'nginx', ['-p', site.folder, '-c', config, '-e', 'stderr']), {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  return { name: 'nginx', port, stop: () => workspace.end(child) };
+  return { name: 'nginx', port, pid: child.pid as number, stop: () => workspace.end(child) };
 }
 
 /**
- * The configuration of a careful operator: sendfile, open files cached as long as the edge holds them fresh, no access log,
- * connections kept for good. Compressed files are chosen by name, because nginx has no brotli of its own.
+ * How many files nginx keeps open: as many as the edge keeps bodies of 1.1 KB in its 128 MiB, if the limits of this machine
+ * let a process open so many.
  */
-function configText(folder: string, port: number, listNextCursor: string | null): string {
-  const link =
-    listNextCursor === null ? '' : `add_header Link '</api/v1/markets?cursor=${listNextCursor}>; rel="next"';`;
-  const fields = `
-      add_header X-Content-Type-Options nosniff;
-      add_header Cache-Control 'public, max-age=15, stale-if-error=300';
-      add_header Vary Accept-Encoding;
-      add_header Access-Control-Allow-Origin *;
-      add_header Access-Control-Expose-Headers 'ETag, Age, Link, Cache-Status';
-      add_header Age 0;
-      add_header Cache-Status 'Tidemark; hit; ttl=15';
-      add_header Content-Encoding $coding;`;
+export const NGINX_OPEN_FILES = Math.min(40_000, openFilesLimit() - 2_048);
+
+function openFilesLimit(): number {
+  return Number(/^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
+}
+
+/**
+ * The configuration of a careful operator: sendfile, open files cached as long as the edge holds objects fresh, no access
+ * log, connections kept for good, no search for files. Compressed files are chosen by name, because nginx has no brotli of
+ * its own; the usual values of Accept-Encoding are looked up in a table.
+ */
+function configText(folder: string, port: number, fields: NginxFields): string {
   return `
 daemon off;
 worker_processes 1;
+worker_rlimit_nofile ${NGINX_OPEN_FILES + 2_048};
+pcre_jit on;
 ${userInfo().uid === 0 ? `user ${userInfo().username};` : ''}
 pid nginx.pid;
 error_log stderr error;
@@ -69,15 +87,15 @@ http {
   sendfile on;
   tcp_nopush on;
   tcp_nodelay on;
-  open_file_cache max=10000 inactive=60s;
+  open_file_cache max=${NGINX_OPEN_FILES} inactive=60s;
   open_file_cache_valid 15s;
   keepalive_requests 1000000000;
-  keepalive_timeout 65s;
+  keepalive_timeout 65s${has(fields.market, 'keep-alive') ? ' 65s' : ''};
   server_tokens off;
   types {}
   default_type application/json;
-  map $http_accept_encoding $suffix { default ''; ~br .br; ~gzip .gz; }
-  map $http_accept_encoding $coding { default ''; ~br br; ~gzip gzip; }
+  map $http_accept_encoding $suffix { default ''; '' ''; br .br; gzip .gz; ~br .br; ~gzip .gz; }
+  map $http_accept_encoding $coding { default ''; '' ''; br br; gzip gzip; ~br br; ~gzip gzip; }
   client_body_temp_path ${folder};
   proxy_temp_path ${folder};
   fastcgi_temp_path ${folder};
@@ -86,16 +104,35 @@ http {
   server {
     listen 127.0.0.1:${port} backlog=1024;
     root ${folder}/site;
-    location = /api/v1/markets {
-      try_files /api/v1/markets.json$suffix =404;${fields}
-      ${link}
+    location = ${MARKETS_URL} {
+      alias ${folder}/list$suffix;
+      add_header Content-Encoding $coding;
+      ${addHeaders(fields.list)}
     }
     location / {
-      try_files $uri.json$suffix =404;${fields}
+      ${addHeaders(fields.market)}
     }
   }
 }
 `;
+}
+
+/** Those that nginx makes itself. */
+const MADE_BY_NGINX = [
+  ...['accept-ranges', 'connection', 'content-encoding', 'content-length', 'content-type', 'date', 'etag'],
+  ...['keep-alive', 'last-modified', 'transfer-encoding'],
+];
+
+/** Without Last-Modified, which the edge does not send. */
+function addHeaders(fields: readonly string[]): string {
+  const pairs = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : []));
+  const own = pairs.filter(([name = '']) => !MADE_BY_NGINX.includes(name.toLowerCase()));
+  const lines = own.map(([name, value]) => `add_header ${name} '${value}';`);
+  return [`add_header Last-Modified '';`, ...lines].join('\n      ');
+}
+
+function has(fields: readonly string[], wanted: string): boolean {
+  return fields.some((name, at) => at % 2 === 0 && name.toLowerCase() === wanted);
 }
 
 /** nginx cannot tell which port it was given, so one is found for it. */

@@ -71,6 +71,13 @@ export interface ObjectCache<View> {
   resized(key: string): void;
   /** Drops every key for which this is true, and the answers of its running reads. The next reader asks the store. */
   drop(isDropped: (key: string) => boolean): void;
+  usage(): CacheUsage;
+}
+
+/** What the cache holds by its own count, which is at most its `maxBytes`. */
+export interface CacheUsage {
+  readonly objects: number;
+  readonly bytes: number;
 }
 
 const FRESH_MS = FRESH_SECONDS * 1000;
@@ -209,7 +216,8 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     }
   }
 
-  return { fresh, read, resized, drop };
+  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.calculatedSize });
+  return { fresh, read, resized, drop, usage };
 }
 
 function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {

@@ -16,9 +16,10 @@ import { chooseCoding } from './encoding.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { ObjectReplies } from './object-replies.ts';
 import { readPlainFields } from './plain-fields.ts';
+import type { ObjectRequest } from './range.ts';
 import type { ReadCounts } from './read-counts.ts';
 import { headText, type Representation } from './representation.ts';
-import { type Asked, hasCurrent, type Reply } from './respond.ts';
+import { type EdgeReply, hasCurrent } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
 
 export interface FastLaneOptions {
@@ -52,8 +53,8 @@ interface LaneConnection {
   readonly listeners: Readonly<Record<string, (chunk: Buffer) => void>>;
   /** The newest header block, and what it asks for. Clients repeat theirs: equal bytes are parsed once. */
   block: string;
-  get: Asked;
-  head: Asked;
+  get: ObjectRequest;
+  head: ObjectRequest;
   /** An answer is being read from the store, or waits for the client. Until then nothing more is taken. */
   isBusy: boolean;
   /** What came in the meantime. */
@@ -70,7 +71,7 @@ const MAX_REQUEST_BYTES = 8_192;
 /** Targets in origin form (RFC 9112, section 3.2.1), in the characters of a URL (RFC 3986, section 2). */
 const TARGET = /^\/[\w\-.~!$&'()*+,;=:@%/?]*$/;
 
-const NOTHING_ASKED: Asked = { method: 'GET', headers: {} };
+const NOTHING_ASKED: ObjectRequest = { method: 'GET', headers: {} };
 
 export function createFastLane(options: FastLaneOptions): FastLane {
   const { route, cache, replies, counts, nowMs, limits, isReady, handOver, timedOut } = options;
@@ -155,7 +156,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   }
 
   /** The hot path: two look-ups, and texts that are ready. False: the object must be read first. */
-  function answerHit(connection: LaneConnection, key: string, asked: Asked): boolean {
+  function answerHit(connection: LaneConnection, key: string, asked: ObjectRequest): boolean {
     const entry = cache.fresh(key);
     if (entry === undefined) return false;
     const { view } = entry;
@@ -175,8 +176,13 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     return true;
   }
 
-  async function answerRead(connection: LaneConnection, chunk: Buffer, key: string, asked: Asked): Promise<void> {
-    let reply: Reply;
+  async function answerRead(
+    connection: LaneConnection,
+    chunk: Buffer,
+    key: string,
+    asked: ObjectRequest,
+  ): Promise<void> {
+    let reply: EdgeReply;
     try {
       reply = await replies.read(key, asked, 'fresh');
     } catch {
@@ -190,7 +196,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (!connection.isBusy) goOn(connection);
   }
 
-  function sendReply(connection: LaneConnection, { status, fields, body }: Reply, { method }: Asked): void {
+  function sendReply(connection: LaneConnection, { status, fields, body }: EdgeReply, { method }: ObjectRequest): void {
     send(connection, headText(status, fields) + lastFields.ofAll(), method === 'HEAD' ? '' : body);
   }
 

@@ -2,16 +2,16 @@
 import type { CacheEntry, ObjectCache, Wanted } from './cache.ts';
 import { HIT } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
-import { wantedRange } from './range.ts';
+import { type ObjectRequest, wantedRange } from './range.ts';
 import { countedStatus, type ReadCounts } from './read-counts.ts';
 import type { Representation } from './representation.ts';
-import { type Asked, absentReply, objectReply, type Reply, unavailableReply } from './respond.ts';
+import { absentReply, type EdgeReply, objectReply, unavailableReply } from './respond.ts';
 
 export interface ObjectReplies {
   /** The answer that needs nothing but memory; null: {@link ObjectReplies.read}. Counted. */
-  ready(key: string, asked: Asked): Reply | null;
+  ready(key: string, asked: ObjectRequest): EdgeReply | null;
   /** The answer with an object that must first be fetched, revalidated or compressed, or a problem. Counted. */
-  read(key: string, asked: Asked, wanted: Wanted): Promise<Reply>;
+  read(key: string, asked: ObjectRequest, wanted: Wanted): Promise<EdgeReply>;
   /** Of an answer with this entry. */
   ageSeconds(entry: Pick<CacheEntry<unknown>, 'validatedAtMs'>): number;
 }
@@ -24,7 +24,7 @@ export interface ObjectRepliesOptions {
 }
 
 export function createObjectReplies({ cache, nowMs, counts }: ObjectRepliesOptions): ObjectReplies {
-  function ready(key: string, asked: Asked): Reply | null {
+  function ready(key: string, asked: ObjectRequest): EdgeReply | null {
     const entry = cache.fresh(key);
     const variant = entry?.view.ready(codingFor(asked, entry.view));
     if (entry === undefined || variant === undefined) return null;
@@ -33,10 +33,10 @@ export function createObjectReplies({ cache, nowMs, counts }: ObjectRepliesOptio
     return reply;
   }
 
-  async function read(key: string, asked: Asked, wanted: Wanted): Promise<Reply> {
+  async function read(key: string, asked: ObjectRequest, wanted: Wanted): Promise<EdgeReply> {
     const found = await cache.read(key, wanted);
     const counted = found.kind === 'unavailable' ? 'none' : countedStatus(found.provenance);
-    let reply: Reply;
+    let reply: EdgeReply;
     if (found.kind === 'absent') reply = absentReply(ageSeconds(found), found.provenance);
     else if (found.kind === 'unavailable') {
       const retrySeconds = Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000));
@@ -57,7 +57,7 @@ export function createObjectReplies({ cache, nowMs, counts }: ObjectRepliesOptio
   return { ready, read, ageSeconds };
 }
 
-function codingFor(asked: Asked, representation: Representation): Coding {
+function codingFor(asked: ObjectRequest, representation: Representation): Coding {
   if (asked.headers.range !== undefined && wantedRange(asked, representation) !== null) return 'identity';
   const acceptEncoding = asked.headers['accept-encoding'] as string | undefined;
   return chooseCoding(acceptEncoding, representation.identity.sizeBytes, representation.isText);

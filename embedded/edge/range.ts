@@ -2,9 +2,12 @@
  * Range requests (RFC 9110, section 14): one range of the plain bytes of an object. A server may ignore any `Range`, so
  * everything that is not one well-formed range gets the whole body: several ranges, other units, malformed fields.
  */
+import type { IncomingMessage } from 'node:http';
 import { acceptedCodings } from './encoding.ts';
 import type { ByteRange, Representation } from './representation.ts';
-import type { Asked } from './respond.ts';
+
+/** What a reader asks of an object: all that the answer depends on. node:http's requests are of this shape. */
+export type ObjectRequest = Pick<IncomingMessage, 'method' | 'headers'>;
 
 /** One range, with the white space and the empty list elements that a list may have (section 5.6.1). */
 const ONE_RANGE = /^bytes=[\t ,]*(?:(\d+)-(\d*)|-(\d+))[\t ,]*$/i;
@@ -15,7 +18,10 @@ const ONE_RANGE = /^bytes=[\t ,]*(?:(\d+)-(\d*)|-(\d+))[\t ,]*$/i;
  *
  * Ranges are of the plain bytes, whatever other codings the client accepts: they alone have the strong ETag.
  */
-export function wantedRange({ method, headers }: Asked, object: Representation): ByteRange | 'unsatisfiable' | null {
+export function wantedRange(
+  { method, headers }: ObjectRequest,
+  object: Representation,
+): ByteRange | 'unsatisfiable' | null {
   const { range, 'if-range': ifRange, 'accept-encoding': acceptEncoding } = headers;
   // Section 14.2: defined for GET alone, and only where the answer would be 200.
   if (range === undefined || method !== 'GET' || object.status !== 200) return null;

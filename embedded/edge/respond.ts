@@ -6,7 +6,7 @@ import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
 import type { Provenance } from './cache.ts';
-import { wantedRange } from './range.ts';
+import { type ObjectRequest, wantedRange } from './range.ts';
 import { ACCEPT_RANGES, CORS_FIELDS, type FieldList, type Representation, type Variant } from './representation.ts';
 
 /**
@@ -41,24 +41,21 @@ export function cacheStatus(
 const ORIGIN_STATUS = { 'not-modified': 304, absent: 404, failed: 503 } as const;
 
 /** An answer that is complete except for its framing. A HEAD gets the fields alone. */
-export interface Reply {
+export interface EdgeReply {
   readonly status: number;
   readonly fields: FieldList;
   /** The bytes, or a string to be written as Latin-1. Empty: there is no body. */
   readonly body: Buffer | string;
 }
 
-/** What a reader asks of an object: all that the answer depends on. node:http's requests are of this shape. */
-export type Asked = Pick<IncomingMessage, 'method' | 'headers'>;
-
 /** The answer with an object, with the range of it that the client wants, or 304 if the client has it. */
 export function objectReply(
-  asked: Asked,
+  asked: ObjectRequest,
   representation: Representation,
   variant: Variant,
   ageSeconds: number,
   provenance: Provenance,
-): Reply {
+): EdgeReply {
   const isCurrent = hasCurrent(asked, representation);
   if (asked.headers.range !== undefined && !isCurrent) {
     const ranged = rangeReply(asked, representation, ageSeconds, provenance);
@@ -70,18 +67,18 @@ export function objectReply(
 }
 
 /** Whether the client has the object already. */
-export function hasCurrent({ headers }: Asked, { etag }: Representation): boolean {
+export function hasCurrent({ headers }: ObjectRequest, { etag }: Representation): boolean {
   const ifNoneMatch = headers['if-none-match'];
   return ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);
 }
 
 /** 206 or 416. Null: the client is to get the whole object. */
 function rangeReply(
-  asked: Asked,
+  asked: ObjectRequest,
   representation: Representation,
   ageSeconds: number,
   provenance: Provenance,
-): Reply | null {
+): EdgeReply | null {
   const { identity } = representation;
   const range = wantedRange(asked, representation);
   if (range === null) return null;
@@ -100,14 +97,18 @@ function rangeReply(
 }
 
 /** Hands an answer to node:http. */
-export function sendReply(request: IncomingMessage, response: ServerResponse, { status, fields, body }: Reply): void {
+export function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, fields, body }: EdgeReply,
+): void {
   response.writeHead(status, fields as string[]);
   if (request.method === 'HEAD' || body.length === 0) response.end();
   else response.end(body, 'latin1');
 }
 
 /** A problem document (RFC 9457). `no-store`, unless `more` says otherwise. */
-export function problemReply(document: Problem, more: FieldList = []): Reply & { readonly body: Buffer } {
+export function problemReply(document: Problem, more: FieldList = []): EdgeReply & { readonly body: Buffer } {
   const body = Buffer.from(canonicalJson(document as unknown as Json));
   const cacheControl = more.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'];
   const fields = [
@@ -130,7 +131,7 @@ export function sendProblem(
 }
 
 /** The 404 of a missing key. It is cached as briefly as an object that may replace it. */
-export function absentReply(ageSeconds: number, provenance: Provenance): Reply {
+export function absentReply(ageSeconds: number, provenance: Provenance): EdgeReply {
   return problemReply(NOT_FOUND_PROBLEM, [
     ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, 'Age', String(ageSeconds)],
     ...['Cache-Status', cacheStatus(provenance, 404, ageSeconds)],
@@ -138,7 +139,7 @@ export function absentReply(ageSeconds: number, provenance: Provenance): Reply {
 }
 
 /** The 503 of a key that cannot be read. */
-export function unavailableReply(retrySeconds: number, provenance: Provenance): Reply {
+export function unavailableReply(retrySeconds: number, provenance: Provenance): EdgeReply {
   const document = problem('origin-unavailable', `The published data cannot be read: retry in ${retrySeconds} s.`);
   const status = cacheStatus(provenance, document.status, null);
   return problemReply(document, ['Retry-After', String(retrySeconds), 'Cache-Status', status]);

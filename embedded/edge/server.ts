@@ -13,7 +13,7 @@ import { cacheTagOf, parsePublicKey } from '../../contract/public-objects.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
-import { createObjectCache } from './cache.ts';
+import { type CacheUsage, createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
 import { answersBefore, type Connection, createConnections, isStillOwed, owe } from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
@@ -54,6 +54,7 @@ export interface EdgeServer {
   readonly server: Server;
   /** Drops objects with one of these cache tags from memory, or all objects. The next reader gets the stored object. */
   purge(targets: PurgeTargets): void;
+  cacheUsage(): CacheUsage;
 }
 
 /** Throws if the built router cannot be read. */
@@ -206,7 +207,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return tags === null || (name !== null && tags.has(cacheTagOf(name)));
     });
   }
-  return { server, purge };
+  return { server, purge, cacheUsage: cache.usage };
 }
 
 /**
