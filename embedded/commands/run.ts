@@ -52,6 +52,10 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
   running = await startService(config, progress, log, ask);
   leaveAddress(config.dataFolder, running.baseUrl);
+  void running.lost.then((error) => {
+    log.fault('readers are not served any more', error);
+    process.exit(1);
+  });
   terminal.done(summary(running.head));
   const made = [
     ...(running.operatorKey === 'made' ? ['operator-key'] : []),
