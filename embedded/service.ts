@@ -72,6 +72,7 @@ export interface Service {
  * request is answered 503.
  *
  * @param ask how sources are asked; tests have sources of their own
+ * @param edges those of this configuration, just started
  * @throws StartError for a fault that the person who started the service can correct
  */
 export async function startService(
@@ -79,8 +80,8 @@ export async function startService(
   progress: StartProgress,
   log: Log,
   ask: AskSource = fetchSource,
+  edges: Edges = startEdges(config.edgeProcesses, log),
 ): Promise<Service> {
-  const edges = startEdges(config.edgeProcesses, log);
   try {
     return await startOn(edges, await openDataFolder(config.dataFolder), config, progress, log, ask);
   } catch (error) {

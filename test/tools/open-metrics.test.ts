@@ -64,7 +64,7 @@ const FULL: Measured = {
   freeBytes: 5e12,
   oldestExpectedMs: 1_790_000_000_500,
   lastBackupMs: 1_790_000_000_500,
-  process: { ...PROCESS, loopDelays: [['0.5', 0.000_000_1]] },
+  process: { ...PROCESS, loopDelays: [['readers', [['0.5', 0.000_000_1]]]] },
 };
 
 test.each([
