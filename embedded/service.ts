@@ -137,7 +137,7 @@ async function startOn(
         dataFolder: config.dataFolder,
         health,
         reads,
-        measureEdges: edges.measure,
+        edges,
         writes,
         // Of a ledger that cannot be read, the health check tells.
         sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
@@ -191,6 +191,7 @@ async function startOn(
         if (isUnwanted) await writeApi.uploads.remove(id);
         work.wakeWorker();
       },
+      removePartial: writeApi.uploads.removePartial,
     });
     work.wakeAll();
     const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });

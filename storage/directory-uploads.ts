@@ -39,11 +39,12 @@ export interface DirectoryUploads extends UploadStore {
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
   /**
-   * Removes partial files that a dead process has left. Call it only while no file is being received.
+   * Removes partial files that a dead process has left. Call it only while no such file is being received.
    *
+   * @param beginning only those whose names begin with this; default: all
    * @throws StorageUnavailable if the folder cannot be read or written
    */
-  removePartial(): Promise<void>;
+  removePartial(beginning?: string): Promise<void>;
   /** The ids of the files that have arrived. */
   list(): Promise<readonly string[]>;
   /** Removes the file of an upload that nobody will read again. Does nothing if the file does not exist. */
@@ -174,10 +175,11 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
     async remove(id) {
       await onDisk(id, rm(fileOf(id), { force: true }));
     },
-    async removePartial() {
+    async removePartial(beginning = '') {
       try {
         const names = await readdir(folder);
-        for (const name of names.filter((name) => name.endsWith(PARTIAL))) await rm(join(folder, name));
+        const left = names.filter((name) => name.startsWith(beginning) && name.endsWith(PARTIAL));
+        for (const name of left) await rm(join(folder, name));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
         throw new StorageUnavailable(`old partial uploads could not be removed: ${(error as Error).message}`, {

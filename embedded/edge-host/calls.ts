@@ -8,6 +8,8 @@ import type { Proxies } from '../sender.ts';
 
 /** Where an edge listens, and the folders that it shares with the core. */
 export interface EdgeSettings {
+  /** Unique. The names of files that it has not received completely begin with it. */
+  readonly name: string;
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;

@@ -24,6 +24,8 @@ export function channelOfProcess(end: ChildProcess | NodeJS.Process): Channel {
     listen(take, gone) {
       end.on('message', take);
       end.on('disconnect', gone);
+      // A process that could not be started was never connected.
+      end.on('error', gone);
     },
   };
 }

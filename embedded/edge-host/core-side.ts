@@ -27,9 +27,14 @@ export interface WriteDuties {
   readonly mayReceive: (id: string) => Promise<boolean>;
   /** @throws StorageUnavailable */
   readonly onStored: (id: string) => Promise<void>;
+  /** As `DirectoryUploads.removePartial`. */
+  readonly removePartial: (beginning: string) => Promise<void>;
 }
 
 export interface CoreSideOptions {
+  /** Of the edge: see `EdgeSettings`. */
+  readonly name: string;
+  /** Not called before the edge is told to bind the port. */
   readonly duties: () => CoreDuties;
   /** Not called before the edge is told that it may serve. */
   readonly writeDuties: () => WriteDuties;
@@ -39,7 +44,7 @@ export interface CoreSideOptions {
 }
 
 export function linkToEdge(channel: Channel, options: CoreSideOptions): Link<EdgeCalls> {
-  const { duties, writeDuties, reception, report } = options;
+  const { name, duties, writeDuties, reception, report } = options;
   const receiving = new Set<string>();
 
   const ours: CoreCalls = {
@@ -71,8 +76,11 @@ export function linkToEdge(channel: Channel, options: CoreSideOptions): Link<Edg
   const link = createLink<EdgeCalls>(channel, ours, {
     onFault: (error) => report('a message of an edge failed', error),
     onGone: () => {
+      if (receiving.size === 0) return;
       for (const id of receiving) reception.end(id);
       receiving.clear();
+      const failed = (cause: unknown) => report('a file that came half could not be removed', cause);
+      writeDuties().removePartial(name).catch(failed);
     },
   });
   return link;

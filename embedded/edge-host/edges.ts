@@ -2,9 +2,10 @@
  * The edges of a service: one in a thread, or several in processes that share the port. Processes are started again when
  * they end: see docs/decisions/056-edges-apart.md.
  */
-import { setTimeout } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { createReception } from '../../storage/directory-uploads.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
 import { checkPortIsFree } from '../listen.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
@@ -13,7 +14,7 @@ import { type CoreDuties, linkToEdge, type WriteDuties } from './core-side.ts';
 import { type Link, LinkGone } from './link.ts';
 import { type Spawned, spawnProcess, spawnThread } from './spawn.ts';
 
-export type EdgesSettings = Omit<EdgeSettings, 'isShared'>;
+export type EdgesSettings = Omit<EdgeSettings, 'isShared' | 'name'>;
 
 export interface Edges {
   /**
@@ -29,6 +30,8 @@ export interface Edges {
   purge(targets: PurgeTargets): Promise<void>;
   /** Brings the counts up to date, and gives the worst delays of their event loops since the last call. */
   measure(): Promise<LoopDelays>;
+  /** How many answer requests. */
+  serving(): number;
   /** Resolves if no edge can be started any more. */
   readonly lost: Promise<Error>;
   /** Closes the port and every connection. */
@@ -44,10 +47,16 @@ const SOUND_AFTER_MS = 10_000;
 /** While no edge serves: about a minute. */
 const MOST_FAILURES = 12;
 
+interface Edge {
+  readonly name: string;
+  readonly spawned: Spawned;
+  readonly link: Link<EdgeCalls>;
+}
+
 /** The running edge of one place. A new one takes it over when it ends. */
 interface Place {
   readonly number: number;
-  edge: { readonly spawned: Spawned; readonly link: Link<EdgeCalls> };
+  edge: Edge;
   /** Whether it listens. */
   isOpen: boolean;
   openedAtMs: number;
@@ -55,42 +64,54 @@ interface Place {
   failures: number;
 }
 
+/** Of the machine; tests have their own. */
+export interface EdgesRuntime {
+  readonly spawn: () => Spawned;
+  readonly pause: (durationMs: number) => Promise<void>;
+  /** Never set back; its origin does not matter. */
+  readonly nowMs: () => number;
+}
+
 /** Starts them at once, so that they load their code beside what the core does first. */
-export function startEdges(count: number, { fault: report, info }: Log): Edges {
+export function startEdges(count: number, { fault: report, info }: Log, runtime: Partial<EdgesRuntime> = {}): Edges {
+  const { spawn = count === 1 ? spawnThread : spawnProcess } = runtime;
+  const { pause = systemRuntime.pause, nowMs = () => performance.now() } = runtime;
   const reception = createReception();
   const lost = Promise.withResolvers<Error>();
-  let settings: EdgeSettings | null = null;
+  let settings: Omit<EdgeSettings, 'name'> | null = null;
   let duties: CoreDuties | null = null;
   let writeDuties: WriteDuties | null = null;
   let isStopping = false;
 
-  function spawn(number: number): Place['edge'] {
-    const spawned = count === 1 ? spawnThread() : spawnProcess();
+  function newEdge(number: number): Edge {
+    const [name, spawned] = [randomUUID(), spawn()];
     const link = linkToEdge(spawned.channel, {
+      name,
       duties: () => duties as CoreDuties,
       writeDuties: () => writeDuties as WriteDuties,
       reception,
       report,
     });
     spawned.onEnded((why) => void startAgain(places[number - 1] as Place, why));
-    return { spawned, link };
+    return { name, spawned, link };
   }
 
   const places = Array.from({ length: count }, (_, index): Place => {
-    return { number: index + 1, edge: spawn(index + 1), isOpen: false, openedAtMs: 0, failures: 0 };
+    return { number: index + 1, edge: newEdge(index + 1), isOpen: false, openedAtMs: 0, failures: 0 };
   });
 
   async function openOne(place: Place): Promise<Listening> {
-    const { link } = place.edge;
-    const listening = await link.ask('open', settings as EdgeSettings);
+    const { name, link, spawned } = place.edge;
+    const listening = await link.ask('open', { ...(settings as NonNullable<typeof settings>), name });
     if (writeDuties !== null) await link.ask('ready', writeDuties.uploadKey);
     place.isOpen = true;
-    place.openedAtMs = performance.now();
+    place.openedAtMs = nowMs();
+    if (count > 1) info('edge started', { edge: place.number, process: spawned.processId });
     return listening;
   }
 
   async function startAgain(place: Place, why: string): Promise<void> {
-    const isSound = place.isOpen && performance.now() - place.openedAtMs > SOUND_AFTER_MS;
+    const isSound = place.isOpen && nowMs() - place.openedAtMs > SOUND_AFTER_MS;
     place.isOpen = false;
     // Before the port is bound, its end is a fault of the start: see `open`.
     if (isStopping || settings === null || settings.port === 0) return;
@@ -101,12 +122,11 @@ export function startEdges(count: number, { fault: report, info }: Log): Edges {
     }
     const delayMs = isSound ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (place.failures - 1), LONGEST_DELAY_MS);
     report(`edge ${place.number} has ended, and is started again`, why);
-    await setTimeout(delayMs);
+    await pause(delayMs);
     if (isStopping) return;
-    place.edge = spawn(place.number);
+    place.edge = newEdge(place.number);
     try {
       await openOne(place);
-      info('edge started', { edge: place.number, process: place.edge.spawned.processId });
     } catch (error) {
       // Its end is told to this function.
       if (error instanceof LinkGone) return;
@@ -152,6 +172,7 @@ export function startEdges(count: number, { fault: report, info }: Log): Edges {
       for (const [quantile, seconds] of measured) worst.set(quantile, Math.max(seconds, worst.get(quantile) ?? 0));
       return [...worst];
     },
+    serving: () => places.filter(({ isOpen }) => isOpen).length,
     lost: lost.promise,
     async stop() {
       isStopping = true;

@@ -72,8 +72,8 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
   }
 
   function ready(uploadKey: Uint8Array): void {
-    const { uploadsFolder, proxies } = settings as EdgeSettings;
-    const takeUpload = receiveUploads(link, { folder: uploadsFolder, key: uploadKey, report });
+    const { name, uploadsFolder, proxies } = settings as EdgeSettings;
+    const takeUpload = receiveUploads(link, { folder: uploadsFolder, name, key: uploadKey, report });
     const takeWrite = createWriteServer({
       answer: answerWrite,
       nowMs,

@@ -14,7 +14,7 @@ import { StartError } from '../start-error.ts';
 export interface Channel {
   /** What is sent after the other end has gone is dropped. */
   send(message: unknown): void;
-  /** To be called once. `gone` is called when no message can come any more. */
+  /** To be called once. `gone` is called, perhaps more than once, when no message can come any more. */
   listen(take: (message: unknown) => void, gone: () => void): void;
 }
 
@@ -96,6 +96,7 @@ export function createLink<Theirs extends Calls>(
       else settle(message.id, ({ reject }) => reject(errorOf(message.failure)));
     },
     () => {
+      if (isGone) return;
       isGone = true;
       for (const id of [...waiting.keys()])
         settle(id, ({ reject }) => reject(new LinkGone('the other side has ended')));

@@ -13,18 +13,20 @@ import { type Link, LinkGone } from './link.ts';
 
 export interface ReceiveUploadsOptions {
   readonly folder: string;
+  /** The beginning of the names of files that are not complete. */
+  readonly name: string;
   /** Verifies the targets of uploads. */
   readonly key: Uint8Array;
   readonly report: (what: string, cause: unknown) => void;
 }
 
-export function receiveUploads(link: Link<CoreCalls>, { folder, key, report }: ReceiveUploadsOptions): Divert {
+export function receiveUploads(link: Link<CoreCalls>, { folder, name, key, report }: ReceiveUploadsOptions): Divert {
   const { nowMs } = systemRuntime;
   const uploads = openDirectoryUploads({
     folder,
     key,
     nowMs,
-    newName: randomUUID,
+    newName: () => `${name}-${randomUUID()}`,
     reception: {
       begin: (id, bytes) => orUnavailable(link.ask('beginReceiving', id, bytes)),
       end: (id) => link.tell('endReceiving', id),

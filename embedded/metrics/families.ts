@@ -23,6 +23,8 @@ export interface MeasuredHealth {
 export interface Measured {
   readonly health: MeasuredHealth;
   readonly reads: ReadCounts;
+  /** The number of those that serve. */
+  readonly edges: number;
   readonly writes: WriteCounts;
   readonly sources: readonly SourceHealth[];
   /** Null: the folder cannot be read. */
@@ -46,6 +48,7 @@ export interface ProcessState {
 export function familiesOf({
   health,
   reads,
+  edges,
   writes,
   sources,
   storage,
@@ -132,6 +135,7 @@ export function familiesOf({
       'Answers to readers, by their state in the cache; none: answered without it.',
       CACHE_STATUSES.map((name) => ({ labels: { status: name }, value: reads.cache[name] })),
     ),
+    gauge('tidemark_edges', 'Threads or processes that serve the public port.', [{ value: edges }]),
     counter(
       'tidemark_write_requests',
       'Answers of the write API, by operation and status.',

@@ -10,7 +10,7 @@ import type { Expectations } from '../../contract/late-sources.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
-import type { LoopDelays } from '../edge-host/calls.ts';
+import type { Edges } from '../edge-host/edges.ts';
 import { loopDelays } from '../edge-host/loop-delays.ts';
 import type { Log } from '../log.ts';
 import type { SourceHealth } from '../source-health.ts';
@@ -33,8 +33,7 @@ export interface MetricsOptions {
   readonly dataFolder: string;
   readonly health: () => Promise<HealthReport>;
   readonly reads: ReadCounts;
-  /** As `Edges.measure`. */
-  readonly measureEdges: () => Promise<LoopDelays>;
+  readonly edges: Pick<Edges, 'measure' | 'serving'>;
   readonly writes: WriteCounts;
   readonly sources: () => Promise<readonly SourceHealth[]>;
   readonly expectations: () => Expectations | null;
@@ -71,10 +70,10 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   }
 
   async function text(): Promise<string> {
-    const { health, reads, writes, sources, expectations } = options;
+    const { health, reads, edges, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
     const process = processState([
-      ['readers', await options.measureEdges()],
+      ['readers', await edges.measure()],
       ['core', loopDelays(delays)],
     ]);
     delays.reset();
@@ -82,6 +81,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
       familiesOf({
         health: (await health()).body as unknown as MeasuredHealth,
         reads,
+        edges: edges.serving(),
         writes,
         sources: await sources(),
         storage: await storageSizes(),

@@ -33,6 +33,7 @@ const PROCESS = { startedAtMs: 1, residentBytes: 2, cpuSeconds: 0.5, loopDelays:
 const EMPTY: Measured = {
   health: { status: 'starting', lastVerify: null },
   reads: new ReadCounts(),
+  edges: 1,
   writes: new WriteCounts(),
   sources: [],
   storage: null,
@@ -55,6 +56,7 @@ const FULL: Measured = {
     lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2, missingValues: 3 },
   },
   reads: new ReadCounts(),
+  edges: 1,
   writes,
   sources: [
     { name: 'a', failures: 1, lastRunMs: 1e12, lastSuccessMs: null, nextRunMs: 2e12, isMissed: false },
