@@ -17,6 +17,7 @@ const PROCESSES = [
   ...['doctor', 'failures', 'ingest', 'machine', 'mapping', 'operations', 'reads', 'settings'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
+  'test/embedded/edge-host/processes.test.ts',
   ...['backup', 'ingest-file', 'main', 'metrics', 'operator-key-file', 'restore-command', 'vanished-folder'].map(
     (name) => `test/embedded/${name}.test.ts`,
   ),

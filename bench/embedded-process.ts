@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { LoopReport } from './children/loop-watch.ts';
+import type { ServerReport } from './children/loop-watch.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Of `tidemark`. */
@@ -21,8 +21,8 @@ export interface EmbeddedProcess {
   readonly startedCpuMs: number;
   /** The first API key. */
   operatorKey(): string;
-  /** How long its event loop was blocked since this was last asked. */
-  loop(): Promise<LoopReport>;
+  /** How long its event loops were blocked since this was last asked. */
+  loops(): Promise<ServerReport>;
   stop(): Promise<void>;
 }
 
@@ -44,10 +44,10 @@ export async function startEmbedded(workspace: Workspace, dataFolder: string): P
     startedMs,
     startedCpuMs: cpuMsOf(child.pid as number),
     operatorKey: () => readFileSync(join(dataFolder, 'operator-key'), 'utf8').trim(),
-    async loop() {
+    async loops() {
       const answer = once(child, 'message');
       child.send('report');
-      return ((await answer) as [LoopReport])[0];
+      return ((await answer) as [ServerReport])[0];
     },
     stop: () => workspace.end(child),
   };

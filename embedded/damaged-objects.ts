@@ -9,8 +9,8 @@ import type { ObjectStore } from '../storage/object-store.ts';
 export interface Damage {
   /** Of the publisher: damaged objects are absent, and a put replaces them. */
   readonly objects: ObjectStore;
-  /** Of readers: rejects for damaged objects, as the store does. */
-  readonly shown: Pick<ObjectStore, 'get'>;
+  /** Somebody else has found this object damaged. */
+  note(key: string): void;
   /** Has this called for each public object that is found damaged. */
   onFound(call: () => void): void;
   /**
@@ -21,6 +21,24 @@ export interface Damage {
   takeUntried(giveUp: (keys: readonly string[]) => void): Promise<readonly string[]>;
 }
 
+/**
+ * The objects for readers: rejects for damaged ones, as the store does.
+ *
+ * @param note receives their keys
+ */
+export function tellDamage(store: Pick<ObjectStore, 'get'>, note: Damage['note']): Pick<ObjectStore, 'get'> {
+  return {
+    async get(key, options) {
+      try {
+        return await store.get(key, options);
+      } catch (error) {
+        if (error instanceof StorageCorrupt) note(key);
+        throw error;
+      }
+    },
+  };
+}
+
 type State = 'found' | 'tried' | 'given-up';
 
 /** @param store replaces a damaged object in a put under the condition `absent`, as the directory store does */
@@ -29,9 +47,7 @@ export function watchDamage(store: ObjectStore): Damage {
   const damaged = new Map<string, State>();
   let found = (): void => undefined;
 
-  /** Rethrows other errors. */
-  function note(key: string, error: unknown): void {
-    if (!(error instanceof StorageCorrupt)) throw error;
+  function note(key: string): void {
     // The publisher itself makes the other objects anew, or says that they are lost.
     if (damaged.has(key) || !key.startsWith(`${PUBLIC_PREFIX}/`)) return;
     damaged.set(key, 'found');
@@ -42,7 +58,8 @@ export function watchDamage(store: ObjectStore): Damage {
     try {
       return await work();
     } catch (error) {
-      note(key, error);
+      if (!(error instanceof StorageCorrupt)) throw error;
+      note(key);
       return instead;
     }
   }
@@ -76,16 +93,7 @@ export function watchDamage(store: ObjectStore): Damage {
 
   return {
     objects,
-    shown: {
-      async get(key, options) {
-        try {
-          return await store.get(key, options);
-        } catch (error) {
-          note(key, error);
-          throw error;
-        }
-      },
-    },
+    note,
     onFound: (call) => {
       found = call;
     },

@@ -38,6 +38,10 @@ export interface DataFolder {
   close(): void;
 }
 
+export function objectsFolder(dataFolder: string): string {
+  return join(dataFolder, 'objects');
+}
+
 /**
  * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
@@ -53,7 +57,7 @@ export async function openDataFolder(folder: string, { isRestoring = false } = {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
     try {
       leaveOwner(folder);
-      const objects = await openDirectoryObjects(join(folder, 'objects'));
+      const objects = await openDirectoryObjects(objectsFolder(folder));
       return {
         ledger,
         objects,

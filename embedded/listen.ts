@@ -1,23 +1,54 @@
 /** Opens the port of the service, or says why it cannot be opened. */
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import type { EmbeddedConfig } from './config.ts';
 import { StartError } from './start-error.ts';
 
-/** @returns the base URL under which this machine reaches it. @throws StartError if the port cannot be opened */
-export async function listen(server: Server, { host, port }: Pick<EmbeddedConfig, 'host' | 'port'>): Promise<string> {
-  server.listen(port, host);
+export interface ListenOptions extends Pick<EmbeddedConfig, 'host' | 'port'> {
+  /** Whether others may listen on the same port: the system shares the connections out. Default: no. */
+  readonly isShared?: boolean;
+}
+
+/**
+ * @returns the port, and the base URL under which this machine reaches it
+ * @throws StartError if the port cannot be opened
+ */
+export async function listen(
+  server: NetServer,
+  { host, port, isShared = false }: ListenOptions,
+): Promise<{ readonly baseUrl: string; readonly port: number }> {
+  server.listen({ port, host, reusePort: isShared });
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw new StartError(listenFault(error as NodeJS.ErrnoException, host, port), { cause: error });
+    const fault = error as NodeJS.ErrnoException;
+    const message = isShared && NOT_SHARED.has(fault.code ?? '') ? CANNOT_SHARE : listenFault(fault, host, port);
+    throw new StartError(message, { cause: error });
   }
   const { address, family, port: openPort } = server.address() as AddressInfo;
   // The server listens on a wildcard address, but answers on a real one.
-  if (family === 'IPv6') return `http://[${address === '::' ? '::1' : address}]:${openPort}`;
-  return `http://${address === '0.0.0.0' ? '127.0.0.1' : address}:${openPort}`;
+  const name =
+    family === 'IPv6' ? `[${address === '::' ? '::1' : address}]` : address.replace(/^0\.0\.0\.0$/, '127.0.0.1');
+  return { baseUrl: `http://${name}:${openPort}`, port: openPort };
 }
+
+/**
+ * Checks that nobody listens on the port. Sockets that share a port are not told of each other, so two services would
+ * share it without a word.
+ *
+ * @throws StartError if the port cannot be opened
+ */
+export async function checkPortIsFree(options: Pick<EmbeddedConfig, 'host' | 'port'>): Promise<void> {
+  const server = createServer();
+  await listen(server, options);
+  server.close();
+  await once(server, 'close');
+}
+
+/** How systems say that they do not share ports. */
+const NOT_SHARED: ReadonlySet<string> = new Set(['ENOTSUP', 'ENOPROTOOPT']);
+const CANNOT_SHARE =
+  'This system cannot share a port between processes (SO_REUSEPORT): leave TIDEMARK_EDGE_PROCESSES at 1.';
 
 function listenFault({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   switch (code) {

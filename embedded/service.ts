@@ -1,6 +1,8 @@
-/** All of Tidemark in one process: ledger, objects, ingest of the sample, write API, worker, publisher, edge. */
+/**
+ * All of Tidemark on one machine. The core is here: ledger, objects, ingest of the sample, write API, worker, publisher.
+ * The edge has a thread or processes of its own (edge-host/), so that no reader waits for the core.
+ */
 import { readFile } from 'node:fs/promises';
-import type { Server } from 'node:http';
 import type { Json } from '../contract/canonical-json.ts';
 import { parseVkey } from '../contract/log/notes.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
@@ -16,31 +18,26 @@ import { fetchSource } from '../sources/fetch/fetch-source.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
-import { newUlid } from '../storage/ulid.ts';
+import { answerWrites } from './answer-writes.ts';
 import { type Background, startBackground } from './background.ts';
 import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { watchDamage } from './damaged-objects.ts';
-import { type DataFolder, openDataFolder } from './data-folder.ts';
-import type { Divert } from './edge/divert.ts';
+import { type DataFolder, objectsFolder, openDataFolder } from './data-folder.ts';
 import { ReadCounts } from './edge/read-counts.ts';
-import { createEdgeServer } from './edge/server.ts';
+import { type Edges, startEdges } from './edge-host/edges.ts';
 import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
-import { listen } from './listen.ts';
 import type { Log } from './log.ts';
 import { keepLogKeys, type LogKeys, readLogCheckpoint } from './log-key.ts';
 import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
 import { listEverySeconds } from './pace.ts';
-import { createSenders } from './sender.ts';
 import { readSite } from './site-folder.ts';
 import { readSourceHealth } from './source-health.ts';
 import { StartError, unusable } from './start-error.ts';
-import { createUploadServer } from './upload-server.ts';
-import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
-import { createWriteServer } from './write-server.ts';
+import { type OperatorKeyFile, openWriteApi, uploadsFolder } from './write-api.ts';
 
 /** Receives the progress of the start. */
 export interface StartProgress {
@@ -64,6 +61,8 @@ export interface Service {
   readonly operatorKey: OperatorKeyFile;
   /** Null if no log is written. */
   readonly logKeys: LogKeys | null;
+  /** Resolves if readers are no longer served, and will not be. */
+  readonly lost: Promise<Error>;
   /** Closes open connections, lets a running publication finish, and closes the data folder. */
   stop(): Promise<void>;
 }
@@ -73,6 +72,7 @@ export interface Service {
  * request is answered 503.
  *
  * @param ask how sources are asked; tests have sources of their own
+ * @param edges those of this configuration, just started
  * @throws StartError for a fault that the person who started the service can correct
  */
 export async function startService(
@@ -80,51 +80,64 @@ export async function startService(
   progress: StartProgress,
   log: Log,
   ask: AskSource = fetchSource,
+  edges: Edges = startEdges(config.edgeProcesses, log),
+): Promise<Service> {
+  try {
+    return await startOn(edges, await openDataFolder(config.dataFolder), config, progress, log, ask);
+  } catch (error) {
+    await edges.stop();
+    if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
+    throw unusable(config.dataFolder, error as Error);
+  }
+}
+
+async function startOn(
+  edges: Edges,
+  data: DataFolder,
+  config: EmbeddedConfig,
+  progress: StartProgress,
+  log: Log,
+  ask: AskSource,
 ): Promise<Service> {
   const { fault: report } = log;
   const { nowMs } = systemRuntime;
-  const data = await openDataFolder(config.dataFolder);
   const damage = watchDamage(data.objects);
   const { objects } = damage;
-  const senders = createSenders(config.proxies);
-  let divert: Divert | null = null;
   let background: Background | null = null;
   const expectations = () => background?.expectations() ?? null;
   let metrics: MetricsServer | null = null;
   const [reads, writes] = [new ReadCounts(), new WriteCounts()];
-  // Before the first generation "not found" would be wrong, and would be cached.
-  const isReady = () => divert !== null;
   const health = createHealth({
     ledger: data.ledger,
     checkWritable: data.checkWritable,
     objects: data.objects,
     nowMs,
-    isReady,
+    isReady: () => background !== null,
     publishLagMs: () => background?.publishLagMs() ?? 0,
     publishStalledMs: () => background?.publishStalledMs() ?? 0,
     expectations,
     lastVerify: () => background?.lastVerify() ?? null,
     report,
   });
-  const edge = createEdgeServer({
-    objects: damage.shown,
-    nowMs,
-    isReady,
-    divert: (request) => divert?.(request) ?? null,
-    wantsNewest: senders.wantsNewest,
-    health,
-    counts: reads,
-    report,
-  });
-  const { server } = edge;
   try {
-    const baseUrl = await listen(server, config);
+    const baseUrl = await edges.open(
+      {
+        host: config.host,
+        port: config.port,
+        proxies: config.proxies,
+        objectsFolder: objectsFolder(config.dataFolder),
+        uploadsFolder: uploadsFolder(config.dataFolder),
+        isMeasured: config.metrics !== null,
+      },
+      { health, noteDamage: damage.note, reads },
+    );
     if (config.metrics !== null) {
       metrics = await startMetricsServer({
         ...config.metrics,
         dataFolder: config.dataFolder,
         health,
         reads,
+        edges,
         writes,
         // Of a ledger that cannot be read, the health check tells.
         sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
@@ -145,7 +158,7 @@ export async function startService(
         openapi: await readOpenApi(),
       }),
       site: await readSite(),
-      caches: { purge: async (targets) => edge.purge(targets) },
+      caches: { purge: edges.purge },
       listEverySeconds,
       ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
     };
@@ -168,42 +181,34 @@ export async function startService(
     // From here on there are readers.
     const work = startBackground({ dependencies, damage, data, uploads: writeApi.uploads, config, baseUrl, ask, log });
     background = work;
-    const takeUpload = createUploadServer({
-      uploads: writeApi.uploads,
+    await edges.ready({
+      uploadKey: writeApi.uploadKey,
+      answerWrite: answerWrites(writeApi.handle),
+      onCommitted: work.wakeAll,
       mayReceive: (id) => mayReceive(dependencies, id),
       onStored: async (id) => {
         const { isUnwanted } = await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
         if (isUnwanted) await writeApi.uploads.remove(id);
         work.wakeWorker();
       },
-      nowMs,
-      report,
+      removePartial: writeApi.uploads.removePartial,
     });
-    const answerWrite = createWriteServer({
-      handle: writeApi.handle,
-      onCommitted: work.wakeAll,
-      nowMs,
-      addressOf: senders.addressOf,
-      newRequestId: () => newUlid(nowMs(), systemRuntime.randomBytes),
-    });
-    divert = (request) => takeUpload(request) ?? answerWrite(request);
     work.wakeAll();
     const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
     const stop = async (): Promise<void> => {
       const closing = control.stop();
       metrics?.stop();
-      server.close();
-      server.closeAllConnections();
+      await edges.stop();
       await work.stop();
       await closing;
       data.close();
     };
-    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, logKeys, stop };
+    const { operatorKey } = writeApi;
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, logKeys, lost: edges.lost, stop };
   } catch (error) {
     metrics?.stop();
-    closeAll(server, data);
-    if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
-    throw unusable(config.dataFolder, error as Error);
+    data.close();
+    throw error;
   }
 }
 
@@ -227,12 +232,6 @@ function announcedKeys({ origin }: LogKeys, { nextLogKey }: EmbeddedConfig): rea
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
 const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch, LogForked];
-
-function closeAll(server: Server, data: DataFolder): void {
-  server.close();
-  server.closeAllConnections();
-  data.close();
-}
 
 /** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */
 async function readOpenApi(): Promise<Json> {

@@ -29,6 +29,8 @@ export interface WriteApi {
   readonly handle: HandleWrite;
   /** The storage of large files. */
   readonly uploads: DirectoryUploads;
+  /** Verifies the targets of uploads. */
+  readonly uploadKey: Uint8Array;
   readonly operatorKey: OperatorKeyFile;
 }
 
@@ -37,6 +39,10 @@ export interface WriteApi {
  * has a key; `damaged`; or its key has ended, or is of another ledger.
  */
 export type OperatorKeyFile = 'made' | 'gone' | 'damaged' | KeyState;
+
+export function uploadsFolder(dataFolder: string): string {
+  return join(dataFolder, 'uploads');
+}
 
 /** @throws StartError if the folder's secrets cannot be kept, or the issuer is invalid */
 export async function openWriteApi(
@@ -55,7 +61,7 @@ export async function openWriteApi(
   const operatorKey = await keepOperatorKey(ledger, dataFolder);
   const uploads = openDirectoryUploads({
     ...systemRuntime,
-    folder: join(dataFolder, 'uploads'),
+    folder: uploadsFolder(dataFolder),
     key: secrets.uploadKey,
     newName: randomUUID,
   });
@@ -70,7 +76,7 @@ export async function openWriteApi(
     cursors: createCursors(secrets.cursorKey),
     log,
   });
-  return { handle, uploads, operatorKey };
+  return { handle, uploads, uploadKey: secrets.uploadKey, operatorKey };
 }
 
 /** The configured issuer, or one of this machine; null if that one must not serve other machines. */

@@ -5,18 +5,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problem } from '../contract/problems.ts';
 import type { HttpEvent, HttpResult } from '../lambdas/http/event.ts';
-import type { HandleWrite } from '../lambdas/pipeline/handle.ts';
+import type { Handled } from '../lambdas/pipeline/handle.ts';
 import { RefusedRequest } from '../lambdas/pipeline/handler.ts';
 import { isWriteApiPath } from '../lambdas/pipeline/route.ts';
-import { maxBodyBytesOf } from '../lambdas/pipeline/validate.ts';
 import type { DivertedHandler } from './edge/divert.ts';
 import { originForm } from './edge/framing.ts';
 import { createReceivedBodies, type ReceivedBodies } from './received-bodies.ts';
 
+/**
+ * Reads the body of a request, once its sender is known and may send it. Rejects with RefusedRequest if it is too large,
+ * or did not come.
+ */
+export type ReadBody = (actor: string, maxBytes: number) => Promise<Uint8Array>;
+
+/** Answers a request that came without its body. It may run in another thread or process than the connection. */
+export type AnswerWrite = (head: HttpEvent, readBody: ReadBody) => Promise<Handled>;
+
 export interface WriteServerOptions {
-  readonly handle: HandleWrite;
-  /** Called after every request that has changed the ledger. */
-  readonly onCommitted: () => void;
+  readonly answer: AnswerWrite;
   readonly nowMs: () => number;
   readonly newRequestId: () => string;
   /** The address of a request's sender. */
@@ -26,16 +32,16 @@ export interface WriteServerOptions {
 
 /** Gives the handler of a request that belongs to the write API; null for every other request. */
 export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => DivertedHandler | null {
-  const { handle, onCommitted, bodies = createReceivedBodies() } = options;
+  const { answer, bodies = createReceivedBodies() } = options;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const head = headOf(request, options);
     const body = bodies.open(request, head.requestContext.http.sourceIp);
     let lost: unknown = null;
     try {
-      const { result, committed } = await handle(head, async ({ operation, actor }) => {
+      const { result } = await answer(head, async (actor, maxBytes) => {
         try {
-          return withBody(head, await body.read(actor, maxBodyBytesOf(operation)));
+          return await body.read(actor, maxBytes);
         } catch (error) {
           if (error instanceof RefusedRequest) throw error;
           // The client went away, or was cut off.
@@ -45,7 +51,6 @@ export function createWriteServer(options: WriteServerOptions): (request: Incomi
       });
       if (lost !== null) throw lost;
       send(request, response, result);
-      if (committed) onCommitted();
     } finally {
       body.release();
     }
@@ -72,10 +77,6 @@ function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: Wr
     },
     isBase64Encoded: false,
   };
-}
-
-function withBody(head: HttpEvent, body: Buffer): HttpEvent {
-  return body.length === 0 ? head : { ...head, body: body.toString('base64'), isBase64Encoded: true };
 }
 
 /** Repeated fields are joined, as in API Gateway: node:http would drop all but the first of some. */

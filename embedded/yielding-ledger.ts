@@ -1,4 +1,7 @@
-/** Keeps background work from delaying requests, because both run in one event loop. */
+/**
+ * Keeps background work from delaying the requests of the write API and the health check, because they run in one event
+ * loop. Public reads have a loop of their own (edge-host/).
+ */
 import { setImmediate } from 'node:timers/promises';
 import type { Ledger } from '../storage/ledger.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `npm pack` runs it first: builds the command line into dist/, as JavaScript that runs under node_modules, where types
- * cannot be stripped. The dependencies of the package stay outside.
+ * `npm pack` runs it first: builds the command line and the entry of edges into dist/, as JavaScript that runs under
+ * node_modules, where types cannot be stripped. The dependencies of the package stay outside.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -12,7 +12,8 @@ const DIST = join(ROOT, 'dist');
 await rm(DIST, { recursive: true, force: true });
 await build({
   absWorkingDir: ROOT,
-  entryPoints: ['cli/main.ts'],
+  // embedded/edge-host/entry.ts finds the second one by its name.
+  entryPoints: { main: 'cli/main.ts', 'edge-host': 'embedded/edge-host/main.ts' },
   outdir: DIST,
   bundle: true,
   packages: 'external',

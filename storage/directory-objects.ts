@@ -47,6 +47,11 @@ export async function openDirectoryObjects(root: string): Promise<ObjectStore> {
   return store;
 }
 
+/** For the reads of another process or thread than the owner's. Changes nothing in the directory. */
+export function readDirectoryObjects(root: string): Pick<ObjectStore, 'get'> {
+  return new DirectoryObjects(root);
+}
+
 class DirectoryObjects implements ObjectStore {
   readonly #root: string;
   readonly #objects: string;

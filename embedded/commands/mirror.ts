@@ -138,6 +138,7 @@ async function serve(
     },
     report: log.fault,
   });
-  log.info('serving', { address: await listen(server, asked), of: url.origin });
+  const { baseUrl: address } = await listen(server, asked);
+  log.info('serving', { address, of: url.origin });
   return server;
 }

@@ -1,5 +1,6 @@
 /** The metrics of the embedded server, from what it knows. docs/operations.md lists them. */
 import { CACHE_STATUSES, type ReadCounts } from '../edge/read-counts.ts';
+import type { LoopDelays } from '../edge-host/calls.ts';
 import type { SourceHealth } from '../source-health.ts';
 import type { Family, Sample } from './open-metrics.ts';
 import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
@@ -22,6 +23,8 @@ export interface MeasuredHealth {
 export interface Measured {
   readonly health: MeasuredHealth;
   readonly reads: ReadCounts;
+  /** The number of those that serve. */
+  readonly edges: number;
   readonly writes: WriteCounts;
   readonly sources: readonly SourceHealth[];
   /** Null: the folder cannot be read. */
@@ -38,13 +41,14 @@ export interface ProcessState {
   readonly startedAtMs: number;
   readonly residentBytes: number;
   readonly cpuSeconds: number;
-  /** Delay of the event loop since the last look, in seconds, by quantile. */
-  readonly loopDelays: readonly (readonly [quantile: string, seconds: number])[];
+  /** The delays of each event loop since the last look. */
+  readonly loopDelays: readonly (readonly [loop: 'readers' | 'core', delays: LoopDelays])[];
 }
 
 export function familiesOf({
   health,
   reads,
+  edges,
   writes,
   sources,
   storage,
@@ -131,6 +135,7 @@ export function familiesOf({
       'Answers to readers, by their state in the cache; none: answered without it.',
       CACHE_STATUSES.map((name) => ({ labels: { status: name }, value: reads.cache[name] })),
     ),
+    gauge('tidemark_edges', 'Threads or processes that serve the public port.', [{ value: edges }]),
     counter(
       'tidemark_write_requests',
       'Answers of the write API, by operation and status.',
@@ -197,8 +202,10 @@ function processFamilies({ startedAtMs, residentBytes, cpuSeconds, loopDelays }:
       name: 'tidemark_event_loop_delay_seconds',
       type: 'summary',
       unit: 'seconds',
-      help: 'How late the event loop runs, since the last scrape.',
-      samples: loopDelays.map(([quantile, value]) => ({ labels: { quantile }, value })),
+      help: 'How late the event loops run, since the last scrape: that of public reads (the worst of several), and that of all else.',
+      samples: loopDelays.flatMap(([loop, delays]) =>
+        delays.map(([quantile, value]) => ({ labels: { loop, quantile }, value })),
+      ),
     },
   ];
 }

@@ -10,6 +10,8 @@ import type { Expectations } from '../../contract/late-sources.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
+import type { Edges } from '../edge-host/edges.ts';
+import { loopDelays } from '../edge-host/loop-delays.ts';
 import type { Log } from '../log.ts';
 import type { SourceHealth } from '../source-health.ts';
 import { StartError } from '../start-error.ts';
@@ -23,7 +25,6 @@ const MEASURED_AFTER_DURATIONS = 100;
 const MEASURED_AFTER_MS = 60_000;
 /** Scrapers, and a person who looks. */
 const MAX_CONNECTIONS = 32;
-const QUANTILES = ['0.5', '0.99', '1'] as const;
 
 export interface MetricsOptions {
   readonly host: string;
@@ -32,6 +33,7 @@ export interface MetricsOptions {
   readonly dataFolder: string;
   readonly health: () => Promise<HealthReport>;
   readonly reads: ReadCounts;
+  readonly edges: Pick<Edges, 'measure' | 'serving'>;
   readonly writes: WriteCounts;
   readonly sources: () => Promise<readonly SourceHealth[]>;
   readonly expectations: () => Expectations | null;
@@ -68,14 +70,18 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   }
 
   async function text(): Promise<string> {
-    const { health, reads, writes, sources, expectations } = options;
+    const { health, reads, edges, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
-    const process = processState(delays);
+    const process = processState([
+      ['readers', await edges.measure()],
+      ['core', loopDelays(delays)],
+    ]);
     delays.reset();
     return openMetricsText(
       familiesOf({
         health: (await health()).body as unknown as MeasuredHealth,
         reads,
+        edges: edges.serving(),
         writes,
         sources: await sources(),
         storage: await storageSizes(),
@@ -133,13 +139,13 @@ function send(response: ServerResponse, status: number, type: string, body: stri
   response.writeHead(status, { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }).end(body);
 }
 
-function processState(delays: { percentile(percentile: number): number; readonly count: number }): ProcessState {
+function processState(loopDelays: ProcessState['loopDelays']): ProcessState {
   const { user, system } = process.cpuUsage();
   return {
     startedAtMs: performance.timeOrigin,
     residentBytes: process.memoryUsage.rss(),
     cpuSeconds: (user + system) / 1e6,
-    loopDelays: delays.count === 0 ? [] : QUANTILES.map((name) => [name, delays.percentile(Number(name) * 100) / 1e9]),
+    loopDelays,
   };
 }
 

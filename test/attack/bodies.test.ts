@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { answerWrites } from '../../embedded/answer-writes.ts';
 import { createReceivedBodies } from '../../embedded/received-bodies.ts';
 import { createWriteServer } from '../../embedded/write-server.ts';
 import { converse, type Edge, parseReply, startEdge } from '../edge/edge-fixture.ts';
@@ -15,8 +16,7 @@ async function serving(requestsPerMinute = 1_000) {
   const bodies = createReceivedBodies(LIMITS);
   let requests = 0;
   const divert = createWriteServer({
-    handle: world.handle,
-    onCommitted: () => {},
+    answer: answerWrites(world.handle),
     nowMs: () => world.nowMs,
     newRequestId: () => `r${++requests}`,
     addressOf: () => '127.0.0.1',

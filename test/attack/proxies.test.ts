@@ -8,11 +8,10 @@ import { ask, startEdge } from '../edge/edge-fixture.ts';
 async function serving(proxies: Proxies) {
   const senders = createSenders(proxies);
   const divert = createWriteServer({
-    handle: async ({ requestContext }) => {
+    answer: async ({ requestContext }) => {
       const result = { statusCode: 200, headers: { 'x-sender': requestContext.http.sourceIp }, body: '' };
       return { result, committed: false };
     },
-    onCommitted: () => {},
     nowMs: () => 0,
     newRequestId: () => 'r1',
     addressOf: senders.addressOf,

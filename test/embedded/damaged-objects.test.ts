@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
-import { type Damage, watchDamage } from '../../embedded/damaged-objects.ts';
+import { type Damage, tellDamage, watchDamage } from '../../embedded/damaged-objects.ts';
 import { watchLostObjects } from '../../embedded/lost-objects.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
@@ -20,6 +20,7 @@ async function publishedFolder() {
   const folder = await temporaryFolder();
   const store = await openDirectoryObjects(folder);
   const damage = watchDamage(store);
+  const shown = tellDamage(store, damage.note);
   const { ledger, clock, ingest } = createWorld();
   const dependencies = withLog(dependenciesOn(ledger, damage.objects, clock, SMALL_PAGES));
   await ingest([
@@ -31,7 +32,7 @@ async function publishedFolder() {
   const watch = (objects: Damage) =>
     watchLostObjects(dependencies, (what, cause) => reports.push(`${what}: ${(cause as Error).message}`), objects);
   const fileOf = (key: string) => join(folder, 'objects', `${key}+object`);
-  return { store, damage, ledger, ingest, dependencies, reports, lost: watch(damage), fileOf };
+  return { store, damage, shown, ledger, ingest, dependencies, reports, lost: watch(damage), fileOf };
 }
 
 type Folder = Awaited<ReturnType<typeof publishedFolder>>;
@@ -77,18 +78,18 @@ test('every kind of published object is found at the start, put again, and the s
 test('a read that fails has the object put again, with one report; readers get no "absent" meanwhile', async () => {
   for (const spoil of DAMAGES) {
     const folder = await publishedFolder();
-    const { damage, fileOf, reports, ledger } = folder;
+    const { damage, shown, fileOf, reports, ledger } = folder;
     let calls = 0;
     damage.onFound(() => calls++);
     const { keys } = await folder.store.list('public/');
     const page = keys.find((key) => key.includes('/history-pages/')) as string;
     for (const key of [bodyOf('c'), page]) {
       await spoil(fileOf(key));
-      for (let read = 0; read < 2; read++) await expect(damage.shown.get(key)).rejects.toThrow(StorageCorrupt);
+      for (let read = 0; read < 2; read++) await expect(shown.get(key)).rejects.toThrow(StorageCorrupt);
     }
     expect(calls).toBe(2);
     await publishAll(folder);
-    for (const key of [bodyOf('c'), page]) expect(await damage.shown.get(key)).toMatchObject({ kind: 'found' });
+    for (const key of [bodyOf('c'), page]) expect(await shown.get(key)).toMatchObject({ kind: 'found' });
     expect(reports).toHaveLength(1);
     const generation = (await ledger.get(HEAD_KEY))?.revision;
     await publishAll(folder);
@@ -98,32 +99,32 @@ test('a read that fails has the object put again, with one report; readers get n
 
 test('a lost object and a damaged one that nobody has read keep no other market from being published', async () => {
   const folder = await publishedFolder();
-  const { store, damage, fileOf, ingest, lost } = folder;
+  const { store, shown, fileOf, ingest, lost } = folder;
   await writeFile(fileOf(bodyOf('c')), 'garbage');
   const present = await store.stat(bodyOf('d'));
   await store.delete(bodyOf('d'), present?.etag as never);
   await ingest([price('b', 4, 77)], 'correct');
   expect(await lost.look()).toBe(true);
   await publishAll(folder);
-  for (const slug of ['b', 'c', 'd']) expect(await damage.shown.get(bodyOf(slug))).toMatchObject({ kind: 'found' });
+  for (const slug of ['b', 'c', 'd']) expect(await shown.get(bodyOf(slug))).toMatchObject({ kind: 'found' });
   const history = await store.get(publicKey({ kind: 'history', slug: 'b' }));
   expect(history.kind === 'found' && Buffer.from(history.body).toString()).toContain('"amountMinor":77');
 });
 
 test('an object that the ledger does not make is tried once, and then named', async () => {
   const folder = await publishedFolder();
-  const { damage, fileOf, reports, store, ledger } = folder;
+  const { shown, fileOf, reports, store, ledger } = folder;
   const foreign = bodyOf('foreign');
   await store.put(foreign, Buffer.from('{}'), (await store.stat(bodyOf('a')))?.metadata as never, { kind: 'absent' });
   await writeFile(fileOf(foreign), 'garbage');
-  await expect(damage.shown.get(foreign)).rejects.toThrow(StorageCorrupt);
+  await expect(shown.get(foreign)).rejects.toThrow(StorageCorrupt);
   await publishAll(folder);
   expect(reports).toEqual([
     `everything is published again: ${foreign} is lost or damaged`,
     expect.stringMatching(`^publishing everything again has not mended all: ${foreign} .*delete the file`),
   ]);
   const generation = (await ledger.get(HEAD_KEY))?.revision;
-  await expect(damage.shown.get(foreign)).rejects.toThrow(StorageCorrupt);
+  await expect(shown.get(foreign)).rejects.toThrow(StorageCorrupt);
   await publishAll(folder);
   expect((await ledger.get(HEAD_KEY))?.revision).toBe(generation);
   expect(reports).toHaveLength(2);

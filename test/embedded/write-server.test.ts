@@ -1,6 +1,7 @@
 /** The limit on bodies that the embedded write API holds in memory. */
 import { expect, onTestFinished, test } from 'vitest';
 import { OPERATIONS } from '../../contract/operations.ts';
+import { answerWrites } from '../../embedded/answer-writes.ts';
 import { createWriteServer } from '../../embedded/write-server.ts';
 import { problemResult } from '../../lambdas/http/answer.ts';
 import type { HttpEvent } from '../../lambdas/http/event.ts';
@@ -13,7 +14,7 @@ const MAX_BYTES = 65_536;
 async function serving() {
   const handled: HttpEvent[] = [];
   const divert = createWriteServer({
-    handle: async (head, receive) => {
+    answer: answerWrites(async (head, receive) => {
       try {
         handled.push((await receive?.({ operation: OPERATIONS.createWatchlist, actor: 'user:alice' })) ?? head);
       } catch (error) {
@@ -21,8 +22,7 @@ async function serving() {
         return { result: problemResult(problem), committed: false };
       }
       return { result: { statusCode: 201, headers: {}, body: '' }, committed: false };
-    },
-    onCommitted: () => {},
+    }),
     nowMs: () => 0,
     newRequestId: () => 'r1',
     addressOf: () => '127.0.0.1',

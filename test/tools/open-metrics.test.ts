@@ -33,6 +33,7 @@ const PROCESS = { startedAtMs: 1, residentBytes: 2, cpuSeconds: 0.5, loopDelays:
 const EMPTY: Measured = {
   health: { status: 'starting', lastVerify: null },
   reads: new ReadCounts(),
+  edges: 1,
   writes: new WriteCounts(),
   sources: [],
   storage: null,
@@ -55,6 +56,7 @@ const FULL: Measured = {
     lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2, missingValues: 3 },
   },
   reads: new ReadCounts(),
+  edges: 1,
   writes,
   sources: [
     { name: 'a', failures: 1, lastRunMs: 1e12, lastSuccessMs: null, nextRunMs: 2e12, isMissed: false },
@@ -64,7 +66,7 @@ const FULL: Measured = {
   freeBytes: 5e12,
   oldestExpectedMs: 1_790_000_000_500,
   lastBackupMs: 1_790_000_000_500,
-  process: { ...PROCESS, loopDelays: [['0.5', 0.000_000_1]] },
+  process: { ...PROCESS, loopDelays: [['readers', [['0.5', 0.000_000_1]]]] },
 };
 
 test.each([

@@ -1,0 +1,70 @@
+/** The calls over the link between the core (ledger, writes, publishing) and one edge. */
+import type { HttpEvent } from '../../lambdas/http/event.ts';
+import type { Handled } from '../../lambdas/pipeline/handle.ts';
+import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import type { CountedReads } from '../edge/read-counts.ts';
+import type { Proxies } from '../sender.ts';
+
+/** Where an edge listens, and the folders that it shares with the core. */
+export interface EdgeSettings {
+  /** Unique. The names of files that it has not received completely begin with it. */
+  readonly name: string;
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  /** Whether other edges listen on the same port. */
+  readonly isShared: boolean;
+  readonly objectsFolder: string;
+  readonly uploadsFolder: string;
+  readonly proxies: Proxies;
+  /** Whether the delay of its event loop is measured. */
+  readonly isMeasured: boolean;
+}
+
+export interface Listening {
+  /** Under which this machine reaches it. */
+  readonly baseUrl: string;
+  readonly port: number;
+}
+
+/** By quantile, in seconds. */
+export type LoopDelays = readonly (readonly [quantile: string, seconds: number])[];
+
+/** What the core asks of an edge. */
+export type EdgeCalls = {
+  /** Binds the port. Every request is answered 503 until `ready`. @throws StartError if it cannot be bound */
+  open(settings: EdgeSettings): Promise<Listening>;
+  /** There is something to read, and the core takes writes. @param uploadKey verifies the targets of uploads */
+  ready(uploadKey: Uint8Array): void;
+  purge(targets: PurgeTargets): void;
+  /**
+   * Reads the body of a write that the core handles, because its sender may send it. Rejects with RefusedRequest if it is
+   * too large, or did not come.
+   */
+  receiveBody(write: number, actor: string, maxBytes: number): Promise<Uint8Array>;
+  /** The delays of its event loop since the last call. Before the answer it tells what it has counted. */
+  measure(): LoopDelays;
+  /** Closes the port and every connection. */
+  stop(): void;
+};
+
+/** What an edge asks of the core. */
+export type CoreCalls = {
+  health(): Promise<HealthReport>;
+  /** One request of the write API, without its body. @param write names it for `receiveBody` */
+  write(write: number, head: HttpEvent): Promise<Handled>;
+  /** Whether the sender of an upload may still write. */
+  mayReceive(id: string): Promise<boolean>;
+  /** As `Reception.begin`. */
+  beginReceiving(id: string, bytes: number): Promise<number | null>;
+  endReceiving(id: string): void;
+  /** The file of an upload is stored. @throws StorageUnavailable */
+  onStored(id: string): Promise<void>;
+  /** An object of the store is damaged. */
+  damaged(key: string): void;
+  /** Answers since the last call. */
+  counted(reads: CountedReads): void;
+  /** For the log. */
+  fault(what: string, cause: string): void;
+};

@@ -1,0 +1,183 @@
+/**
+ * The edges of a service: one in a thread, or several in processes that share the port. Processes are started again when
+ * they end: see docs/decisions/056-edges-apart.md.
+ */
+import { randomUUID } from 'node:crypto';
+import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import { createReception } from '../../storage/directory-uploads.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
+import { checkPortIsFree } from '../listen.ts';
+import type { Log } from '../log.ts';
+import { StartError } from '../start-error.ts';
+import type { EdgeCalls, EdgeSettings, Listening, LoopDelays } from './calls.ts';
+import { type CoreDuties, linkToEdge, type WriteDuties } from './core-side.ts';
+import { type Link, LinkGone } from './link.ts';
+import { type Spawned, spawnProcess, spawnThread } from './spawn.ts';
+
+export type EdgesSettings = Omit<EdgeSettings, 'isShared' | 'name'>;
+
+export interface Edges {
+  /**
+   * Binds the port. Every request but the health check is answered 503 until `ready`.
+   *
+   * @returns the base URL
+   * @throws StartError if the port cannot be bound
+   */
+  open(settings: EdgesSettings, duties: CoreDuties): Promise<string>;
+  /** From here on there are readers. */
+  ready(duties: WriteDuties): Promise<void>;
+  /** Resolves when all edges have dropped the objects from memory. */
+  purge(targets: PurgeTargets): Promise<void>;
+  /** Brings the counts up to date, and gives the worst delays of their event loops since the last call. */
+  measure(): Promise<LoopDelays>;
+  /** How many answer requests. */
+  serving(): number;
+  /** Resolves if no edge can be started any more. */
+  readonly lost: Promise<Error>;
+  /** Closes the port and every connection. */
+  stop(): Promise<void>;
+}
+
+/** For calls that an edge answers at once. */
+const DEADLINE_MS = 1_000;
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 10_000;
+/** An edge that has served for this long has started well. */
+const SOUND_AFTER_MS = 10_000;
+/** While no edge serves: about a minute. */
+const MOST_FAILURES = 12;
+
+interface Edge {
+  readonly name: string;
+  readonly spawned: Spawned;
+  readonly link: Link<EdgeCalls>;
+}
+
+/** The running edge of one place. A new one takes it over when it ends. */
+interface Place {
+  readonly number: number;
+  edge: Edge;
+  /** Whether it listens. */
+  isOpen: boolean;
+  openedAtMs: number;
+  /** In a row. */
+  failures: number;
+}
+
+/** Of the machine; tests have their own. */
+export interface EdgesRuntime {
+  readonly spawn: () => Spawned;
+  readonly pause: (durationMs: number) => Promise<void>;
+  /** Never set back; its origin does not matter. */
+  readonly nowMs: () => number;
+}
+
+/** Starts them at once, so that they load their code beside what the core does first. */
+export function startEdges(count: number, { fault: report, info }: Log, runtime: Partial<EdgesRuntime> = {}): Edges {
+  const { spawn = count === 1 ? spawnThread : spawnProcess } = runtime;
+  const { pause = systemRuntime.pause, nowMs = () => performance.now() } = runtime;
+  const reception = createReception();
+  const lost = Promise.withResolvers<Error>();
+  let settings: Omit<EdgeSettings, 'name'> | null = null;
+  let duties: CoreDuties | null = null;
+  let writeDuties: WriteDuties | null = null;
+  let isStopping = false;
+
+  function newEdge(number: number): Edge {
+    const [name, spawned] = [randomUUID(), spawn()];
+    const link = linkToEdge(spawned.channel, {
+      name,
+      duties: () => duties as CoreDuties,
+      writeDuties: () => writeDuties as WriteDuties,
+      reception,
+      report,
+    });
+    spawned.onEnded((why) => void startAgain(places[number - 1] as Place, why));
+    return { name, spawned, link };
+  }
+
+  const places = Array.from({ length: count }, (_, index): Place => {
+    return { number: index + 1, edge: newEdge(index + 1), isOpen: false, openedAtMs: 0, failures: 0 };
+  });
+
+  async function openOne(place: Place): Promise<Listening> {
+    const { name, link, spawned } = place.edge;
+    const listening = await link.ask('open', { ...(settings as NonNullable<typeof settings>), name });
+    if (writeDuties !== null) await link.ask('ready', writeDuties.uploadKey);
+    place.isOpen = true;
+    place.openedAtMs = nowMs();
+    if (count > 1) info('edge started', { edge: place.number, process: spawned.processId });
+    return listening;
+  }
+
+  async function startAgain(place: Place, why: string): Promise<void> {
+    const isSound = place.isOpen && nowMs() - place.openedAtMs > SOUND_AFTER_MS;
+    place.isOpen = false;
+    // Before the port is bound, its end is a fault of the start: see `open`.
+    if (isStopping || settings === null || settings.port === 0) return;
+    place.failures = isSound ? 0 : place.failures + 1;
+    if (place.failures > MOST_FAILURES && !places.some(({ isOpen }) => isOpen)) {
+      lost.resolve(new StartError(`No edge process can be started: ${why}`));
+      return;
+    }
+    const delayMs = isSound ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (place.failures - 1), LONGEST_DELAY_MS);
+    report(`edge ${place.number} has ended, and is started again`, why);
+    await pause(delayMs);
+    if (isStopping) return;
+    place.edge = newEdge(place.number);
+    try {
+      await openOne(place);
+    } catch (error) {
+      // Its end is told to this function.
+      if (error instanceof LinkGone) return;
+      await place.edge.spawned.end();
+      await startAgain(place, (error as Error).message);
+    }
+  }
+
+  /** Asks all edges. One that has gone, or does not answer in time, is left out. */
+  async function askAll<Name extends 'purge' | 'measure' | 'stop'>(name: Name, ...args: Parameters<EdgeCalls[Name]>) {
+    const asked = places.map(({ edge }) => edge.link.askWithin(DEADLINE_MS, name, ...args).catch(() => null));
+    return await Promise.all(asked);
+  }
+
+  return {
+    async open(wanted, given) {
+      duties = given;
+      if (count > 1 && wanted.port !== 0) await checkPortIsFree(wanted);
+      settings = { ...wanted, isShared: count > 1 };
+      const [first, ...others] = places as [Place, ...Place[]];
+      try {
+        const { baseUrl, port } = await openOne(first);
+        settings = { ...settings, port };
+        await Promise.all(others.map(openOne));
+        return baseUrl;
+      } catch (error) {
+        if (error instanceof LinkGone) throw new StartError('An edge process has ended during the start: see above.');
+        throw error;
+      }
+    },
+    async ready(given) {
+      writeDuties = given;
+      // One that has just ended is told when it is started again.
+      await Promise.all(places.map(({ edge }) => edge.link.ask('ready', given.uploadKey).catch(() => undefined)));
+    },
+    async purge(targets) {
+      // An edge that has ended has forgotten everything. One that is late takes the message before its next request.
+      await askAll('purge', targets);
+    },
+    async measure() {
+      const measured = (await askAll('measure')).flatMap((delays) => (delays as LoopDelays | null) ?? []);
+      const worst = new Map<string, number>();
+      for (const [quantile, seconds] of measured) worst.set(quantile, Math.max(seconds, worst.get(quantile) ?? 0));
+      return [...worst];
+    },
+    serving: () => places.filter(({ isOpen }) => isOpen).length,
+    lost: lost.promise,
+    async stop() {
+      isStopping = true;
+      if (settings !== null) await askAll('stop');
+      await Promise.all(places.map(({ edge }) => edge.spawned.end()));
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * An edge in a thread or a process of its own: public reads, and the connections of writes and uploads. It reads the
+ * objects' folder by itself. So no read waits for the core: neither for its event loop, nor for an answer over the link.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { problem } from '../../contract/problems.ts';
+import { problemResult } from '../../lambdas/http/answer.ts';
+import { readDirectoryObjects } from '../../storage/directory-objects.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
+import { newUlid } from '../../storage/ulid.ts';
+import { tellDamage } from '../damaged-objects.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import type { Divert } from '../edge/divert.ts';
+import { ReadCounts } from '../edge/read-counts.ts';
+import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
+import { listen } from '../listen.ts';
+import { createSenders } from '../sender.ts';
+import { type AnswerWrite, createWriteServer, type ReadBody } from '../write-server.ts';
+import type { CoreCalls, EdgeCalls, EdgeSettings, Listening } from './calls.ts';
+import { type Channel, createLink, type Link, LinkGone } from './link.ts';
+import { loopDelays } from './loop-delays.ts';
+import { receiveUploads } from './receive-uploads.ts';
+
+/** A core that takes longer has failed. Its own checks of the disk may take two seconds each. */
+const HEALTH_DEADLINE_MS = 5_000;
+const COUNTS_EVERY_MS = 1_000;
+const DELAY_RESOLUTION_MS = 20;
+
+const SILENT: HealthReport = {
+  healthy: false,
+  body: {
+    status: 'failing',
+    lastVerify: null,
+    faults: [{ part: 'core', detail: 'The process of ledger, writes and publishing does not answer.' }],
+  },
+};
+
+const CORE_GONE = problem(
+  'service-unavailable',
+  'The service is stopping or starting: send it again, with the same Idempotency-Key.',
+);
+
+/** @param onGone called when the core has ended */
+export function hostEdge(channel: Channel, onGone: () => void): void {
+  const { nowMs, randomBytes } = systemRuntime;
+  const counts = new ReadCounts();
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  const bodies = new Map<number, ReadBody>();
+  let [edge, settings, divert]: [EdgeServer | null, EdgeSettings | null, Divert | null] = [null, null, null];
+  let writes = 0;
+
+  const report = (what: string, cause: unknown) =>
+    link.tell('fault', what, cause instanceof Error ? cause.message : String(cause));
+
+  async function open(opened: EdgeSettings): Promise<Listening> {
+    settings = opened;
+    const { wantsNewest } = createSenders(opened.proxies);
+    edge = createEdgeServer({
+      objects: tellDamage(readDirectoryObjects(opened.objectsFolder), (key) => link.tell('damaged', key)),
+      nowMs,
+      // Before the first generation "not found" would be wrong, and would be cached.
+      isReady: () => divert !== null,
+      divert: (request) => divert?.(request) ?? null,
+      wantsNewest,
+      health: () => link.askWithin(HEALTH_DEADLINE_MS, 'health').catch(() => SILENT),
+      counts,
+      report,
+    });
+    if (opened.isMeasured) delays.enable();
+    setInterval(tellCounts, COUNTS_EVERY_MS).unref();
+    return await listen(edge.server, opened);
+  }
+
+  function ready(uploadKey: Uint8Array): void {
+    const { name, uploadsFolder, proxies } = settings as EdgeSettings;
+    const takeUpload = receiveUploads(link, { folder: uploadsFolder, name, key: uploadKey, report });
+    const takeWrite = createWriteServer({
+      answer: answerWrite,
+      nowMs,
+      addressOf: createSenders(proxies).addressOf,
+      newRequestId: () => newUlid(nowMs(), randomBytes),
+    });
+    divert = (request) => takeUpload(request) ?? takeWrite(request);
+  }
+
+  const answerWrite: AnswerWrite = async (head, readBody) => {
+    const write = ++writes;
+    bodies.set(write, readBody);
+    try {
+      return await link.ask('write', write, head);
+    } catch (error) {
+      if (!(error instanceof LinkGone)) throw error;
+      return { result: problemResult(CORE_GONE, { 'retry-after': '1' }), committed: false };
+    } finally {
+      bodies.delete(write);
+    }
+  };
+
+  function tellCounts(): void {
+    const counted = counts.take();
+    if (counted !== null) link.tell('counted', counted);
+  }
+
+  const ours: EdgeCalls = {
+    open,
+    ready,
+    purge: (targets) => edge?.purge(targets),
+    async receiveBody(write, actor, maxBytes) {
+      const read = bodies.get(write);
+      if (read === undefined) throw new Error(`write ${write} is answered already`);
+      return await read(actor, maxBytes);
+    },
+    measure() {
+      tellCounts();
+      const measured = loopDelays(delays);
+      delays.reset();
+      return measured;
+    },
+    stop() {
+      edge?.server.close();
+      edge?.server.closeAllConnections();
+      tellCounts();
+    },
+  };
+  const link: Link<CoreCalls> = createLink<CoreCalls>(channel, ours, {
+    onFault: (error) => report('a call of the core failed', error),
+    onGone,
+  });
+}
