@@ -102,6 +102,26 @@ const BUNDLED = [
 ];
 const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
+/** The fast lane of the edge, and everything from which it takes more than types: none of it can read or write anything. */
+const FAST_LANE = /^embedded\/edge\/fast-lane[a-z-]*\.ts$/;
+const FAST_LANE_NEEDS = [
+  ...['cache', 'encoding', 'limits', 'read-counts', 'representation'].map((name) => `embedded/edge/${name}.ts`),
+  'contract/',
+  'storage/errors.ts',
+];
+/** They hold what they are given: bytes, names and numbers. `node:net` and `node:http` may give types and constants. */
+const FAST_LANE_MODULES = ['node:buffer', 'node:util', 'node:zlib', 'lru-cache', 'negotiator'];
+
+/** Names that node:http, node:net and the streams keep for themselves: they may disappear with any release. */
+const PRIVATE_OF_NODE = [
+  /(?:\.|\?\.)_(?!_proto__)[a-zA-Z]\w*/,
+  /\[\s*['"`]_/,
+  /\bk[A-Z]\w*Symbol\b|\bkOutHeaders\b|\bkHandle\b/,
+  /\bgetOwnPropertySymbols\b/,
+  /\bprocess\.binding\b|\binternalBinding\b|\b_linkedBinding\b/,
+  /['"`](?:node:)?_(?:http|stream|tls)_/,
+];
+
 /** Where functions begin. */
 const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/', 'sources/entry/'];
 
@@ -325,6 +345,56 @@ describe.each(PURE_FOLDERS)('%s/ is pure', (folder) => {
   });
 });
 
+describe('the fast lane', () => {
+  const lane = files.filter((file) => FAST_LANE.test(file));
+
+  it('exists', () => {
+    expect(lane).not.toEqual([]);
+  });
+
+  it('takes code only from the cache, the representation of objects, limits and the contract', () => {
+    const reached = reachedFrom(lane);
+    const foreign = reached.filter(
+      (file) => !FAST_LANE.test(file) && !FAST_LANE_NEEDS.some((place) => file.startsWith(place)),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it('takes modules that read nothing', () => {
+    const reached = reachedFrom(lane);
+    const modules = imports.filter(
+      ({ file, target, clause }) => reached.includes(file) && target === null && !clause.startsWith('type '),
+    );
+    // By name, so that no client of HTTP is made.
+    const harmless = modules.filter(
+      ({ specifier, clause }) => specifier === 'node:http' && /^\{ STATUS_CODES(?:, type \w+)* \}$/.test(clause),
+    );
+    const others = modules.filter((each) => !harmless.includes(each));
+    expect(others.filter(({ specifier }) => !FAST_LANE_MODULES.includes(specifier)).map(inWords)).toEqual([]);
+  });
+});
+
+describe('embedded/edge/', () => {
+  const own = files.filter((file) => file.startsWith('embedded/edge/'));
+
+  it.each(own)('%s uses nothing that Node keeps for itself', (file) => {
+    const { code } = transformSync(read(file), { loader: 'ts', minifyWhitespace: true, legalComments: 'none' });
+    expect(PRIVATE_OF_NODE.flatMap((pattern) => pattern.exec(code)?.[0] ?? [])).toEqual([]);
+  });
+
+  it.each([
+    'socket._handle.fd',
+    'request?._consumed',
+    "server['_events']",
+    'response[kOutHeaders]',
+    'Object.getOwnPropertySymbols(server)',
+    "import { parsers } from 'node:_http_common';",
+    "process.binding('tcp_wrap')",
+  ])('is known to use it by %s', (line) => {
+    expect(PRIVATE_OF_NODE.some((pattern) => pattern.test(line))).toBe(true);
+  });
+});
+
 describe('lambdas/', () => {
   const own = files.filter((file) => topFolder(file) === 'lambdas');
 
@@ -491,6 +561,17 @@ function circlesOf(edges: readonly { readonly file: string; readonly target: str
   };
   for (const file of targets.keys()) visit(file, []);
   return circles;
+}
+
+/** These files, and those from which they take more than types, directly or not. */
+function reachedFrom(begin: readonly string[]): readonly string[] {
+  const reached = new Set(begin);
+  for (const file of reached) {
+    for (const each of imports) {
+      if (each.file === file && each.target !== null && !each.clause.startsWith('type ')) reached.add(each.target);
+    }
+  }
+  return [...reached];
 }
 
 function inWords({ file, specifier }: Import): string {
