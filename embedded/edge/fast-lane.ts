@@ -77,10 +77,10 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   const connections = new Map<Socket, LaneConnection>();
   const maxBytes = Math.min(MAX_REQUEST_BYTES, limits.maxHeaderBytes);
   const checksUntil = (limitMs: number) => Math.ceil(limitMs / limits.checkIntervalMs);
-  const [requestChecks, keepAliveChecks] = [limits.requestTimeoutMs, limits.keepAliveTimeoutMs].map(checksUntil) as [
-    number,
-    number,
-  ];
+  // As for node:http, 0 is no limit.
+  const [requestChecks, keepAliveChecks] = [limits.requestTimeoutMs, limits.keepAliveTimeoutMs].map((limitMs) =>
+    limitMs === 0 ? Number.POSITIVE_INFINITY : checksUntil(limitMs),
+  ) as [number, number];
   const lastFields = createLastFields(nowMs, limits.keepAliveTimeoutMs);
 
   function take(socket: Socket): void {
@@ -223,7 +223,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     connection.waiting = null;
     if (waiting !== null) {
       arrived(connection, waiting);
-      if (!connection.isBusy) socket.resume();
+      // Also if it takes its time: the next chunk waits as this one did.
+      socket.resume();
     } else if (connection.hasEnded) socket.end();
   }
 
@@ -258,6 +259,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       if (hasAsked) socket.destroy();
       else {
         release(connection);
+        // A reset would end the process without a listener.
+        socket.on('error', () => socket.destroy());
         timedOut(socket);
       }
     }
@@ -267,7 +270,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     take,
     check,
     closeIdle: () => {
-      for (const { socket, isBusy } of connections.values()) if (!isBusy) socket.destroy();
+      // As node:http has it, a connection without a request so far is not idle: its first request is on the way.
+      for (const { socket, isBusy, hasAsked } of connections.values()) if (hasAsked && !isBusy) socket.destroy();
     },
     closeAll: () => {
       for (const socket of connections.keys()) socket.destroy();
@@ -277,7 +281,9 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
 /** The end of a head: the fields that change with time, and those of the connection, as node:http writes them. */
 function createLastFields(nowMs: () => number, keepAliveTimeoutMs: number) {
-  const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveTimeoutMs / 1000)}\r\n\r\n`;
+  // Without a limit, there is nothing to tell.
+  const seconds = keepAliveTimeoutMs === 0 ? '' : `Keep-Alive: timeout=${Math.floor(keepAliveTimeoutMs / 1000)}\r\n`;
+  const keepAlive = `Connection: keep-alive\r\n${seconds}\r\n`;
   let second = Number.NaN;
   let all = '';
   // By age. Every reader within one second gets the same fields.
