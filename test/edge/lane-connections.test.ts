@@ -202,13 +202,30 @@ describe.each([
     const client = await connectTo(edge);
     client.socket.pause();
     await use(edge, client);
-    const closed = once(client.accepted, 'close').catch(() => {});
+    // Not events.once: its listener would hide a missing error listener.
+    const closed = new Promise((resolve) => client.accepted.on('close', resolve));
     client.socket.resetAndDestroy();
     await closed;
     expect(edge.reports).toEqual([]);
     expect(await openConnections(edge)).toBe(0);
     edge.objects.gate = null;
     edge.clock.advanceSeconds(1);
+    expect((await ask(edge, '/healthz')).status).toBe(200);
+  });
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['half a request', 'GET /api'],
+  ])('a client that sent %s and resets its connection when it is told so ends nothing else', async (_what, bytes) => {
+    const edge = await start({ requestTimeoutMs: 50, checkIntervalMs: 10 });
+    const client = await connectTo(edge, { allowHalfOpen: true });
+    await client.send(bytes);
+    await client.waitFor(() => client.text !== '', FOREVER_MS);
+    expect(parseReply(client.text).status).toBe(408);
+    // Not events.once: its listener would hide a missing error listener.
+    const closed = new Promise((resolve) => client.accepted.on('close', resolve));
+    client.socket.resetAndDestroy();
+    await closed;
     expect((await ask(edge, '/healthz')).status).toBe(200);
   });
 

@@ -139,9 +139,14 @@ export class RawClient {
   }
 }
 
-/** @param pauseMs between two packets */
-export async function conversation(edge: Edge, sent: readonly Sent[], pauseMs = 0): Promise<Seen> {
+/** `pauseMs`: between two packets. `isStreamed`: node:http gets packets from the stream, and not from the handle. */
+export async function conversation(
+  edge: Edge,
+  sent: readonly Sent[],
+  { pauseMs = 0, isStreamed = false }: { readonly pauseMs?: number; readonly isStreamed?: boolean } = {},
+): Promise<Seen> {
   const client = await RawClient.open(edge);
+  if (isStreamed) client.accepted.on('data', () => {});
   for (const { bytes, pauses } of [...sent, { bytes: SENTINEL, pauses: false }]) {
     await client.send(bytes);
     if (pauses) for (let turn = 0; turn < PAUSE_TURNS; turn++) await setImmediate();
