@@ -8,6 +8,7 @@ import { PUBLIC_CACHE_CONTROL, publicKey } from '../../contract/public-objects.t
 import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { Divert } from '../../embedded/edge/divert.ts';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
+import { ReadCounts } from '../../embedded/edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../../embedded/edge/server.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
@@ -69,6 +70,7 @@ export interface Edge {
   readonly objects: FaultyObjects;
   readonly clock: FakeClock;
   readonly reports: unknown[];
+  readonly counts: ReadCounts;
   close(): Promise<void>;
 }
 
@@ -82,6 +84,7 @@ export async function startEdge(options: {
   readonly wantsNewest?: (request: IncomingMessage) => boolean;
 }): Promise<Edge> {
   const objects = new FaultyObjects();
+  const counts = new ReadCounts();
   const clock = new FakeClock();
   const reports: unknown[] = [];
   const { server, purge } = createEdgeServer({
@@ -90,6 +93,7 @@ export async function startEdge(options: {
     health: options.health ?? (() => ({ healthy: true, body: { status: 'ok' } })),
     report: (_what, cause) => reports.push(cause),
     ...(options.fastLane === undefined ? {} : { fastLane: options.fastLane }),
+    counts,
     ...(options.isReady && { isReady: options.isReady }),
     ...(options.divert && { divert: options.divert }),
     ...(options.wantsNewest && { wantsNewest: options.wantsNewest }),
@@ -103,7 +107,7 @@ export async function startEdge(options: {
     server.close();
     await once(server, 'close');
   }
-  return { port, server, purge, objects, clock, reports, close };
+  return { port, server, purge, objects, clock, reports, counts, close };
 }
 
 export interface Reply {
