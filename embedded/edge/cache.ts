@@ -60,8 +60,12 @@ export interface ObjectCacheOptions<View> {
 export type Wanted = 'fresh' | 'newest';
 
 export interface ObjectCache<View> {
-  /** The entry, if it may be served without asking the store. The hot path: synchronous, allocates nothing. */
-  fresh(key: string): CacheEntry<View> | undefined;
+  /**
+   * The entry, if it may be served without asking the store. The hot path: synchronous, allocates nothing.
+   *
+   * @param atMs now, if the caller has asked the clock
+   */
+  fresh(key: string, atMs?: number): CacheEntry<View> | undefined;
   /**
    * Answers in every other case. Never rejects because of the store. `newest`: the store is asked even if the entry is
    * fresh, but not before its next retry.
@@ -110,9 +114,9 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   const isWithin = (entry: CacheEntry<View>, limitMs: number, atMs: number): boolean =>
     atMs >= entry.validatedAtMs && atMs - entry.validatedAtMs < limitMs;
 
-  function fresh(key: string): CacheEntry<View> | undefined {
+  function fresh(key: string, atMs = nowMs()): CacheEntry<View> | undefined {
     const entry = entries.get(key);
-    return entry !== undefined && isWithin(entry, FRESH_MS, nowMs()) ? entry : undefined;
+    return entry !== undefined && isWithin(entry, FRESH_MS, atMs) ? entry : undefined;
   }
 
   function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {

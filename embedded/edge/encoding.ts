@@ -51,7 +51,11 @@ export function acceptedCodings(acceptEncoding: string | undefined): readonly Co
  * instead of answering 406.
  */
 export function chooseCoding(acceptEncoding: string | undefined, sizeBytes: number, isText: boolean): Coding {
-  const accepted = acceptedCodings(acceptEncoding);
+  return codingAmong(acceptedCodings(acceptEncoding), sizeBytes, isText);
+}
+
+/** The same for a client whose codings are known. */
+export function codingAmong(accepted: readonly Coding[], sizeBytes: number, isText: boolean): Coding {
   const compressible = isText && sizeBytes >= COMPRESSIBLE_MIN_BYTES && sizeBytes <= COMPRESSIBLE_MAX_BYTES;
   if (!compressible && accepted.includes('identity')) return 'identity';
   return accepted[0] ?? 'identity';

@@ -10,16 +10,16 @@
  * credential and no file, and a connection of the lane has at most one request at a time.
  */
 import type { Socket } from 'node:net';
-import { FRESH_SECONDS } from '../../contract/limits.ts';
 import type { ObjectCache } from './cache.ts';
-import { chooseCoding } from './encoding.ts';
+import { acceptedCodings, type Coding, codingAmong } from './encoding.ts';
+import { createHeadEnds } from './head-ends.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { ObjectReplies } from './object-replies.ts';
 import { readPlainFields } from './plain-fields.ts';
 import type { ObjectRequest } from './range.ts';
 import type { ReadCounts } from './read-counts.ts';
 import { headText, type Representation } from './representation.ts';
-import { type EdgeReply, hasCurrent } from './respond.ts';
+import { type EdgeReply, isCurrent } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
 
 export interface FastLaneOptions {
@@ -51,17 +51,21 @@ interface LaneConnection {
   readonly socket: Socket;
   /** By event. */
   readonly listeners: Readonly<Record<string, (chunk: Buffer) => void>>;
-  /** The newest header block, and what it asks for. Clients repeat theirs: equal bytes are parsed once. */
+  /** The newest request, and what it asks for. Clients repeat theirs: equal bytes are read once. */
+  request: Buffer | null;
+  key: string;
+  asked: ObjectRequest;
+  /** Its header block, and what that asks for. */
   block: string;
   get: ObjectRequest;
   head: ObjectRequest;
+  accepted: readonly Coding[];
   /** An answer is being read from the store, or waits for the client. Until then nothing more is taken. */
   isBusy: boolean;
   /** What came in the meantime. */
   waiting: Buffer | null;
   /** The client has ended its side. */
   hasEnded: boolean;
-  hasAsked: boolean;
   quietChecks: number;
 }
 
@@ -82,7 +86,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   const [requestChecks, keepAliveChecks] = [limits.requestTimeoutMs, limits.keepAliveTimeoutMs].map((limitMs) =>
     limitMs === 0 ? Number.POSITIVE_INFINITY : checksUntil(limitMs),
   ) as [number, number];
-  const lastFields = createLastFields(nowMs, limits.keepAliveTimeoutMs);
+  const ends = createHeadEnds(limits.keepAliveTimeoutMs);
 
   function take(socket: Socket): void {
     const connection: LaneConnection = {
@@ -98,13 +102,16 @@ export function createFastLane(options: FastLaneOptions): FastLane {
         error: () => socket.destroy(),
         close: () => connections.delete(socket),
       },
+      request: null,
+      key: '',
+      asked: NOTHING_ASKED,
       block: '',
       get: NOTHING_ASKED,
       head: NOTHING_ASKED,
+      accepted: [],
       isBusy: false,
       waiting: null,
       hasEnded: false,
-      hasAsked: false,
       quietChecks: 0,
     };
     connections.set(socket, connection);
@@ -123,7 +130,20 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   /** False: the chunk is not for the lane, and nothing was done. */
   function answer(connection: LaneConnection, chunk: Buffer): boolean {
-    if (chunk.length > maxBytes || !isReady()) return false;
+    if (!isReady()) return false;
+    if (connection.request === null || !chunk.equals(connection.request)) {
+      if (!readRequest(connection, chunk)) return false;
+      connection.request = chunk;
+    }
+    if (answerHit(connection)) return true;
+    connection.isBusy = true;
+    void answerRead(connection, chunk);
+    return true;
+  }
+
+  /** False: it is not a plain read. */
+  function readRequest(connection: LaneConnection, chunk: Buffer): boolean {
+    if (chunk.length > maxBytes) return false;
     const text = chunk.toString('latin1');
     const isGet = text.startsWith('GET ');
     if (!isGet && !text.startsWith('HEAD ')) return false;
@@ -133,12 +153,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (!TARGET.test(target) || !readBlock(connection, text, lineEnd + 2)) return false;
     const routed = route(isGet ? 'GET' : 'HEAD', target);
     if (routed.kind !== 'object') return false;
-    connection.hasAsked = true;
-    const asked = isGet ? connection.get : connection.head;
-    if (!answerHit(connection, routed.key, asked)) {
-      connection.isBusy = true;
-      void answerRead(connection, chunk, routed.key, asked);
-    }
+    connection.key = routed.key;
+    connection.asked = isGet ? connection.get : connection.head;
     return true;
   }
 
@@ -152,36 +168,32 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     connection.block = read;
     connection.get = { method: 'GET', headers };
     connection.head = { method: 'HEAD', headers };
+    connection.accepted = acceptedCodings(headers['accept-encoding'] as string | undefined);
     return true;
   }
 
-  /** The hot path: two look-ups, and texts that are ready. False: the object must be read first. */
-  function answerHit(connection: LaneConnection, key: string, asked: ObjectRequest): boolean {
-    const entry = cache.fresh(key);
+  /** The hot path: two look-ups, and bytes that are ready. False: the object must be read first. */
+  function answerHit(connection: LaneConnection): boolean {
+    const { key, asked, accepted } = connection;
+    const atMs = nowMs();
+    const entry = cache.fresh(key, atMs);
     if (entry === undefined) return false;
     const { view } = entry;
-    const acceptEncoding = asked.headers['accept-encoding'] as string | undefined;
-    const variant = view.ready(chooseCoding(acceptEncoding, view.identity.sizeBytes, view.isText));
-    if (variant === undefined) return false;
-    if (view.status !== 200) {
-      const reply = replies.ready(key, asked);
-      if (reply === null) return false;
-      sendReply(connection, reply, asked);
-      return true;
-    }
-    const status = hasCurrent(asked, view) ? 304 : 200;
-    const head = variant.hitHead(status) + lastFields.ofHit(replies.ageSeconds(entry));
-    send(connection, head, status === 304 || asked.method === 'HEAD' ? '' : variant.body);
+    const variant = view.ready(codingAmong(accepted, view.identity.sizeBytes, view.isText));
+    // A removed market is answered like an object that was just read.
+    if (variant === undefined || view.status !== 200) return false;
+    const status = isCurrent(asked, view, variant) ? 304 : 200;
+    const end = ends.ofHit(atMs, Math.floor((atMs - entry.validatedAtMs) / 1000));
+    const hasBody = status === 200 && asked.method === 'GET';
+    const ready = hasBody || status === 304 ? end.ready(variant, status) : null;
+    if (ready === null) send(connection, variant.hitHead(status) + end.text, hasBody ? variant.body : '');
+    else if (!connection.socket.write(ready)) waitForDrain(connection);
     counts.add(status, 'hit');
     return true;
   }
 
-  async function answerRead(
-    connection: LaneConnection,
-    chunk: Buffer,
-    key: string,
-    asked: ObjectRequest,
-  ): Promise<void> {
+  async function answerRead(connection: LaneConnection, chunk: Buffer): Promise<void> {
+    const { key, asked } = connection;
     let reply: EdgeReply;
     try {
       reply = await replies.read(key, asked, 'fresh');
@@ -192,12 +204,9 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     }
     if (connection.socket.destroyed) return;
     connection.isBusy = false;
-    sendReply(connection, reply, asked);
+    const { status, fields, body } = reply;
+    send(connection, headText(status, fields) + ends.at(nowMs()).text, asked.method === 'HEAD' ? '' : body);
     if (!connection.isBusy) goOn(connection);
-  }
-
-  function sendReply(connection: LaneConnection, { status, fields, body }: EdgeReply, { method }: ObjectRequest): void {
-    send(connection, headText(status, fields) + lastFields.ofAll(), method === 'HEAD' ? '' : body);
   }
 
   function send(connection: LaneConnection, head: string, body: Buffer | string): void {
@@ -210,10 +219,13 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       socket.write(body);
       socket.uncork();
     }
-    if (!socket.writableNeedDrain) return;
-    // The client does not read as fast as it asks. As on node:http, it may stand still for `idleTimeoutMs`.
+    if (socket.writableNeedDrain) waitForDrain(connection);
+  }
+
+  /** The client does not read as fast as it asks. As on node:http, it may stand still for `idleTimeoutMs`. */
+  function waitForDrain(connection: LaneConnection): void {
     connection.isBusy = true;
-    socket.setTimeout(limits.idleTimeoutMs);
+    connection.socket.setTimeout(limits.idleTimeoutMs);
   }
 
   function drained(connection: LaneConnection): void {
@@ -258,11 +270,11 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   function check(): void {
     for (const connection of connections.values()) {
-      const { socket, isBusy, hasAsked } = connection;
+      const { socket, isBusy, request } = connection;
       if (isBusy) continue;
       connection.quietChecks++;
-      if (connection.quietChecks <= (hasAsked ? keepAliveChecks : requestChecks)) continue;
-      if (hasAsked) socket.destroy();
+      if (connection.quietChecks <= (request === null ? requestChecks : keepAliveChecks)) continue;
+      if (request !== null) socket.destroy();
       else {
         release(connection);
         // A reset would end the process without a listener.
@@ -277,40 +289,10 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     check,
     closeIdle: () => {
       // As node:http has it, a connection without a request so far is not idle: its first request is on the way.
-      for (const { socket, isBusy, hasAsked } of connections.values()) if (hasAsked && !isBusy) socket.destroy();
+      for (const { socket, isBusy, request } of connections.values()) if (request !== null && !isBusy) socket.destroy();
     },
     closeAll: () => {
       for (const socket of connections.keys()) socket.destroy();
     },
   };
-}
-
-/** The end of a head: the fields that change with time, and those of the connection, as node:http writes them. */
-function createLastFields(nowMs: () => number, keepAliveTimeoutMs: number) {
-  // Without a limit, there is nothing to tell.
-  const seconds = keepAliveTimeoutMs === 0 ? '' : `Keep-Alive: timeout=${Math.floor(keepAliveTimeoutMs / 1000)}\r\n`;
-  const keepAlive = `Connection: keep-alive\r\n${seconds}\r\n`;
-  let second = Number.NaN;
-  let all = '';
-  // By age. Every reader within one second gets the same fields.
-  let ofHits: string[] = [];
-
-  function ofAll(): string {
-    const now = Math.floor(nowMs() / 1000);
-    if (now !== second) {
-      second = now;
-      all = `Date: ${new Date(now * 1000).toUTCString()}\r\n${keepAlive}`;
-      ofHits = [];
-    }
-    return all;
-  }
-
-  function ofHit(ageSeconds: number): string {
-    const end = ofAll();
-    ofHits[ageSeconds] ??=
-      `Age: ${ageSeconds}\r\nCache-Status: Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}\r\n${end}`;
-    return ofHits[ageSeconds];
-  }
-
-  return { ofAll, ofHit };
 }

@@ -49,6 +49,8 @@ export class Variant {
   readonly body: Buffer | string;
   /** Of the body. */
   readonly sizeBytes: number;
+  /** Weak for compressed bytes: the ETag names the plain bytes, and other bytes are sent (RFC 9110, section 8.8.3.3). */
+  readonly etag: string;
   readonly #coding: Coding;
   readonly #object: ObjectHead;
   readonly #link: string | null;
@@ -59,6 +61,7 @@ export class Variant {
   constructor(body: Buffer, coding: Coding, object: ObjectHead, link: string | null) {
     this.body = body.length <= MAX_TEXT_BYTES ? body.toString('latin1') : body;
     this.sizeBytes = body.length;
+    this.etag = coding === 'identity' ? object.etag : `W/${object.etag}`;
     this.#coding = coding;
     this.#object = object;
     this.#link = link;
@@ -98,9 +101,7 @@ export class Variant {
 
   #fixedFields(status: AnswerStatus): FieldList {
     const { contentType, cacheControl } = this.#object.metadata;
-    // Weak for compressed bytes: the ETag names the plain bytes, and other bytes are sent (RFC 9110, section 8.8.3.3).
-    const etag = this.#coding === 'identity' ? this.#object.etag : `W/${this.#object.etag}`;
-    const validators = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
+    const validators = ['ETag', this.etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
     if (this.#link !== null) validators.push('Link', this.#link);
     // A 304 has them too: a new release may change them, and not the page.
     if (contentType === PAGE_CONTENT_TYPE) validators.push(...PAGE_FIELDS);

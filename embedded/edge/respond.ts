@@ -56,20 +56,20 @@ export function objectReply(
   ageSeconds: number,
   provenance: Provenance,
 ): EdgeReply {
-  const isCurrent = hasCurrent(asked, representation);
-  if (asked.headers.range !== undefined && !isCurrent) {
+  const isKnown = isCurrent(asked, representation, variant);
+  if (asked.headers.range !== undefined && !isKnown) {
     const ranged = rangeReply(asked, representation, ageSeconds, provenance);
     if (ranged !== null) return ranged;
   }
-  const status = isCurrent ? 304 : representation.status;
+  const status = isKnown ? 304 : representation.status;
   const cached = cacheStatus(provenance, status, ageSeconds, representation.status);
-  return { status, fields: variant.fields(status, ageSeconds, cached), body: isCurrent ? '' : variant.body };
+  return { status, fields: variant.fields(status, ageSeconds, cached), body: isKnown ? '' : variant.body };
 }
 
-/** Whether the client has the object already. */
-export function hasCurrent({ headers }: ObjectRequest, { etag }: Representation): boolean {
+/** Whether the client has the object already. Usually it names the variant that it would get. */
+export function isCurrent({ headers }: ObjectRequest, { etag }: Representation, variant: Variant): boolean {
   const ifNoneMatch = headers['if-none-match'];
-  return ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);
+  return ifNoneMatch !== undefined && (ifNoneMatch === variant.etag || matchesIfNoneMatch(ifNoneMatch, etag));
 }
 
 /** 206 or 416. Null: the client is to get the whole object. */

@@ -1,0 +1,77 @@
+/** The ends of heads that the fast lane sends: the fields that change with time, and those of the connection. */
+import { FRESH_SECONDS } from '../../contract/limits.ts';
+import type { Variant } from './representation.ts';
+
+export interface HeadEnds {
+  /** Of any answer. */
+  at(nowMs: number): { readonly text: string };
+  /** Of a hit. Every reader of one age within one second gets the same. */
+  ofHit(nowMs: number, ageSeconds: number): HitEnd;
+}
+
+interface Bytes {
+  200: Buffer | null;
+  304: Buffer | null;
+}
+
+/** The end of the heads of hits, for one second and one age. */
+export class HitEnd {
+  readonly text: string;
+  /** Of variants that somebody has asked for. Dropped with the second, so that hot answers take memory for a second. */
+  readonly #bytes = new Map<Variant, Bytes>();
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /**
+   * The whole answer. Null: nobody else has asked for it within this second, or the body is large. To make the bytes pays
+   * from the second asker on.
+   */
+  ready(variant: Variant, status: 200 | 304): Buffer | null {
+    const { body } = variant;
+    if (typeof body !== 'string') return null;
+    const known = this.#bytes.get(variant);
+    if (known === undefined) {
+      this.#bytes.set(variant, { 200: null, 304: null });
+      return null;
+    }
+    const ready = known[status];
+    if (ready !== null) return ready;
+    const made = Buffer.from(variant.hitHead(status) + this.text + (status === 200 ? body : ''), 'latin1');
+    known[status] = made;
+    return made;
+  }
+}
+
+/** @param keepAliveTimeoutMs 0: connections are kept without a limit, and none is told */
+export function createHeadEnds(keepAliveTimeoutMs: number): HeadEnds {
+  const timeout = keepAliveTimeoutMs === 0 ? '' : `Keep-Alive: timeout=${Math.floor(keepAliveTimeoutMs / 1000)}\r\n`;
+  const connection = `Connection: keep-alive\r\n${timeout}\r\n`;
+  let second = Number.NaN;
+  let newest = { text: '' };
+  /** By age. */
+  let hits: HitEnd[] = [];
+
+  function at(nowMs: number): { readonly text: string } {
+    const now = Math.floor(nowMs / 1000);
+    if (now !== second) {
+      second = now;
+      newest = { text: `Date: ${new Date(now * 1000).toUTCString()}\r\n${connection}` };
+      hits = [];
+    }
+    return newest;
+  }
+
+  function ofHit(nowMs: number, ageSeconds: number): HitEnd {
+    const { text } = at(nowMs);
+    const known = hits[ageSeconds];
+    if (known !== undefined) return known;
+    const cacheStatus = `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}`;
+    const made = new HitEnd(`Age: ${ageSeconds}\r\nCache-Status: ${cacheStatus}\r\n${text}`);
+    hits[ageSeconds] = made;
+    return made;
+  }
+
+  return { at, ofHit };
+}
