@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { OBJECT_SUFFIX } from './directory-objects.ts';
+import { OBJECT_SUFFIX } from './directory-reader.ts';
 import { StorageCorrupt } from './errors.ts';
 import { readChecked, readObjectBody } from './object-file.ts';
 

@@ -17,10 +17,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { access, type FileHandle, link, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { access, type FileHandle, link, open, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DirectoryReader, ignoreMissing, OBJECT_SUFFIX, translateErrors } from './directory-reader.ts';
 import { makeFolder, syncFolder } from './durable-files.ts';
-import { StorageCorrupt, StorageUnavailable } from './errors.ts';
+import { StorageCorrupt } from './errors.ts';
 import { encodeObjectFile, headOf, type ObjectFile, readChecked, readHeader, readObjectBody } from './object-file.ts';
 import { checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
 import type {
@@ -34,8 +35,6 @@ import type {
   PutResult,
 } from './object-store.ts';
 
-export const OBJECT_SUFFIX = '+object';
-
 /**
  * Opens the store at `root` and creates it if it is missing. Finishes the half-done work of a killed process.
  *
@@ -47,13 +46,9 @@ export async function openDirectoryObjects(root: string): Promise<ObjectStore> {
   return store;
 }
 
-/** For the reads of another process or thread than the owner's. Changes nothing in the directory. */
-export function readDirectoryObjects(root: string): Pick<ObjectStore, 'get'> {
-  return new DirectoryObjects(root);
-}
-
 class DirectoryObjects implements ObjectStore {
   readonly #root: string;
+  readonly #reader: DirectoryReader;
   readonly #objects: string;
   readonly #tmp: string;
   /** Existing folders whose names are durable. */
@@ -63,6 +58,7 @@ class DirectoryObjects implements ObjectStore {
 
   constructor(root: string) {
     this.#root = root;
+    this.#reader = new DirectoryReader(root);
     this.#objects = join(root, 'objects');
     this.#tmp = join(root, 'tmp');
   }
@@ -72,7 +68,7 @@ class DirectoryObjects implements ObjectStore {
    * could still undo its name. Readers that see the object must be able to rely on it, so its name is synced first.
    */
   async recover(): Promise<void> {
-    await translate(this.#root, async () => {
+    await translateErrors(this.#root, async () => {
       await makeFolder(this.#objects);
       await makeFolder(this.#tmp);
       for (const name of await readdir(this.#tmp)) {
@@ -84,35 +80,24 @@ class DirectoryObjects implements ObjectStore {
     });
   }
 
-  async get(key: string, options: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
-    checkObjectKey(key);
-    const path = this.#pathOf(key);
-    return translate(path, async () => {
-      const found = await this.#readOnce(path, async (handle): Promise<GetResult> => {
-        const opening = await readChecked(handle, key, path);
-        const head = headOf(opening.header);
-        if (head.etag === options.ifNoneMatch) return { kind: 'not-modified' };
-        const body = await readObjectBody(handle, opening, path);
-        return { kind: 'found', body, ...head };
-      });
-      return found ?? { kind: 'absent' };
-    });
+  get(key: string, options: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
+    return this.#reader.get(key, options);
   }
 
   async stat(key: string): Promise<ObjectHead | null> {
     checkObjectKey(key);
-    const path = this.#pathOf(key);
-    return translate(path, () => this.#readHead(key, path));
+    const path = this.#reader.pathOf(key);
+    return translateErrors(path, () => this.#readHead(key, path));
   }
 
   async put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
     checkObjectKey(key);
     checkObjectBody(key, body);
-    const path = this.#pathOf(key);
+    const path = this.#reader.pathOf(key);
     // Copied before the first await, so that later changes of the caller's buffer are not stored.
     const file = encodeObjectFile(key, body, metadata);
     return this.#alone(key, () =>
-      translate(path, async () => {
+      translateErrors(path, async () => {
         const isStored =
           condition.kind === 'absent'
             ? await this.#create(key, path, file)
@@ -124,9 +109,9 @@ class DirectoryObjects implements ObjectStore {
 
   async delete(key: string, etag: ETag): Promise<'deleted' | 'refused'> {
     checkObjectKey(key);
-    const path = this.#pathOf(key);
+    const path = this.#reader.pathOf(key);
     return this.#alone(key, () =>
-      translate(path, async () => {
+      translateErrors(path, async () => {
         const current = await this.#readHead(key, path);
         if (current !== null && current.etag !== etag) return 'refused';
         if (current !== null) await unlink(path);
@@ -142,9 +127,9 @@ class DirectoryObjects implements ObjectStore {
     const { after = '' } = options;
     const keys: string[] = [];
     const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-    return translate(this.#objects, async () => {
+    return translateErrors(this.#objects, async () => {
       // One key more than a page holds shows whether anything follows.
-      await this.#assertThere();
+      await this.#reader.assertThere();
       for await (const key of this.#keysBelow(folder, prefix, after)) {
         if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
         keys.push(key);
@@ -161,7 +146,7 @@ class DirectoryObjects implements ObjectStore {
       return false;
     }
     // Making the object's folder would also make a vanished store anew, without its objects.
-    await this.#assertThere();
+    await this.#reader.assertThere();
     const temporary = await this.#write(file);
     try {
       const isStored = await this.#linkInFolder(temporary, path);
@@ -256,17 +241,8 @@ class DirectoryObjects implements ObjectStore {
   /** As `readOnce`, and absent only if the store is there. */
   async #readOnce<Result>(path: string, task: (handle: FileHandle) => Promise<Result>): Promise<Result | null> {
     const found = await readOnce(path, task);
-    if (found === null) await this.#assertThere();
+    if (found === null) await this.#reader.assertThere();
     return found;
-  }
-
-  async #assertThere(): Promise<void> {
-    for (const folder of [this.#objects, this.#tmp]) {
-      if ((await stat(folder).catch(ignoreMissing))?.isDirectory()) continue;
-      throw new StorageUnavailable(
-        `the folder ${folder} has vanished: put it back, or start again to publish everything again`,
-      );
-    }
   }
 
   /**
@@ -281,10 +257,6 @@ class DirectoryObjects implements ObjectStore {
       if (name.endsWith('/')) yield* this.#keysBelow(name, prefix, after);
       else yield name;
     }
-  }
-
-  #pathOf(key: string): string {
-    return join(this.#objects, key + OBJECT_SUFFIX);
   }
 
   /** Runs after all earlier calls for this key. */
@@ -351,22 +323,5 @@ async function linkIfAbsent(from: string, to: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
-  }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-}
-
-async function translate<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    // An error without a code is StorageCorrupt, or a fault of this file.
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new StorageUnavailable(
-      `${path} cannot be used (${error.message}): check its folder, permissions and free space`,
-      { cause: error },
-    );
   }
 }

@@ -2,12 +2,14 @@
  * The file of one object: a line of JSON (the header), then the body, or a zstd frame that holds it. Pages of history
  * repeat their labels and links in each observation, so their files are a tenth as large.
  */
+import { close, constants, fstat, open, read } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import * as z from 'zod';
 import { StorageCorrupt } from './errors.ts';
 import { bodyDigest, etagOfDigest } from './object-rules.ts';
-import type { ETag, ObjectHead, ObjectMetadata } from './object-store.ts';
+import type { ETag, GetResult, ObjectHead, ObjectMetadata } from './object-store.ts';
 
 /** 1: the body as it is. 2: a zstd frame. */
 const FORMAT_VERSIONS = [1, 2] as const;
@@ -109,10 +111,84 @@ export async function readObjectBody(handle: FileHandle, opening: Opening, path:
   const content = Buffer.allocUnsafeSlow(contentBytes(header));
   const already = bytes.copy(content, 0, bodyStart);
   await readUpTo(handle, content, already, bodyStart + already);
+  return bodyIn(content, header, path);
+}
+
+function bodyIn(content: Buffer, header: Header, path: string): Uint8Array {
   const body = header.frameBytes === undefined ? content : unpacked(content, header, path);
   if (body.byteLength !== header.sizeBytes || bodyDigest(body) !== header.sha256)
     throw corrupt(path, 'its bytes do not match their digest');
   return body;
+}
+
+/**
+ * Reads the object of this key whole, in three calls if it is small. A replacement in the meantime does not change the
+ * open file.
+ *
+ * @param unless answers "not modified" if this is its version; the body is then not checked
+ * @returns null if the file does not exist
+ * @throws StorageCorrupt if it does not hold the object
+ */
+export async function readObjectFile(path: string, key: string, unless?: ETag): Promise<FoundOrKnown | null> {
+  const bytes = scratches.pop() ?? Buffer.allocUnsafeSlow(MAX_HEADER_BYTES);
+  try {
+    const opened = await openAndRead(path, bytes);
+    if (opened === null) return null;
+    const { fd, filled } = opened;
+    try {
+      const end = bytes.subarray(0, filled).indexOf(NEWLINE);
+      const header = end < 0 ? null : parseHeader(bytes.toString('utf8', 0, end));
+      if (header === null) throw corrupt(path, 'it does not begin with a header');
+      if (header.key !== key) throw corrupt(path, `it is a copy of the object ${header.key}`);
+      const start = end + 1;
+      const expected = start + contentBytes(header);
+      // A whole file that fits has been read to its end, so its size is known.
+      const size = filled === expected && filled < bytes.length ? filled : (await fstatAsync(fd)).size;
+      if (size !== expected) throw corrupt(path, `it has ${size} bytes where its header promises ${expected}`);
+      const head = headOf(header);
+      if (head.etag === unless) return { kind: 'not-modified' };
+      const content = Buffer.allocUnsafeSlow(contentBytes(header));
+      let done = bytes.copy(content, 0, start, Math.min(filled, expected));
+      while (done < content.length) {
+        const { bytesRead } = await readAsync(fd, content, done, content.length - done, start + done);
+        if (bytesRead === 0) throw corrupt(path, `it has ${start + done} bytes where its header promises ${expected}`);
+        done += bytesRead;
+      }
+      return { kind: 'found', body: bodyIn(content, header, path), ...head };
+    } finally {
+      // Nobody waits for it: the file was only read.
+      close(fd, () => undefined);
+    }
+  } finally {
+    if (scratches.length < MAX_SCRATCHES) scratches.push(bytes);
+  }
+}
+
+/** As `get` of a store answers. */
+type FoundOrKnown = Exclude<GetResult, { readonly kind: 'absent' }>;
+
+/** Memory for the beginnings of files, used again. */
+const scratches: Buffer[] = [];
+const MAX_SCRATCHES = 32;
+
+const fstatAsync = promisify(fstat);
+const readAsync = promisify(read);
+
+/** Opens a file and reads its beginning. Null if it does not exist. */
+function openAndRead(path: string, bytes: Buffer): Promise<{ readonly fd: number; readonly filled: number } | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ fd: number; filled: number } | null>();
+  open(path, constants.O_RDONLY, (fault, fd) => {
+    if (fault !== null) {
+      if (fault.code === 'ENOENT') resolve(null);
+      else reject(fault);
+      return;
+    }
+    read(fd, bytes, 0, bytes.length, 0, (error, filled) => {
+      if (error === null) resolve({ fd, filled });
+      else close(fd, () => reject(error));
+    });
+  });
+  return promise;
 }
 
 /** The bytes after the header. */
@@ -145,9 +221,21 @@ async function readUpTo(handle: FileHandle, buffer: Buffer, offset: number, posi
 
 export function headOf(header: Header): ObjectHead {
   const { sizeBytes, sha256, contentType, cacheControl, cacheTag, generation, nextCursor } = header;
-  const metadata = { contentType, cacheControl, cacheTag, generation, nextCursor };
+  const [type, control] = [shared(contentType), shared(cacheControl)];
+  const metadata = { contentType: type, cacheControl: control, cacheTag, generation, nextCursor };
   return { etag: etagOfDigest(sha256), sizeBytes, metadata };
 }
+
+/** One copy of a text that is in the headers of thousands of files: a cache keeps the heads. */
+function shared(text: string): string {
+  const known = sharedTexts.get(text);
+  if (known !== undefined) return known;
+  if (sharedTexts.size < MAX_SHARED_TEXTS) sharedTexts.set(text, text);
+  return text;
+}
+
+const sharedTexts = new Map<string, string>();
+const MAX_SHARED_TEXTS = 100;
 
 function corrupt(path: string, what: string): StorageCorrupt {
   return new StorageCorrupt(`${path} is damaged: ${what}. A server that runs publishes it again from the ledger.`);

@@ -5,7 +5,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { problem } from '../../contract/problems.ts';
 import { problemResult } from '../../lambdas/http/answer.ts';
-import { readDirectoryObjects } from '../../storage/directory-objects.ts';
+import { DirectoryReader } from '../../storage/directory-reader.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { tellDamage } from '../damaged-objects.ts';
@@ -56,7 +56,7 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
     settings = opened;
     const { wantsNewest } = createSenders(opened.proxies);
     edge = createEdgeServer({
-      objects: tellDamage(readDirectoryObjects(opened.objectsFolder), (key) => link.tell('damaged', key)),
+      objects: tellDamage(new DirectoryReader(opened.objectsFolder), (key) => link.tell('damaged', key)),
       nowMs,
       // Before the first generation "not found" would be wrong, and would be cached.
       isReady: () => divert !== null,

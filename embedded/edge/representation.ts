@@ -24,8 +24,8 @@ export const CORS_FIELDS: FieldList = [
  */
 const MAX_TEXT_BYTES = 16_384;
 
-/** The memory of a variant beside its body, mostly header fields: measured, rounded up. */
-const VARIANT_OVERHEAD_BYTES = 1_200;
+/** The memory of a variant beside its body, mostly texts of its heads: measured, rounded up. */
+const VARIANT_OVERHEAD_BYTES = 1_000;
 
 /** 410: the object says that its market is removed. */
 export type AnswerStatus = ReturnType<typeof statusOfObject> | 304;
@@ -129,8 +129,9 @@ export class Representation {
   readonly isText: boolean;
   readonly #head: ObjectHead;
   readonly #link: string | null;
-  readonly #compressed = new Map<CompressedCoding, Variant>();
-  readonly #underWay = new Map<CompressedCoding, Promise<Variant>>();
+  /** Most objects are too small to have any: then there is no map either. */
+  #compressed: Map<CompressedCoding, Variant> | null = null;
+  #underWay: Map<CompressedCoding, Promise<Variant>> | null = null;
 
   constructor(key: string, object: StoredObject) {
     this.etag = object.etag;
@@ -146,30 +147,30 @@ export class Representation {
   /** The memory that it takes, in bytes. */
   get memoryBytes(): number {
     let memoryBytes = this.identity.sizeBytes + VARIANT_OVERHEAD_BYTES;
-    for (const variant of this.#compressed.values()) memoryBytes += variant.sizeBytes + VARIANT_OVERHEAD_BYTES;
+    for (const variant of this.#compressed?.values() ?? []) memoryBytes += variant.sizeBytes + VARIANT_OVERHEAD_BYTES;
     return memoryBytes;
   }
 
   /** The variant, if it is already made. */
   ready(coding: Coding): Variant | undefined {
-    return coding === 'identity' ? this.identity : this.#compressed.get(coding);
+    return coding === 'identity' ? this.identity : this.#compressed?.get(coding);
   }
 
   /** The variant. It is made once for any number of waiting readers. `made` is called when memory has grown. */
   variant(coding: Coding, made: () => void): Promise<Variant> {
     const ready = this.ready(coding);
     if (ready !== undefined || coding === 'identity') return Promise.resolve(ready ?? this.identity);
-    const underWay = this.#underWay.get(coding);
+    const underWay = this.#underWay?.get(coding);
     if (underWay !== undefined) return underWay;
-    const making = this.#compress(coding, made).finally(() => this.#underWay.delete(coding));
-    this.#underWay.set(coding, making);
+    const making = this.#compress(coding, made).finally(() => this.#underWay?.delete(coding));
+    this.#underWay = (this.#underWay ?? new Map<CompressedCoding, Promise<Variant>>()).set(coding, making);
     return making;
   }
 
   async #compress(coding: CompressedCoding, made: () => void): Promise<Variant> {
     const body = await compress(this.identity.bytes, coding);
     const variant = new Variant(body, coding, this.#head, this.#link);
-    this.#compressed.set(coding, variant);
+    this.#compressed = (this.#compressed ?? new Map<CompressedCoding, Variant>()).set(coding, variant);
     made();
     return variant;
   }
