@@ -9,6 +9,7 @@ import { waitlistBody } from '../contract/waitlist.ts';
 import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
+import { WRITE_RESOURCES } from '../lambdas/pipeline/route.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../publisher/errors.ts';
@@ -182,7 +183,7 @@ async function startOn(
     const work = startBackground({ dependencies, damage, data, uploads: writeApi.uploads, config, baseUrl, ask, log });
     background = work;
     await edges.ready({
-      uploadKey: writeApi.uploadKey,
+      terms: { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES },
       answerWrite: answerWrites(writeApi.handle),
       onCommitted: work.wakeAll,
       mayReceive: (id) => mayReceive(dependencies, id),

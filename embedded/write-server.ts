@@ -7,7 +7,7 @@ import { problem } from '../contract/problems.ts';
 import type { HttpEvent, HttpResult } from '../lambdas/http/event.ts';
 import type { Handled } from '../lambdas/pipeline/handle.ts';
 import { RefusedRequest } from '../lambdas/pipeline/handler.ts';
-import { isWriteApiPath } from '../lambdas/pipeline/route.ts';
+import { isWritePath } from '../lambdas/pipeline/write-paths.ts';
 import type { DivertedHandler } from './edge/divert.ts';
 import { originForm } from './edge/framing.ts';
 import { createReceivedBodies, type ReceivedBodies } from './received-bodies.ts';
@@ -23,6 +23,8 @@ export type AnswerWrite = (head: HttpEvent, readBody: ReadBody) => Promise<Handl
 
 export interface WriteServerOptions {
   readonly answer: AnswerWrite;
+  /** `WRITE_RESOURCES` of the pipeline. */
+  readonly resources: ReadonlySet<string>;
   readonly nowMs: () => number;
   readonly newRequestId: () => string;
   /** The address of a request's sender. */
@@ -32,7 +34,7 @@ export interface WriteServerOptions {
 
 /** Gives the handler of a request that belongs to the write API; null for every other request. */
 export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => DivertedHandler | null {
-  const { answer, bodies = createReceivedBodies() } = options;
+  const { answer, resources, bodies = createReceivedBodies() } = options;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const head = headOf(request, options);
@@ -56,7 +58,7 @@ export function createWriteServer(options: WriteServerOptions): (request: Incomi
     }
   }
 
-  return (request) => (isWriteApiPath(pathOf(request)) ? serve : null);
+  return (request) => (isWritePath(pathOf(request), resources) ? serve : null);
 }
 
 function pathOf(request: IncomingMessage): string {

@@ -28,6 +28,14 @@ export interface Listening {
   readonly port: number;
 }
 
+/** What an edge must know to take writes. */
+export interface WriteTerms {
+  /** Verifies the targets of uploads. */
+  readonly uploadKey: Uint8Array;
+  /** `WRITE_RESOURCES` of the pipeline. */
+  readonly resources: ReadonlySet<string>;
+}
+
 /** By quantile, in seconds. */
 export type LoopDelays = readonly (readonly [quantile: string, seconds: number])[];
 
@@ -35,8 +43,8 @@ export type LoopDelays = readonly (readonly [quantile: string, seconds: number])
 export type EdgeCalls = {
   /** Binds the port. Every request is answered 503 until `ready`. @throws StartError if it cannot be bound */
   open(settings: EdgeSettings): Promise<Listening>;
-  /** There is something to read, and the core takes writes. @param uploadKey verifies the targets of uploads */
-  ready(uploadKey: Uint8Array): void;
+  /** There is something to read, and the core takes writes. */
+  ready(terms: WriteTerms): void;
   purge(targets: PurgeTargets): void;
   /**
    * Reads the body of a write that the core handles, because its sender may send it. Rejects with RefusedRequest if it is

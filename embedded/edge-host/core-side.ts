@@ -5,7 +5,7 @@ import type { Reception } from '../../storage/directory-uploads.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
 import type { AnswerWrite } from '../write-server.ts';
-import type { CoreCalls, EdgeCalls } from './calls.ts';
+import type { CoreCalls, EdgeCalls, WriteTerms } from './calls.ts';
 import { type Channel, createLink, type Link, LinkGone } from './link.ts';
 
 /** What the core does for edges from the moment at which the port is bound. */
@@ -19,8 +19,7 @@ export interface CoreDuties {
 
 /** What it does for them once there is something to read. */
 export interface WriteDuties {
-  /** Verifies the targets of uploads. */
-  readonly uploadKey: Uint8Array;
+  readonly terms: WriteTerms;
   readonly answerWrite: AnswerWrite;
   /** Called after every request that has changed the ledger. */
   readonly onCommitted: () => void;

@@ -103,7 +103,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   async function openOne(place: Place): Promise<Listening> {
     const { name, link, spawned } = place.edge;
     const listening = await link.ask('open', { ...(settings as NonNullable<typeof settings>), name });
-    if (writeDuties !== null) await link.ask('ready', writeDuties.uploadKey);
+    if (writeDuties !== null) await link.ask('ready', writeDuties.terms);
     place.isOpen = true;
     place.openedAtMs = nowMs();
     if (count > 1) info('edge started', { edge: place.number, process: spawned.processId });
@@ -160,7 +160,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
     async ready(given) {
       writeDuties = given;
       // One that has just ended is told when it is started again.
-      await Promise.all(places.map(({ edge }) => edge.link.ask('ready', given.uploadKey).catch(() => undefined)));
+      await Promise.all(places.map(({ edge }) => edge.link.ask('ready', given.terms).catch(() => undefined)));
     },
     async purge(targets) {
       // An edge that has ended has forgotten everything. One that is late takes the message before its next request.

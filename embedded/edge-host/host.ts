@@ -16,7 +16,7 @@ import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
 import { listen } from '../listen.ts';
 import { createSenders } from '../sender.ts';
 import { type AnswerWrite, createWriteServer, type ReadBody } from '../write-server.ts';
-import type { CoreCalls, EdgeCalls, EdgeSettings, Listening } from './calls.ts';
+import type { CoreCalls, EdgeCalls, EdgeSettings, Listening, WriteTerms } from './calls.ts';
 import { type Channel, createLink, type Link, LinkGone } from './link.ts';
 import { loopDelays } from './loop-delays.ts';
 import { receiveUploads } from './receive-uploads.ts';
@@ -71,11 +71,12 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
     return await listen(edge.server, opened);
   }
 
-  function ready(uploadKey: Uint8Array): void {
+  function ready({ uploadKey, resources }: WriteTerms): void {
     const { name, uploadsFolder, proxies } = settings as EdgeSettings;
     const takeUpload = receiveUploads(link, { folder: uploadsFolder, name, key: uploadKey, report });
     const takeWrite = createWriteServer({
       answer: answerWrite,
+      resources,
       nowMs,
       addressOf: createSenders(proxies).addressOf,
       newRequestId: () => newUlid(nowMs(), randomBytes),

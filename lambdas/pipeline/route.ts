@@ -30,23 +30,13 @@ const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[]).map(
   };
 });
 
-/** Markets and editions are public reads. Only what is written to them has paths of its own. */
+/** Markets and editions are public reads. Only what is written to them has paths of its own: see write-paths.ts. */
 const PUBLIC_RESOURCES: readonly string[] = ['markets', 'editions'];
 
 /** The first part of paths of the write API, after `/api/v1/`. All paths below belong to it. */
-const RESOURCES: ReadonlySet<string> = new Set(
+export const WRITE_RESOURCES: ReadonlySet<string> = new Set(
   ROUTES.map(({ segments }) => segments[3] as string).filter((resource) => !PUBLIC_RESOURCES.includes(resource)),
 );
-
-const WRITE_TO_PUBLIC = /^\/api\/v1\/(editions\/?$|(markets|editions)\/[^/]+\/removal(\/|$))/;
-
-/** Whether a path belongs to the write API. Every other path is a public read. `path` has no query. */
-export function isWriteApiPath(encoded: string): boolean {
-  const path = decodeUnreserved(encoded);
-  if (!path.startsWith('/api/v1/')) return false;
-  const end = path.indexOf('/', 8);
-  return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end)) || WRITE_TO_PUBLIC.test(path);
-}
 
 /** Finds the operation. Segments are percent-decoded one by one; a malformed segment matches no path. */
 export function route(method: string, path: string): Routed {

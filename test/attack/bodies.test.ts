@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { answerWrites } from '../../embedded/answer-writes.ts';
 import { createReceivedBodies } from '../../embedded/received-bodies.ts';
 import { createWriteServer } from '../../embedded/write-server.ts';
+import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { converse, type Edge, parseReply, startEdge } from '../edge/edge-fixture.ts';
 import { openApiWorld } from '../write-api/world.ts';
 
@@ -16,6 +17,7 @@ async function serving(requestsPerMinute = 1_000) {
   const bodies = createReceivedBodies(LIMITS);
   let requests = 0;
   const divert = createWriteServer({
+    resources: WRITE_RESOURCES,
     answer: answerWrites(world.handle),
     nowMs: () => world.nowMs,
     newRequestId: () => `r${++requests}`,

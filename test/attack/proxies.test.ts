@@ -2,12 +2,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createSenders, type Proxies } from '../../embedded/sender.ts';
 import { createWriteServer } from '../../embedded/write-server.ts';
+import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { ask, startEdge } from '../edge/edge-fixture.ts';
 
 /** A server whose sender is 127.0.0.1: itself, or a proxy. */
 async function serving(proxies: Proxies) {
   const senders = createSenders(proxies);
   const divert = createWriteServer({
+    resources: WRITE_RESOURCES,
     answer: async ({ requestContext }) => {
       const result = { statusCode: 200, headers: { 'x-sender': requestContext.http.sourceIp }, body: '' };
       return { result, committed: false };

@@ -6,6 +6,7 @@ import { createWriteServer } from '../../embedded/write-server.ts';
 import { problemResult } from '../../lambdas/http/answer.ts';
 import type { HttpEvent } from '../../lambdas/http/event.ts';
 import type { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
+import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { converse, parseReply, startEdge } from '../edge/edge-fixture.ts';
 
 /** The limit of a watchlist's body. */
@@ -14,6 +15,7 @@ const MAX_BYTES = 65_536;
 async function serving() {
   const handled: HttpEvent[] = [];
   const divert = createWriteServer({
+    resources: WRITE_RESOURCES,
     answer: answerWrites(async (head, receive) => {
       try {
         handled.push((await receive?.({ operation: OPERATIONS.createWatchlist, actor: 'user:alice' })) ?? head);

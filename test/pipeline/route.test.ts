@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { publicReadOperations } from '../../contract/operations/public-reads.ts';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
-import { isWriteApiPath, route } from '../../lambdas/pipeline/route.ts';
+import { route, WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
+import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 
 const IDS = Object.keys(OPERATIONS) as OperationId[];
 const publicReads = Object.values(publicReadOperations);
@@ -66,17 +67,17 @@ describe('route', () => {
 });
 
 test('needless percent-encoding names the same path', () => {
-  expect(isWriteApiPath('/api/v1/watch%6Cists')).toBe(true);
+  expect(isWritePath('/api/v1/watch%6Cists', WRITE_RESOURCES)).toBe(true);
   expect(route('GET', '/api/v1/watch%6cists')).toEqual(route('GET', '/api/v1/watchlists'));
   expect(route('GET', '/api/v1/watchlists%2F')).toEqual({ kind: 'unknown' });
 });
 
-describe('isWriteApiPath', () => {
+describe('the paths of the write API', () => {
   it.each(IDS)('is true of every path of %s, and below its resource', (id) => {
     const path = operationOf(id).path.replaceAll(/\{\w+\}/g, 'x');
     // The editions themselves are public.
     for (const each of path === '/api/v1/editions' ? [path] : [path, `${path}/x`])
-      expect([each, isWriteApiPath(each)]).toEqual([each, true]);
+      expect([each, isWritePath(each, WRITE_RESOURCES)]).toEqual([each, true]);
   });
 
   it.each([
@@ -89,6 +90,6 @@ describe('isWriteApiPath', () => {
     '/API/v1/watchlists',
     '/api/v2/watchlists',
   ])('is false of %s', (path) => {
-    expect(isWriteApiPath(path)).toBe(false);
+    expect(isWritePath(path, WRITE_RESOURCES)).toBe(false);
   });
 });

@@ -82,7 +82,7 @@ function scripted(count: number) {
     });
   const ready = () =>
     edges.ready({
-      uploadKey: new Uint8Array(),
+      terms: { uploadKey: new Uint8Array(), resources: new Set() },
       answerWrite: () => Promise.reject(new Error('no writes here')),
       onCommitted: () => {},
       mayReceive: async () => false,

@@ -145,6 +145,19 @@ async function parts(): Promise<readonly string[]> {
   return (await readdir(join(data, 'uploads'))).filter((name) => name.endsWith('.part'));
 }
 
+test('while the core stands still, readers are answered, and the health check says so', async () => {
+  process.kill(server.child.pid as number, 'SIGSTOP');
+  try {
+    expect(await ask(undefined, 'GET', baseUrl + GOLD)).toMatchObject({ status: 200 });
+    const health = await ask(undefined, 'GET', `${baseUrl}/healthz`);
+    expect(health.status).toBe(503);
+    expect(JSON.parse(health.text)).toMatchObject({ status: 'failing', faults: [{ part: 'core' }] });
+  } finally {
+    process.kill(server.child.pid as number, 'SIGCONT');
+  }
+  expect(await ask(undefined, 'GET', `${baseUrl}/healthz`)).toMatchObject({ status: 200 });
+});
+
 test.each(['1', '2'])('a service with %s edges does not share the port of another one', async (edges) => {
   const folder = join(await temporaryFolder(), 'data');
   const { port } = new URL(baseUrl);

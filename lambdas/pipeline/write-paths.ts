@@ -1,0 +1,17 @@
+/** The paths of the write API. Apart from the table of operations, which takes most of an edge's start to load. */
+import { decodeUnreserved } from '../../contract/routes.ts';
+
+const WRITE_TO_PUBLIC = /^\/api\/v1\/(editions\/?$|(markets|editions)\/[^/]+\/removal(\/|$))/;
+
+/**
+ * Whether a path belongs to the write API. Every other path is a public read.
+ *
+ * @param encoded has no query
+ * @param resources `WRITE_RESOURCES` of route.ts
+ */
+export function isWritePath(encoded: string, resources: ReadonlySet<string>): boolean {
+  const path = decodeUnreserved(encoded);
+  if (!path.startsWith('/api/v1/')) return false;
+  const end = path.indexOf('/', 8);
+  return resources.has(end < 0 ? path.slice(8) : path.slice(8, end)) || WRITE_TO_PUBLIC.test(path);
+}
