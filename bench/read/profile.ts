@@ -2,7 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Section } from '../section.ts';
+import { startScript } from '../server-process.ts';
 import { number } from '../table.ts';
+import type { Workspace } from '../workspace.ts';
+import { load } from '../wrk.ts';
+import { type Agreed, agree } from './agreement.ts';
+import type { ReadCase } from './cases.ts';
+import { pathsOf } from './measure.ts';
+import type { ReadSite } from './site.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -18,16 +26,37 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** The options with which node writes a profile into this folder when it ends by itself. */
-export function profiledInto(folder: string): readonly string[] {
-  return ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+const FUNCTIONS_SHOWN = 15;
+
+/** One case, on an edge of its own without peers: where the time of its main thread goes. */
+export async function tellProfile(
+  section: Section,
+  workspace: Workspace,
+  site: ReadSite,
+  item: ReadCase,
+  quick: boolean,
+): Promise<void> {
+  const folder = workspace.folder('profile');
+  // It writes the profile when it ends by itself.
+  const options = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+  const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [site.folder], options);
+  const { path, file } = pathsOf(site, item, quick);
+  const { headers } = (await agree([edge], item, path)).get('edge') as Agreed;
+  const paths = file === null ? { path } : { file, seed: 0 };
+  await load(workspace, { origin: `http://127.0.0.1:${edge.port}`, headers, paths }, quick ? 1 : item.seconds);
+  await edge.stop();
+  section.say(
+    `Where the time of the edge goes with ${item.title}: the main thread by a profile, each function without what it has called.`,
+    '`(program)` is what V8 cannot name: node itself, and the kernel.',
+  );
+  section.table([`${item.title}: function`, 'own time'], topFunctions(folder, FUNCTIONS_SHOWN));
 }
 
 /**
  * The functions in which the process spent most time, without what they called: the part of the time in which it was not
- * idle, the name, the place. `(program)` is node and the kernel outside of JavaScript.
+ * idle, the name, the place.
  */
-export function topFunctions(folder: string, count: number): readonly (readonly string[])[] {
+function topFunctions(folder: string, count: number): readonly (readonly string[])[] {
   const spent = new Map<string, number>();
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.cpuprofile'))) {
     const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile;
@@ -43,7 +72,7 @@ export function topFunctions(folder: string, count: number): readonly (readonly 
 }
 
 function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
-  const name = functionName === '' ? '(anonymous)' : functionName;
+  const name = functionName === '' ? '(anonymous)' : functionName.replaceAll('|', '/');
   if (url === '') return name;
   const place = url.startsWith('file:') ? relative(ROOT, fileURLToPath(url)) : url;
   return `${name}  ${place}:${lineNumber + 1}`;
