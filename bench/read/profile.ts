@@ -1,5 +1,5 @@
 /** Where the processor time of a server in JavaScript goes: profiles by V8, summed up by function. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Section } from '../section.ts';
@@ -36,10 +36,8 @@ export async function tellProfile(
   item: ReadCase,
   quick: boolean,
 ): Promise<void> {
-  const folder = workspace.folder('profile');
-  // It writes the profile when it ends by itself.
-  const options = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-  const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [site.folder], options);
+  const profile = join(workspace.folder('profile'), 'edge.cpuprofile');
+  const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [site.folder, '', profile]);
   const { path, file } = pathsOf(site, item, quick);
   const { headers } = (await agree([edge], item, path)).get('edge') as Agreed;
   const paths = file === null ? { path } : { file, seed: 0 };
@@ -49,22 +47,20 @@ export async function tellProfile(
     `Where the time of the edge goes with ${item.title}: the main thread by a profile, each function without what it has called.`,
     '`(program)` is what V8 cannot name: node itself, and the kernel.',
   );
-  section.table([`${item.title}: function`, 'own time'], topFunctions(folder, FUNCTIONS_SHOWN));
+  section.table([`${item.title}: function`, 'own time'], topFunctions(profile, FUNCTIONS_SHOWN));
 }
 
 /**
  * The functions in which the process spent most time, without what they called: the part of the time in which it was not
  * idle, the name, the place.
  */
-function topFunctions(folder: string, count: number): readonly (readonly string[])[] {
+function topFunctions(path: string, count: number): readonly (readonly string[])[] {
   const spent = new Map<string, number>();
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.cpuprofile'))) {
-    const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile;
-    const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
-    for (const [index, id] of samples.entries()) {
-      const name = names.get(id) ?? '';
-      if (name !== '(idle)') spent.set(name, (spent.get(name) ?? 0) + Math.max(0, timeDeltas[index] ?? 0));
-    }
+  const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(path, 'utf8')) as CpuProfile;
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+  for (const [index, id] of samples.entries()) {
+    const name = names.get(id) ?? '';
+    if (name !== '(idle)') spent.set(name, (spent.get(name) ?? 0) + Math.max(0, timeDeltas[index] ?? 0));
   }
   const total = [...spent.values()].reduce((sum, each) => sum + each, 0);
   const sorted = [...spent].sort(([, left], [, right]) => right - left).slice(0, count);
