@@ -45,7 +45,7 @@ export async function tellProfile(
   await edge.stop();
   section.say(
     `Where the time of the edge goes with ${item.title}: the main thread by a profile, each function without what it has called.`,
-    '`(program)` is what V8 cannot name: node itself, and the kernel.',
+    '`writeLatin1String` and `writeBuffer` hand the answer to the kernel, which sends it; `(program)` is what V8 cannot name.',
   );
   section.table([`${item.title}: function`, 'own time'], topFunctions(profile, FUNCTIONS_SHOWN));
 }
