@@ -76,11 +76,11 @@ async function run(
   const seconds = number((performance.now() - startedAtMs) / 1000);
   console.log(`  ${name} took ${seconds} s\n`);
   if (!write || title === null || section.isSkipped) return;
-  const rounds = `${options.rounds} ${options.rounds === 1 ? 'round' : 'rounds'}`;
+  const rounds = `Rounds, where it takes turns: ${options.rounds}`;
   const sizes = options.full ? ', the sizes of `--full`' : '';
   writeResults(name, {
     measuredOn: new Date().toISOString().slice(0, 10),
-    conditions: `${rounds}${sizes}, ${seconds} s; ${loadBefore}. ${describeMachine()}`,
+    conditions: `${rounds}${sizes}; ${seconds} s in all; ${loadBefore}. ${describeMachine(options.workspace.folder('machine'))}`,
     blocks: section.blocks,
   });
   writeFileSync(DOCUMENT, benchmarksDocument());

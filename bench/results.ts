@@ -1,6 +1,6 @@
 /** The results of the last measurement of each benchmark, which `--write` keeps: one file each in bench/results/. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Block } from './section.ts';
@@ -26,14 +26,24 @@ export function writeResults(name: string, results: StoredResults): void {
   writeFileSync(join(FOLDER, `${name}.json`), `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** Processor, memory and programs of this machine. */
-export function describeMachine(): string {
+/** Of statfs(2). */
+const FILE_SYSTEMS = new Map([
+  [0xef53, 'ext4'],
+  [0x1021994, 'tmpfs'],
+  [0x794c7630, 'overlayfs'],
+  [0x58465342, 'XFS'],
+  [0x9123683e, 'Btrfs'],
+]);
+
+/** Processor, memory and programs of this machine, and the file system of the temporary folders. */
+export function describeMachine(folder: string): string {
+  const files = FILE_SYSTEMS.get(statfsSync(folder).type) ?? 'another file system';
   const [{ model } = { model: 'unknown processor' }] = cpus();
   const system = /^PRETTY_NAME="?([^"\n]*)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'Linux';
   const count = availableParallelism();
   const processors = `${model.trim()}, ${count} ${count === 1 ? 'processor' : 'processors'}`;
   const kernel = release().split('-')[0];
-  return `${processors}, ${bytes(totalmem())} of memory, ${system}, Linux ${kernel}, Node ${process.version}${nginxVersion()}`;
+  return `${processors}, ${bytes(totalmem())} of memory, files on ${files}, ${system}, Linux ${kernel}, Node ${process.version}${nginxVersion()}`;
 }
 
 function nginxVersion(): string {
