@@ -1,10 +1,11 @@
 /** The options of every benchmark. */
+import type { Section } from './section.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface BenchOptions {
   /** A small version that only shows that the benchmark runs: its numbers mean nothing. */
   readonly quick: boolean;
-  /** The sizes that docs/benchmarks.md names: some benchmarks then take many minutes. */
+  /** Larger sizes, and more peers: some benchmarks then take many minutes. */
   readonly full: boolean;
   /** How many markets the large benchmarks publish. */
   readonly markets: number;
@@ -15,6 +16,7 @@ export interface BenchOptions {
   /** Instead of measuring: where the processor time goes. For `read`. */
   readonly profile: boolean;
   readonly workspace: Workspace;
+  readonly section: Section;
 }
 
 /** Measures, and prints a table. A benchmark that cannot run here prints the reason and the remedy. */

@@ -1,4 +1,5 @@
 /** Costs on AWS by the cost model: the tables of docs/deploy.md. */
+import type { BenchOptions } from './benchmark.ts';
 import { acceptedBatch, edition, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { month, type Traffic } from './month.ts';
 import type { OperationCounts } from './operations.ts';
@@ -10,7 +11,7 @@ import {
   logOfGeneration,
   newestOfList,
 } from './projection-costs.ts';
-import { number, printHeading } from './table.ts';
+import { markdownTable, number } from './table.ts';
 
 const MINUTES = 30 * 24 * 60;
 
@@ -58,11 +59,8 @@ const MONTHS: readonly (Traffic & { readonly name: string })[] = [
   },
 ];
 
-export async function benchCosts(): Promise<void> {
-  printHeading(
-    'costs',
-    'By formulae that a test holds against counted operations; prices and times of functions are assumed.',
-  );
+export async function benchCosts({ section }: BenchOptions): Promise<void> {
+  section.say('By formulae that a test holds against counted operations; prices and times of functions are assumed.');
   console.log(`${unitTable()}\n\n${monthTable()}\n`);
 }
 
@@ -99,7 +97,7 @@ export function unitTable(): string {
     ],
   ];
   const header = ['what', 'PUTs, LISTs', 'GETs, HEADs', 'write units', 'read units', '$ a million'];
-  return markdown(
+  return markdownTable(
     header,
     rows.map(([what, counts]) => [
       what,
@@ -119,12 +117,5 @@ export function monthTable(): string {
   const dollars = (value: number) => (value < 100 ? number(value, 2) : number(value));
   const rows = first.map(({ what }, line) => [what, ...columns.map((lines) => dollars(lines[line]?.dollars ?? 0))]);
   const sums = columns.map((lines) => dollars(lines.reduce((sum, line) => sum + line.dollars, 0)));
-  return markdown(['$ a month', ...MONTHS.map(({ name }) => name)], [...rows, ['together', ...sums]]);
-}
-
-function markdown(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => (row[column] ?? '').length)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(header), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
+  return markdownTable(['$ a month', ...MONTHS.map(({ name }) => name)], [...rows, ['together', ...sums]]);
 }

@@ -7,7 +7,7 @@ import type { ExportReport, ExportReports } from './children/export-child.ts';
 import { DEPLOYMENT, LOG } from './deployment.ts';
 import { publishDue, SettableClock } from './publish-due.ts';
 import { dependenciesOn, fillLedger } from './synthetic-ledger.ts';
-import { bytes, number, printHeading, printTable } from './table.ts';
+import { bytes, number } from './table.ts';
 
 const OBSERVATIONS = 200_000;
 const FULL_OBSERVATIONS = 1_000_000;
@@ -32,10 +32,9 @@ export async function prepareExports(folder: string, markets: number): Promise<v
   ledger.close();
 }
 
-export async function benchExports({ workspace, quick, full }: BenchOptions): Promise<void> {
+export async function benchExports({ workspace, quick, full, section }: BenchOptions): Promise<void> {
   const observations = quick ? QUICK_OBSERVATIONS : full ? FULL_OBSERVATIONS : OBSERVATIONS;
-  printHeading(
-    'exports',
+  section.say(
     `The export of ${number(observations)} observations in a process of its own; then the next one, after a correction in each part.`,
     'The floor compresses the NDJSON once. The longest stretch is processor time in which no request would be answered.',
     `Promise: less than ${bytes(MEMORY_PROMISE_BYTES)} of memory for ${number(FULL_OBSERVATIONS)} observations.`,
@@ -53,7 +52,7 @@ export async function benchExports({ workspace, quick, full }: BenchOptions): Pr
     bytes(report.maxRssBytes),
     number(report.longestCpuMs),
   ];
-  printTable(
+  section.table(
     ['export', 's', 'CPU, s', 'to the floor', 'put', 'memory at most', 'longest stretch, ms'],
     [row('the first one', first), row('all parts corrected', corrected)],
   );

@@ -12,7 +12,7 @@ import type { BenchOptions } from './benchmark.ts';
 import { type EmbeddedProcess, startEmbedded } from './embedded-process.ts';
 import { quantile } from './rounds.ts';
 import { readSample, type SampleMarket } from './synthetic-markets.ts';
-import { number, printHeading, printTable } from './table.ts';
+import { number } from './table.ts';
 
 const WRITES = 100;
 const FULL_WRITES = 300;
@@ -21,10 +21,9 @@ const LOOK_EVERY_MS = 2;
 /** Background work of the start is not measured. */
 const SETTLE_MS = 3_000;
 
-export async function benchFreshness({ quick, full, workspace }: BenchOptions): Promise<void> {
+export async function benchFreshness({ quick, full, workspace, section }: BenchOptions): Promise<void> {
   const writes = quick ? QUICK_WRITES : full ? FULL_WRITES : WRITES;
-  printHeading(
-    'freshness',
+  section.say(
     `The embedded server with the sample: ${number(writes)} batches of one record, one after the other.`,
     'From the acknowledgement until the body is in the store, and until the signed log has the entry. A cache adds up to 15 s.',
     'Floor: from sending the batch until it is acknowledged.',
@@ -43,7 +42,7 @@ export async function benchFreshness({ quick, full, workspace }: BenchOptions): 
     const toFloor = [p50 / quantile(floor, 0.5), p99 / quantile(floor, 0.99)];
     return [name, number(p50, 1), number(p99, 1), ...toFloor.map((ratio) => number(ratio, 1))];
   };
-  printTable(
+  section.table(
     ['', 'p50, ms', 'p99, ms', 'p50 to the floor', 'p99 to the floor'],
     [
       row('write acknowledged (floor)', ({ acknowledgedMs }) => acknowledgedMs),

@@ -7,14 +7,14 @@ import type { BenchOptions } from './benchmark.ts';
 import { interleave, median, ratios } from './rounds.ts';
 import { fillLedger, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import { number, printHeading, printTable, withSpread } from './table.ts';
+import { number, withSpread } from './table.ts';
 
 /** The largest batch that the contract admits. */
 const BATCH_ROWS = 1_000;
 
 type MakeBatch = (round: number, batch: number) => readonly IngestRecordInput[];
 
-export async function benchIngest({ quick, rounds, workspace }: BenchOptions): Promise<void> {
+export async function benchIngest({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
   const rows = quick ? 100 : BATCH_ROWS;
   const batches = quick ? 1 : 10;
   const sample = await readSample();
@@ -22,8 +22,7 @@ export async function benchIngest({ quick, rounds, workspace }: BenchOptions): P
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
   const bare = new BareTable(join(folder, 'bare.sqlite'));
   await fillLedger(ledger, rows);
-  printHeading(
-    'ingest',
+  section.say(
     `Batches of ${number(rows)} rows, stored and applied in the SQLite ledger, against bare inserts of the same rows as`,
     'JSON, one transaction a batch; both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks.',
     'CPU-bound rows/s are rows by the processor time of this process, user and system, all threads.',
@@ -59,7 +58,7 @@ export async function benchIngest({ quick, rounds, workspace }: BenchOptions): P
     "floor's CPU-bound rows/s",
     "times the floor's CPU",
   ];
-  printTable(['batch', ...columns, 'rows/s'], table);
+  section.table(['batch', ...columns, 'rows/s'], table);
   ledger.close();
   bare.close();
 }

@@ -19,7 +19,7 @@ import { printOperations } from './operations-table.ts';
 import { cpuMs, interleave, ratios } from './rounds.ts';
 import { dependenciesOn, fillLedger, fillWithHistories, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, syntheticMarket } from './synthetic-markets.ts';
-import { bytes, number, printHeading, printTable, withSpread } from './table.ts';
+import { bytes, number, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
 
 const OBSERVATIONS = 100_000;
@@ -31,19 +31,19 @@ const CHILD = join(import.meta.dirname, 'children', 'publish-child.ts');
 const CHILD_LIMIT_MS = 60 * 60 * 1000;
 
 export async function benchLog(options: BenchOptions): Promise<void> {
-  const { quick, full } = options;
+  const { quick, full, section } = options;
   const observations = quick ? QUICK_OBSERVATIONS : full ? FULL_OBSERVATIONS : OBSERVATIONS;
-  printHeading(
-    'log',
+  section.say(
     `A ledger with ${number(observations)} observations, of which nothing is published: everything published, with the log and without it.`,
     `Then generations of one changed market and of ${CHANGED_AT_ONCE}, in memory, operations counted.`,
+    'On the disk of a data folder, bundles are compressed like pages of history.',
     `Promise: less than ${bytes(MEMORY_PROMISE_BYTES)} of memory for ${number(FULL_OBSERVATIONS)} observations.`,
   );
   await buildLog(options, observations);
   await costOfGenerations(options);
 }
 
-async function buildLog({ workspace }: BenchOptions, observations: number): Promise<void> {
+async function buildLog({ workspace, section }: BenchOptions, observations: number): Promise<void> {
   const original = join(workspace.folder('log-ledger'), 'ledger.sqlite');
   const ledger = openSqliteLedger(original, { exclusive: true });
   await fillWithHistories(ledger, Math.ceil(observations / EACH_MARKET), EACH_MARKET);
@@ -58,7 +58,7 @@ async function buildLog({ workspace }: BenchOptions, observations: number): Prom
     bytes(report.maxRssBytes),
     bytes(ledgerBytes(report)),
   ];
-  printTable(
+  section.table(
     ['everything published', 's', 'CPU, s', 'memory at most', 'ledger'],
     [
       row('without the log', without),
@@ -71,7 +71,7 @@ async function buildLog({ workspace }: BenchOptions, observations: number): Prom
     ],
   );
   const sizes = await sizesOf(join(withLog.dataFolder, 'objects'));
-  printTable(
+  section.table(
     ['files of the log', 'files', 'bytes', 'of each observation'],
     Object.entries(sizes).map(([name, { files, size }]) => [
       name,
@@ -124,7 +124,7 @@ const MARKETS = 200;
 const CHANGED_AT_ONCE = 150;
 
 /** The floor takes turns with it. */
-async function costOfGenerations({ rounds }: BenchOptions): Promise<void> {
+async function costOfGenerations({ rounds, section }: BenchOptions): Promise<void> {
   const [without, withLog] = [
     await openGenerations({}),
     await openGenerations({ log: LOG, projections: new Set(['log']) }),
@@ -148,8 +148,8 @@ async function costOfGenerations({ rounds }: BenchOptions): Promise<void> {
         return spentMs;
       },
     });
-    printOperations(`a generation of ${name}`, Object.entries(counts));
-    printTable(
+    printOperations(section, `a generation of ${name}`, Object.entries(counts));
+    section.table(
       ['its processor time', 'ms without', 'ms with the log', 'ratio'],
       [
         [

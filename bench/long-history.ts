@@ -15,7 +15,7 @@ import { printOperations } from './operations-table.ts';
 import { publishMarked } from './publish-due.ts';
 import { dependenciesOn, ingest } from './synthetic-ledger.ts';
 import { readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import { number, printHeading } from './table.ts';
+import { number } from './table.ts';
 
 /** Both leave the same number of observations on the newest page. */
 const SHORT = 300;
@@ -31,10 +31,9 @@ interface Costs {
   readonly correcting: OperationCounts;
 }
 
-export async function benchLongHistory({ quick }: BenchOptions): Promise<void> {
+export async function benchLongHistory({ quick, section }: BenchOptions): Promise<void> {
   const lengths = [SHORT, quick ? LONG_QUICK : LONG] as const;
-  printHeading(
-    'long-history',
+  section.say(
     'One observation appended to a history: ledger in SQLite, objects in memory, operations counted.',
     `Promise: the same for ${lengths.map((length) => number(length)).join(' and for ')} observations.`,
   );
@@ -45,12 +44,12 @@ export async function benchLongHistory({ quick }: BenchOptions): Promise<void> {
   ];
   const rows = (part: keyof Costs) =>
     [short, long].map((costs, place) => [`after ${number(lengths[place] ?? 0)}`, costs[part]] as const);
-  printOperations('taking it in', rows('takingIn'));
-  printOperations('publishing it', rows('publishing'));
-  printOperations('publishing a correction of the first', rows('correcting'));
+  printOperations(section, 'taking it in', rows('takingIn'));
+  printOperations(section, 'publishing it', rows('publishing'));
+  printOperations(section, 'publishing a correction of the first', rows('correcting'));
   const other = [...differences(short.takingIn, long.takingIn), ...differences(short.publishing, long.publishing)];
-  console.log(
-    `  Appending: ${other.length === 0 ? 'the same operations' : `NOT the same operations (${other.join('; ')})`}.`,
+  section.say(
+    `Appending: ${other.length === 0 ? 'the same operations' : `NOT the same operations (${other.join('; ')})`}.`,
   );
 }
 

@@ -1,47 +1,23 @@
 /** `npm run bench`: prints what Tidemark costs, as ratios against floors and peers measured in the same run. */
+import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
 import { readCommandLine, refuseArguments } from '../scripts/command-line.ts';
-import type { Benchmark } from './benchmark.ts';
-import { benchCosts } from './costs.ts';
-import { benchExports } from './exports.ts';
-import { benchFreshness } from './freshness.ts';
-import { benchIngest } from './ingest.ts';
-import { benchLog } from './log.ts';
-import { benchLongHistory } from './long-history.ts';
-import { benchPublishAll } from './publish-all.ts';
-import { benchPublishMany } from './publish-many.ts';
-import { benchPublishOne } from './publish-one.ts';
-import { benchRead } from './read.ts';
-import { benchRender } from './render.ts';
-import { benchRestart } from './restart.ts';
-import { benchSteadyFeed } from './steady-feed.ts';
+import type { BenchOptions } from './benchmark.ts';
+import { BENCHMARKS, type NamedBenchmark } from './benchmarks.ts';
+import { benchmarksDocument } from './document.ts';
+import { describeLoad, describeMachine, writeResults } from './results.ts';
+import { Section } from './section.ts';
 import { number } from './table.ts';
-import { benchWhileUploading } from './while-uploading.ts';
-import { benchWorker } from './worker.ts';
 import { Workspace } from './workspace.ts';
-import { benchWrite } from './write.ts';
 
-const BENCHMARKS: { readonly [name: string]: Benchmark } = {
-  render: benchRender,
-  ingest: benchIngest,
-  worker: benchWorker,
-  write: benchWrite,
-  'publish-one': benchPublishOne,
-  'publish-many': benchPublishMany,
-  'long-history': benchLongHistory,
-  'steady-feed': benchSteadyFeed,
-  'while-uploading': benchWhileUploading,
-  restart: benchRestart,
-  'publish-all': benchPublishAll,
-  log: benchLog,
-  exports: benchExports,
-  freshness: benchFreshness,
-  read: benchRead,
-  costs: benchCosts,
-};
+const DOCUMENT = join(import.meta.dirname, '../docs/benchmarks.md');
 
 const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …] [options]
   --quick        a small version of each, to see that they run
-  --full         the sizes that docs/benchmarks.md names: takes an hour and more
+  --full         larger sizes, and more peers: takes an hour and more
+  --write        writes the results to docs/benchmarks.md
+  --render       writes that page from the results of before, and measures nothing
   --markets N    how many markets publish-one, -many and -all take (default 20000; with --full 100000)
   --rounds N     how often each contestant is measured (default 5)
   --only TEXT    of read: only the cases whose titles contain it, e.g. 304
@@ -52,6 +28,8 @@ const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …
 const OPTIONS = {
   quick: { type: 'boolean', default: false },
   full: { type: 'boolean', default: false },
+  write: { type: 'boolean', default: false },
+  render: { type: 'boolean', default: false },
   markets: { type: 'string' },
   rounds: { type: 'string' },
   only: { type: 'string', default: '' },
@@ -63,7 +41,14 @@ async function main(): Promise<void> {
   const { values, positionals } = readCommandLine(USAGE, OPTIONS, 'words');
   const unknown = positionals.find((name) => !(name in BENCHMARKS));
   if (unknown !== undefined) refuseArguments(`There is no benchmark ${JSON.stringify(unknown)}`, USAGE);
-  const { quick, full, only, profile, folder } = values;
+  const { quick, full, write, only, profile, folder } = values;
+  if (write && (quick || profile || only !== '')) {
+    refuseArguments('--write takes whole results: leave out --quick, --only and --profile', USAGE);
+  }
+  if (values.render) {
+    writeFileSync(DOCUMENT, benchmarksDocument());
+    return;
+  }
   const options = {
     quick,
     full,
@@ -74,10 +59,31 @@ async function main(): Promise<void> {
     workspace: new Workspace(folder),
   };
   for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHMARKS)) {
-    const startedAtMs = performance.now();
-    await BENCHMARKS[name]?.(options);
-    console.log(`  ${name} took ${number((performance.now() - startedAtMs) / 1000, 1)} s\n`);
+    await run(name, BENCHMARKS[name] as NamedBenchmark, options, write);
   }
+}
+
+async function run(
+  name: string,
+  { title, run: benchmark }: NamedBenchmark,
+  options: Omit<BenchOptions, 'section'>,
+  write: boolean,
+): Promise<void> {
+  const loadBefore = describeLoad(loadavg());
+  const startedAtMs = performance.now();
+  const section = new Section(name);
+  await benchmark({ ...options, section });
+  const seconds = number((performance.now() - startedAtMs) / 1000);
+  console.log(`  ${name} took ${seconds} s\n`);
+  if (!write || title === null || section.isSkipped) return;
+  const rounds = `Rounds, where it takes turns: ${options.rounds}`;
+  const sizes = options.full ? ', the sizes of `--full`' : '';
+  writeResults(name, {
+    measuredOn: new Date().toISOString().slice(0, 10),
+    conditions: `${rounds}${sizes}; ${seconds} s in all; ${loadBefore}. ${describeMachine(options.workspace.folder('machine'))}`,
+    blocks: section.blocks,
+  });
+  writeFileSync(DOCUMENT, benchmarksDocument());
 }
 
 function count(option: string, text: string | undefined, preset: number): number {

@@ -1,6 +1,7 @@
 /** Tables of counted operations. */
 import type { OperationCounts } from './operations.ts';
-import { bytes, number, printTable } from './table.ts';
+import type { Section } from './section.ts';
+import { bytes, number } from './table.ts';
 
 const COLUMNS: readonly [keyof OperationCounts, string][] = [
   ['ledgerReads', 'ledger reads'],
@@ -17,8 +18,12 @@ const COLUMNS: readonly [keyof OperationCounts, string][] = [
   ['bytesPut', 'put'],
 ];
 
-export function printOperations(title: string, rows: readonly (readonly [string, OperationCounts])[]): void {
-  printTable(
+export function printOperations(
+  section: Section,
+  title: string,
+  rows: readonly (readonly [string, OperationCounts])[],
+): void {
+  section.table(
     [title, ...COLUMNS.map(([, column]) => column)],
     rows.map(([name, counts]) => [
       name,

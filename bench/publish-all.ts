@@ -8,7 +8,7 @@ import type { PublishReport } from './children/publish-child.ts';
 import type { WriteReport } from './children/write-child.ts';
 import { interleave, ratios } from './rounds.ts';
 import { copyOfFilledLedger } from './synthetic-ledger.ts';
-import { bytes, number, printHeading, printTable, withSpread } from './table.ts';
+import { bytes, number, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
 
 const CHILDREN = join(import.meta.dirname, 'children');
@@ -17,10 +17,9 @@ const CHILD_LIMIT_MS = 30 * 60 * 1000;
 const ROUND_SHARE = 20;
 const MEMORY_PROMISE_BYTES = 1e9;
 
-export async function benchPublishAll({ markets, rounds, workspace }: BenchOptions): Promise<void> {
+export async function benchPublishAll({ markets, rounds, workspace, section }: BenchOptions): Promise<void> {
   const fewer = Math.max(100, Math.round(markets / ROUND_SHARE));
-  printHeading(
-    'publish-all',
+  section.say(
     'From a ledger in which nothing is published to the first generation: SQLite file, directory store, every sync.',
     'Floor: a loop that writes the same files with as many under way (temporary file, fsync, rename, fsync of the folder).',
     'Promise: less than 1 GB of memory for 100,000 markets.',
@@ -41,11 +40,11 @@ export async function benchPublishAll({ markets, rounds, workspace }: BenchOptio
   });
   const whole = await publishIn(workspace, markets);
   const wholeWritten = await writeLike(workspace, whole);
-  printTable(
+  section.table(
     ['', 'rounds', 'files', 'bytes', 'Tidemark, s', 'floor, s', 'ratio', 'markets/s', 'CPU, s'],
     [rowOf(fewer, published, written), rowOf(markets, [whole], [wholeWritten])],
   );
-  printTable(
+  section.table(
     ['memory at most, of the whole process', 'bytes', 'of 1 GB'],
     [
       memoryRow(fewer, Math.max(...published.map(({ maxRssBytes }) => maxRssBytes))),

@@ -11,7 +11,7 @@ import { printOperations } from './operations-table.ts';
 import { dollarsOf, PRICES } from './prices.ts';
 import { copyOfFilledLedger, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import { bytes, number, printHeading, printTable } from './table.ts';
+import { bytes, number } from './table.ts';
 import type { Workspace } from './workspace.ts';
 
 const CHILDREN = join(import.meta.dirname, 'children');
@@ -26,24 +26,26 @@ interface Case {
   readonly report: PublishManyReport;
 }
 
-export async function benchPublishMany({ markets, workspace }: BenchOptions): Promise<void> {
-  printHeading(
-    'publish-many',
+export async function benchPublishMany({ markets, workspace, section }: BenchOptions): Promise<void> {
+  section.say(
     'One observation more for each of k markets, spread evenly: SQLite file, directory store, a process of its own for each.',
+    'Every market that changes while the list is not due also costs a record that remembers it: 4 write units until the next list.',
     'Dollars: what S3 and DynamoDB ask for these operations, and the processor time at the price of a function.',
   );
   const cases: Case[] = [];
   for (const total of [Math.round(markets / FEWER_TIMES), markets]) cases.push(...(await measure(workspace, total)));
   const all = ({ operations: { list, other } }: StepReport) => sumOf(list, other);
   printOperations(
+    section,
     'bodies, in',
     cases.map(({ name, report: { bodies } }) => [`${name}: ${generations(bodies)}`, all(bodies)]),
   );
   printOperations(
+    section,
     'and the list of it, in',
     cases.map(({ name, report: { list } }) => [`${name}: ${generations(list)}`, all(list)]),
   );
-  printTable(
+  section.table(
     ['together', 'CPU, ms', 'CPU, ms a market', 'most memory', '$ for bodies', 'for the list', 'for CPU', '$ a market'],
     cases.map(({ name, changed, report: { bodies, list, maxRssBytes } }) => {
       const cpuMs = bodies.cpuMs + list.cpuMs;

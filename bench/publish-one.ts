@@ -15,7 +15,7 @@ import { printOperations } from './operations-table.ts';
 import { cpuMs, interleave } from './rounds.ts';
 import { copyOfFilledLedger, dependenciesOn, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, syntheticMarket } from './synthetic-markets.ts';
-import { number, printHeading, printTable, withSpread } from './table.ts';
+import { number, withSpread } from './table.ts';
 
 interface World {
   /** Appends one observation to the market of this index and publishes it; gives the processor time of the latter. */
@@ -31,7 +31,7 @@ const WITH_EVERY_GENERATION = () => 0;
 const HELD_BACK = () => Number.POSITIVE_INFINITY;
 
 export async function benchPublishOne(options: BenchOptions): Promise<void> {
-  const many = options.markets;
+  const { markets: many, section } = options;
   const few = Math.max(150, Math.round(many / MANY_TIMES));
   const [small, large] = [await createWorld(options, few), await createWorld(options, many)];
   const cases = [
@@ -41,11 +41,11 @@ export async function benchPublishOne(options: BenchOptions): Promise<void> {
     { market: `last of ${number(many)}`, world: large, index: many - 1, list: WITH_EVERY_GENERATION },
     { market: `last but one of ${number(many)}, list not due`, world: large, index: many - 2, list: HELD_BACK },
   ];
-  printHeading(
-    'publish-one',
+  section.say(
     'One observation appended and published: ledger in SQLite, objects in memory, operations counted. The list is published',
     'with it, or not due: then one record remembers that the market has changed.',
-    'Promise: the same with few and with many markets, except for the list, which costs objects alone.',
+    'Promise: the same with few and with many markets, except for the list, which costs objects alone; its cadence bounds how',
+    'often.',
   );
   const operations: Operations[] = [];
   const measure = (rounds: number) =>
@@ -66,11 +66,12 @@ export async function benchPublishOne(options: BenchOptions): Promise<void> {
   const spent = await measure(options.rounds);
   for (const part of ['other', 'list'] as const) {
     printOperations(
+      section,
       part === 'other' ? 'all but the list' : 'the list',
       cases.map(({ market }, place) => [market, (operations[place] as Operations)[part]]),
     );
   }
-  printTable(
+  section.table(
     ['processor time of everything', 'ms'],
     cases.map(({ market }) => [market, withSpread(spent[market] ?? [], 1)]),
   );
@@ -84,11 +85,11 @@ export async function benchPublishOne(options: BenchOptions): Promise<void> {
     ...differences(firstOfFew.other, firstOfMany.other),
     ...differences(lastOfFew.other, lastOfMany.other),
   ];
-  console.log(
-    `  All but the list: ${other.length === 0 ? 'the same operations' : `NOT the same operations (${other.join('; ')})`} with few and many.`,
+  section.say(
+    `All but the list: ${other.length === 0 ? 'the same operations' : `NOT the same operations (${other.join('; ')})`} with few and many.`,
   );
   const inLedger = firstOfMany.list.itemsChanged + lastOfMany.list.itemsChanged;
-  console.log(`  The list: ${inLedger === 0 ? 'no change' : `NOT none but ${inLedger} changes`} in the ledger.`);
+  section.say(`The list: ${inLedger === 0 ? 'no change' : `NOT none but ${inLedger} changes`} in the ledger.`);
   small.close();
   large.close();
 }

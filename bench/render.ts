@@ -13,7 +13,7 @@ import type { BenchOptions } from './benchmark.ts';
 import { cpuMs, interleave, ratios } from './rounds.ts';
 import { ingest } from './synthetic-ledger.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
-import { bytes, number, printHeading, printTable, withSpread } from './table.ts';
+import { bytes, number, withSpread } from './table.ts';
 
 interface Source {
   readonly slug: string;
@@ -27,7 +27,7 @@ const UNMEASURED_ROUNDS = 2;
 /** Enough that a round takes longer than one collection of garbage. */
 const BYTES_PER_ROUND = 25_000_000;
 
-export async function benchRender({ quick, rounds }: BenchOptions): Promise<void> {
+export async function benchRender({ quick, rounds, section }: BenchOptions): Promise<void> {
   const markets = quick ? 50 : 1_000;
   const sources = await readSources(markets);
   const cases: readonly [string, (source: Source) => Rendered][] = [
@@ -37,8 +37,7 @@ export async function benchRender({ quick, rounds }: BenchOptions): Promise<void
       ({ observations, record }) => rendered(historyPageBody(observations, PAGE_CURSOR, record.unit.quantity)),
     ],
   ];
-  printHeading(
-    'render',
+  section.say(
     'Rendering and hashing from ledger records, against JSON.stringify and SHA-256 of the same objects, ready built.',
     'Promise: at most 2 times the floor.',
   );
@@ -63,7 +62,7 @@ export async function benchRender({ quick, rounds }: BenchOptions): Promise<void
       withSpread(ratios(tidemark, least), 2),
     ]);
   }
-  printTable(['', 'count', 'bytes', 'Tidemark, CPU ms', 'floor, CPU ms', 'ratio'], rows);
+  section.table(['', 'count', 'bytes', 'Tidemark, CPU ms', 'floor, CPU ms', 'ratio'], rows);
 }
 
 function repeat(times: number, work: () => void): void {

@@ -13,7 +13,7 @@ import { publishDue, SettableClock } from './publish-due.ts';
 import { elapsedMs, interleave, ratios } from './rounds.ts';
 import { ask, startScript } from './server-process.ts';
 import { dependenciesOn, fillWithHistories } from './synthetic-ledger.ts';
-import { number, printHeading, printTable, withSpread } from './table.ts';
+import { number, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
 
 const OBSERVATIONS = 60_000;
@@ -23,10 +23,9 @@ const EACH_MARKET = 200;
 /** In seconds. */
 const PROMISES = { sample: 1, many: 3 };
 
-export async function benchRestart({ quick, full, rounds, workspace }: BenchOptions): Promise<void> {
+export async function benchRestart({ quick, full, rounds, workspace, section }: BenchOptions): Promise<void> {
   const observations = quick ? QUICK_OBSERVATIONS : full ? FULL_OBSERVATIONS : OBSERVATIONS;
-  printHeading(
-    'restart',
+  section.say(
     'From the start of the process until it serves; and the floor, a process that has nothing but an edge over the same objects.',
     `Promises: ${PROMISES.sample} s with the sample's 175 markets, ${PROMISES.many} s with ${number(FULL_OBSERVATIONS)} observations.`,
   );
@@ -46,7 +45,7 @@ export async function benchRestart({ quick, full, rounds, workspace }: BenchOpti
     many: start('many', manyFolder),
     floor: () => startEdge(workspace, sampleFolder),
   });
-  printTable(
+  section.table(
     ['', 'serves after, s', 'promise', 'processor time, s', 'to the floor'],
     (['sample', 'many'] as const).map((name) => [
       name === 'sample'

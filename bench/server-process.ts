@@ -37,7 +37,7 @@ export async function startScript(
   return { name, port: Number(line), pid: child.pid as number, stop: () => workspace.end(child) };
 }
 
-export interface Reply {
+export interface ServerReply {
   readonly status: number;
   readonly etag: string;
   readonly coding: string;
@@ -53,7 +53,7 @@ export async function ask(
   server: Pick<Server, 'port'>,
   path: string,
   headers: Readonly<Record<string, string>>,
-): Promise<Reply> {
+): Promise<ServerReply> {
   for (const startedAtMs = performance.now(); ; ) {
     try {
       return await askOnce(server, path, headers);
@@ -69,7 +69,7 @@ async function askOnce(
   { port }: Pick<Server, 'port'>,
   path: string,
   headers: Readonly<Record<string, string>>,
-): Promise<Reply> {
+): Promise<ServerReply> {
   // On a connection that could be used again, as under load: the answer to another one has other fields.
   const agent = new Agent({ keepAlive: true });
   const sent = request({ host: '127.0.0.1', port, path, headers, agent });

@@ -4,7 +4,8 @@
  */
 import type { BenchOptions } from './benchmark.ts';
 import { type FeedReport, runFeed } from './feed.ts';
-import { bytes, number, printHeading, printTable } from './table.ts';
+import type { Section } from './section.ts';
+import { bytes, number } from './table.ts';
 
 const PER_SECOND = 150;
 const SECONDS = 60;
@@ -15,24 +16,21 @@ const MARKETS = [175, 1_000];
 const PROMISE = 2;
 
 /** See the head of this file. */
-export async function benchSteadyFeed({ quick, full }: BenchOptions): Promise<void> {
+export async function benchSteadyFeed({ quick, full, section }: BenchOptions): Promise<void> {
   const seconds = quick ? QUICK_SECONDS : full ? FULL_SECONDS : SECONDS;
-  printHeading(
-    'steady-feed',
+  section.say(
     `${number(PER_SECOND)} observations a second for ${number(seconds)} simulated seconds, a generation a second. Sizes are of files, in blocks of 4 KB.`,
     `Promise: at every moment at most ${number(PROMISE, 1)} times what a fresh publication of the same ledger takes.`,
   );
   const reports: FeedReport[] = [];
   for (const markets of MARKETS) reports.push(await runFeed({ markets, seconds, perSecond: PER_SECOND }));
-  printDisk(reports);
-  printWritten(reports);
+  tellDisk(section, reports);
+  tellWritten(section, reports);
   const worst = Math.max(...reports.map(({ worst }) => worst.ratio));
-  console.log(
-    `  At most ${number(worst, 2)}: ${worst <= PROMISE ? 'the promise is kept' : 'the promise is NOT kept'}.`,
-  );
+  section.say(`At most ${number(worst, 2)}: ${worst <= PROMISE ? 'the promise is kept' : 'the promise is NOT kept'}.`);
 }
 
-function printDisk(reports: readonly FeedReport[]): void {
+function tellDisk(section: Section, reports: readonly FeedReport[]): void {
   const columns = [
     'generations',
     'lists',
@@ -43,7 +41,7 @@ function printDisk(reports: readonly FeedReport[]): void {
     'a fresh one',
     'measured',
   ];
-  printTable(
+  section.table(
     ['beside the ledger', ...columns],
     reports.map(({ markets, generations, lists, worst, after, freshMeasured }) => [
       `${number(markets)} markets`,
@@ -59,9 +57,9 @@ function printDisk(reports: readonly FeedReport[]): void {
   );
 }
 
-function printWritten(reports: readonly FeedReport[]): void {
+function tellWritten(section: Section, reports: readonly FeedReport[]): void {
   const kinds = ['history', 'history-page', 'market', 'bundle', 'market-list', 'market-list-page'] as const;
-  printTable(
+  section.table(
     ['bytes for each observation', 'written', ...kinds, 'kept, fresh', 'kept, superseded', 'CPU, ms a generation'],
     reports.map(({ markets, seconds, perSecond, written, before, after, cpuMsPerGeneration }) => {
       const each = (value: number) => number(value / (seconds * perSecond));

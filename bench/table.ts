@@ -1,20 +1,30 @@
 /** Readable output: aligned tables, numbers with their spread. */
 import { median } from './rounds.ts';
 
-/** Prints a table: the first column to the left, all others to the right. */
-export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
-  const lines = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
-  const aligned = lines.map((line) =>
-    line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))),
-  );
-  const [head, ...body] = aligned.map((cells) => `  ${cells.join('   ')}`.trimEnd());
-  console.log([head, `  ${'-'.repeat((head ?? '').length - 2)}`, ...body, ''].join('\n'));
+/** For the console: the first column to the left, all others to the right. */
+export function consoleTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = widthsOf(header, rows);
+  const line = (cells: readonly string[]) => {
+    const aligned = widths.map((width, column) => {
+      const cell = cells[column] ?? '';
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+    });
+    return `  ${aligned.join('   ')}`.trimEnd();
+  };
+  const [head = '', ...body] = [header, ...rows].map(line);
+  return [head, `  ${'-'.repeat(head.length - 2)}`, ...body, ''].join('\n');
 }
 
-/** Prints what a benchmark is about to measure. */
-export function printHeading(name: string, ...sentences: readonly string[]): void {
-  console.log(`${name}\n  ${sentences.join('\n  ')}\n`);
+export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = widthsOf(header, rows);
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
+  return [line(header), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
+}
+
+function widthsOf(header: readonly string[], rows: readonly (readonly string[])[]): readonly number[] {
+  // Three dashes are the fewest that make a table for all readers of Markdown.
+  return header.map((_, column) => Math.max(3, ...[header, ...rows].map((row) => (row[column] ?? '').length)));
 }
 
 /** The median, with the lowest and highest sample, e.g. `1.52 (1.49–1.60)`. */

@@ -16,7 +16,7 @@ import type { ServerReport } from './children/loop-watch.ts';
 import { type EmbeddedProcess, startEmbedded } from './embedded-process.ts';
 import { quantile } from './rounds.ts';
 import { readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import { number, printHeading, printTable } from './table.ts';
+import { number } from './table.ts';
 import type { Workspace } from './workspace.ts';
 
 const ROWS = 20_000;
@@ -35,11 +35,12 @@ const HELD_UP_MS = 5;
 const READ_CHILD = join(import.meta.dirname, 'children', 'read-child.ts');
 const HOT = [SNAPSHOT_URL, MARKETS_URL, marketUrl('gold-usd')];
 
-export async function benchWhileUploading({ quick, full, workspace }: BenchOptions): Promise<void> {
+export async function benchWhileUploading({ quick, full, workspace, section }: BenchOptions): Promise<void> {
   const rows = quick ? QUICK_ROWS : full ? FULL_ROWS : ROWS;
-  printHeading(
-    'while-uploading',
+  section.say(
     `The embedded server with the sample, idle, and while it works off an upload of ${number(rows)} rows by date over ${MARKETS} markets.`,
+    'Twice a second a batch of one record is sent, and a reader in a process of its own asks for hot bodies all the time. All share the',
+    'machine, so the longest stretches of the event loops are shown in processor time.',
     `Promises: a batch of one record is public within ${number(PUBLIC_WITHIN_MS / 1000)} s (p99); no read waits longer than ${HELD_UP_MS} ms for our own work (p99.9).`,
   );
   const sample = await readSample();
@@ -65,7 +66,7 @@ export async function benchWhileUploading({ quick, full, workspace }: BenchOptio
     number(loops.readers.longestCpuMs, 1),
     number(loops.core.longestCpuMs),
   ];
-  printTable(
+  section.table(
     [
       '',
       's',
@@ -85,11 +86,9 @@ export async function benchWhileUploading({ quick, full, workspace }: BenchOptio
     [row('idle', idle), row(`upload, ${number(rows / under.seconds)} rows/s`, under)],
   );
   const p99 = quantile(under.batchMs, 0.99);
-  console.log(`  Batches: ${p99 <= PUBLIC_WITHIN_MS ? 'the promise is kept' : 'the promise is NOT kept'}.`);
+  section.say(`Batches: ${p99 <= PUBLIC_WITHIN_MS ? 'the promise is kept' : 'the promise is NOT kept'}.`);
   const ownMs = under.loops.readers.p999CpuMs;
-  console.log(
-    `  Reads, by processor time: ${ownMs <= HELD_UP_MS ? 'the promise is kept' : 'the promise is NOT kept'}.\n`,
-  );
+  section.say(`Reads, by processor time: ${ownMs <= HELD_UP_MS ? 'the promise is kept' : 'the promise is NOT kept'}.`);
 }
 
 interface Measured {

@@ -7,7 +7,7 @@ import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { type Api, openApi } from './api.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { cpuMs, elapsedMs, interleave, ratios } from './rounds.ts';
-import { number, printHeading, printTable, withSpread } from './table.ts';
+import { number, withSpread } from './table.ts';
 
 const MARKETS = ['gold-usd', 'silver-usd'];
 /** Watchlists ask only whether it is there. */
@@ -17,7 +17,7 @@ const WATCHLISTS = '/api/v1/watchlists';
 /** The calls to one ledger, to be repeated on another one in the same state. */
 type Asked<Answer = unknown> = (ledger: Ledger) => Promise<Answer>;
 
-export async function benchWrite({ quick, rounds, workspace }: BenchOptions): Promise<void> {
+export async function benchWrite({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
   const writes = quick ? 20 : 1_000;
   const folder = workspace.folder('write');
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
@@ -28,8 +28,7 @@ export async function benchWrite({ quick, rounds, workspace }: BenchOptions): Pr
     (slug) => ({ kind: 'put', key: marketKey(slug), revision: 1, value: NO_MARKET, if: { kind: 'any' } }) as const,
   );
   for (const each of [ledger, bare]) await each.transact([...api.seeds, ...markets], { attemptId: 'seeds' });
-  printHeading(
-    'write',
+  section.say(
     `${number(writes)} writes a round with an API key, one after the other, through the whole pipeline into a SQLite ledger,`,
     'against the same calls to another SQLite ledger without it: reads, conditions and records are the same. Both sync',
     'each commit, which takes most of the time and little of the CPU.',
@@ -67,7 +66,7 @@ export async function benchWrite({ quick, rounds, workspace }: BenchOptions): Pr
       withSpread(ratios(wall.tidemark, wall.floor), 2),
     ]);
   }
-  printTable(['write', 'CPU, µs', 'floor, µs', 'times the floor', 'in wall time'], table);
+  section.table(['write', 'CPU, µs', 'floor, µs', 'times the floor', 'in wall time'], table);
   ledger.close();
   bare.close();
 }

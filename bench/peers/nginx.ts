@@ -1,10 +1,10 @@
 /** nginx with one worker, serving the published bytes as plain files with the header fields of the edge. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { freePort } from '../free-port.ts';
 import { placed } from '../processor-time.ts';
 import type { Server } from '../server-process.ts';
 import type { Workspace } from '../workspace.ts';
@@ -133,14 +133,4 @@ function addHeaders(fields: readonly string[]): string {
 
 function has(fields: readonly string[], wanted: string): boolean {
   return fields.some((name, at) => at % 2 === 0 && name.toLowerCase() === wanted);
-}
-
-/** nginx cannot tell which port it was given, so one is found for it. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the probe has no port');
-  return address.port;
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { COMPRESSIBLE_MIN_BYTES } from '../../embedded/edge/encoding.ts';
-import { ask, type Reply, type Server } from '../server-process.ts';
+import { ask, type Server, type ServerReply } from '../server-process.ts';
 import type { ReadCase } from './cases.ts';
 
 /** How one server is asked, and how many bytes its answer has. */
@@ -44,7 +44,7 @@ async function revalidated(
   server: Server,
   path: string,
   headers: ReadCase['headers'],
-  { etag }: Reply,
+  { etag }: ServerReply,
 ): Promise<Agreed> {
   const conditional = { ...headers, 'If-None-Match': etag };
   const reply = await ask(server, path, conditional);
@@ -52,13 +52,13 @@ async function revalidated(
   return sizes(conditional, reply);
 }
 
-function sizes(headers: ReadCase['headers'], { rawFields, body }: Reply): Agreed {
+function sizes(headers: ReadCase['headers'], { rawFields, body }: ServerReply): Agreed {
   // `: ` and the end of a line are two characters each.
   const fieldBytes = rawFields.reduce((sum, text) => sum + text.length + 2, 0);
   return { headers, fieldBytes, bodyBytes: body.length };
 }
 
-function decoded({ body, coding }: Reply): Buffer {
+function decoded({ body, coding }: ServerReply): Buffer {
   if (coding === 'br') return brotliDecompressSync(body);
   return coding === 'gzip' ? gunzipSync(body) : body;
 }

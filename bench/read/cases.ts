@@ -22,6 +22,9 @@ const plain = { headers: {}, revalidates: false, target: null, seconds: SECONDS 
 
 export const HOT: ReadCase = { ...plain, title: 'one market', asked: { path: MARKET }, target: 1 };
 
+/** Of a quick run: one of each kind. */
+export const QUICK_TITLES = [HOT.title, 'one market, 304', 'list page, br', '1,000 markets'];
+
 export const READ_CASES: readonly ReadCase[] = [
   HOT,
   { ...plain, title: 'one market, 304', asked: { path: MARKET }, revalidates: true, target: 0.8 },

@@ -1,7 +1,6 @@
 /** Servers under the same load in turns: what each answers in a second, and in a second of its processor time. */
 import { cpuSeconds } from '../processor-time.ts';
 import { interleave } from '../rounds.ts';
-import type { Server } from '../server-process.ts';
 import type { Workspace } from '../workspace.ts';
 import { type Load, load, type Target } from '../wrk.ts';
 
@@ -14,14 +13,16 @@ export interface Turn extends Load {
 }
 
 export interface Contestant {
-  readonly server: Server;
-  /** The processes whose time counts: the server, if none are given. */
-  readonly pids?: readonly number[];
+  /** The processes whose time counts, with their children. */
+  readonly pids: readonly number[];
   /** In round `round`: the same for all contestants but for their origin and entity tags. */
   target(round: number): Target;
 }
 
-/** The turns of each server, in order of rounds. Before the first one, each answers for a while that does not count. */
+/**
+ * The turns of each server, in order of rounds. Before the first one, each answers for a third of a turn that does not
+ * count.
+ */
 export async function contest<Name extends string>(
   workspace: Workspace,
   rounds: number,
@@ -34,7 +35,7 @@ export async function contest<Name extends string>(
   const runs = names.map((name) => [
     name,
     async (round: number) => {
-      const { server, pids = [server.pid], target } = contestants[name];
+      const { pids, target } = contestants[name];
       const spent = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
       const before = spent();
       const measured = await load(workspace, target(round), seconds);

@@ -27,7 +27,7 @@ export interface ReadSite {
   readonly nginx: NginxSite;
   /** The markets of the sample, for peers that render them. */
   readonly markets: readonly PeerMarket[];
-  /** Adds this many markets, and gives the file of their URLs, one a line. */
+  /** Adds this many markets, if they are not there yet, and gives the file of their URLs, one a line. */
   addMarkets(count: number): string;
 }
 
@@ -49,10 +49,14 @@ export async function publishSite(workspace: Workspace): Promise<ReadSite> {
   nginx.writeList((await stored(objects, publicKey({ kind: 'market-list' }))).body);
   const original = await stored(objects, publicKey({ kind: 'market', slug: SLUG }));
   nginx.writeMarket(SLUG, original.body);
+  const made = new Map<number, string>();
   const addMarkets = (count: number) => {
+    const known = made.get(count);
+    if (known !== undefined) return known;
     const urls = Array.from({ length: count }, (_, index) => addMarket(root, nginx, original, syntheticSlug(index)));
     const file = join(workspace.folder('urls'), `${count}.txt`);
     writeFileSync(file, `${urls.join('\n')}\n`);
+    made.set(count, file);
     return file;
   };
   return { folder: root, nginx, markets, addMarkets };

@@ -38,6 +38,7 @@ const NAMES = [
   'exports',
   'freshness',
   'read',
+  'read-proxied',
   'costs',
 ];
 
@@ -69,7 +70,10 @@ describe('npm run bench -- --quick prints a table for every benchmark, and leave
     RUN_LIMIT_MS,
   );
 
-  it.each([[['no-such-benchmark']], [['--markets', '0']], [['--unknown']]])('%j is refused', async (args) => {
-    expect(await bench(...args)).toEqual({ code: 1, stdout: '' });
-  });
+  it.each([[['no-such-benchmark']], [['--markets', '0']], [['--unknown']], [['--quick', '--write']]])(
+    '%j is refused',
+    async (args) => {
+      expect(await bench(...args)).toEqual({ code: 1, stdout: '' });
+    },
+  );
 });

@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
+import { type ReverseProxy, startCaddyProxy } from '../../bench/peers/reverse-proxies.ts';
 import { problem } from '../../contract/problems.ts';
 import { formatApiKey, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
-import { freePort } from '../hosting/free-port.ts';
-import { type Asked, askProxy, missingProgram, type ReverseProxy, startCaddy } from '../hosting/proxy.ts';
+import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';
@@ -38,7 +39,7 @@ describe.skipIf(reason !== null)('Caddy in front of tidemark start', () => {
     origin = startServer({ PORT: String(port), TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROXIES: '127.0.0.1' });
     await origin.started;
     await mkdir(join(folder, 'caddy'));
-    proxy = await startCaddy(join(folder, 'caddy'), port);
+    proxy = await startCaddyProxy(join(folder, 'caddy'), port);
   });
 
   afterAll(async () => {

@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
 import { runStages, type Stage, startInStage } from '../hosting/dockerfile.ts';
-import { freePort } from '../hosting/free-port.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

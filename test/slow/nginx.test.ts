@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
+import { type NginxProxy, startNginxProxy } from '../../bench/peers/reverse-proxies.ts';
 import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
@@ -16,8 +18,7 @@ import { formatApiKey, newApiKey } from '../../lambdas/credentials/api-key-forma
 import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
-import { freePort } from '../hosting/free-port.ts';
-import { type Asked, askProxy, missingProgram, type Nginx, startNginx } from '../hosting/proxy.ts';
+import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';
@@ -31,7 +32,7 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
   let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
   let environment: Record<string, string>;
   let origin: ServerProcess;
-  let proxy: Nginx;
+  let proxy: NginxProxy;
   let key: string;
   const ask = (path: string, asked?: Asked) => askProxy(proxy, path, asked);
   /** A write, with the operator's key. */
@@ -60,7 +61,7 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
     await origin.started;
     key = (await readFile(join(folder, 'data/operator-key'), 'utf8')).trim();
     await mkdir(join(folder, 'nginx'));
-    proxy = await startNginx(join(folder, 'nginx'), port);
+    proxy = await startNginxProxy(join(folder, 'nginx'), port);
   });
 
   afterAll(async () => {
