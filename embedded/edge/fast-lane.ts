@@ -152,7 +152,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const target = text.slice(isGet ? 4 : 5, lineEnd - ' HTTP/1.1'.length);
     if (!TARGET.test(target) || !readBlock(connection, text, lineEnd + 2)) return false;
     const routed = route(isGet ? 'GET' : 'HEAD', target);
-    if (routed.kind !== 'object') return false;
+    // `divert` has URLs of its own below those of public objects.
+    if (routed.kind !== 'object' || !routed.isPublishable) return false;
     connection.key = routed.key;
     connection.asked = isGet ? connection.get : connection.head;
     return true;

@@ -2,13 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
 import { LRUCache } from 'lru-cache';
-import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import type { QueryValue, RouterResponse, ViewerRequest, ViewerRequestEvent } from '../../infra/edge/router.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 
 /** The router's result: the key of a stored object, or an answer that is ready to send. */
 export type EdgeRouted =
-  | { readonly kind: 'object'; readonly key: string }
+  | {
+      readonly kind: 'object';
+      readonly key: string;
+      /** Whether an object of this name can be published. The URLs of all others may belong to other handlers. */
+      readonly isPublishable: boolean;
+    }
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -83,7 +88,10 @@ function toQueryValue(all: readonly { value: string }[]): QueryValue {
 }
 
 function outcome(result: ViewerRequest | RouterResponse): EdgeRouted {
-  if (!('statusCode' in result)) return { kind: 'object', key: PUBLIC_PREFIX + result.uri };
+  if (!('statusCode' in result)) {
+    const key = PUBLIC_PREFIX + result.uri;
+    return { kind: 'object', key, isPublishable: parsePublicKey(key) !== null };
+  }
   const body = Buffer.from(result.body?.data ?? '');
   const headers = Object.entries(result.headers).flatMap(([name, { value }]) => [name, value]);
   if (result.body !== undefined) headers.push('content-length', String(body.length));

@@ -86,9 +86,12 @@ const ROWS: readonly (readonly [title: string, bytes: string, statuses: readonly
   ['a target with a space', `GET ${GOLD} /nowhere HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [400]],
   ['no target', `GET HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [400]],
   ['a method in small letters', `${GET.replace('GET', 'get')}\r\n${HIDDEN}`, [405]],
-  ['letters after a request', `${GET}\r\nabc${HIDDEN}`, [200, 405]],
+  ['letters after a request', `${GET}\r\nabc${HIDDEN.replace('a\r', 'b\r')}`, [200, 405]],
   ['garbage after a request', `${GET}\r\n<${HIDDEN}`, [200, 400]],
   ['one byte after a request', `${GET}\r\n\0${HIDDEN}`, [200, 400]],
+  ['100 fields', `${GET}${'X: y\r\n'.repeat(99)}\r\n${HIDDEN}`, [200, 404, 200]],
+  ['101 fields', `${GET}${'X: y\r\n'.repeat(100)}\r\n${HIDDEN}`, [431]],
+  ['a field of 16 KB', `${GET}X: ${'y'.repeat(16_384)}\r\n\r\n${HIDDEN}`, [431]],
   // Hosts in doubt.
   ['two hosts', `${GET}Host: b\r\n\r\n${HIDDEN}`, [400]],
   ['no host', `GET ${GOLD} HTTP/1.1\r\n\r\n${HIDDEN}`, [400]],
@@ -102,6 +105,7 @@ const ROWS: readonly (readonly [title: string, bytes: string, statuses: readonly
   ['no version, which is HTTP/0.9', `GET ${GOLD}\r\nX: HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [200]],
   ['a later version', `${GET.replace('1.1', '1.2')}\r\n${HIDDEN}`, [200]],
   ['an upgrade', `${GET}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n${HIDDEN}`, [200]],
+  ['an upgrade that is not for the connection', `${GET}Upgrade: h2c\r\n\r\n${HIDDEN}`, [200]],
   ['the preface of HTTP/2', `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${HIDDEN}`, [400]],
   ['CONNECT', `CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n${HIDDEN}`, [405]],
   // Requests whose end is clear: the next one is an ordinary request.
@@ -141,6 +145,15 @@ describe('a hidden request is not answered', () => {
     const last = await answersOf(packets(bytes));
     expect(last.statuses).toEqual(statuses);
     expect(last.text).toMatch(/\r\nConnection: close\r\n(?!.*\r\nConnection: keep-alive)/s);
+    // With a packet of its own for each request that the client has in mind: the lane sees the first one alone.
+    const hidden = bytes.lastIndexOf(HIDDEN);
+    if (hidden > 0) {
+      expect((await answersOf(packets(bytes.slice(0, hidden), HIDDEN))).statuses).toEqual(statuses);
+      expect((await answersOf(packets(`${GET}\r\n`, bytes.slice(0, hidden), HIDDEN))).statuses).toEqual([
+        200,
+        ...statuses,
+      ]);
+    }
     // After requests that the lane has answered, and with each packet cut after its first line.
     expect((await answersOf(packets(`${GET}\r\n`, `${GET}\r\n`, bytes))).statuses).toEqual([200, 200, ...statuses]);
     const cut = bytes.indexOf('\r\n') + 2;

@@ -116,14 +116,21 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** One request with a connection of its own. */
+/** For `describe.each`: what a client sees does not depend on it. */
+export const LANES: readonly (readonly [title: string, fastLane: boolean])[] = [
+  ['with the fast lane', true],
+  ['without it', false],
+];
+
+/** One request with a connection of its own, which the client would keep: other requests do not take the fast lane. */
 export async function ask(
   edge: { readonly port: number },
   path: string,
   headers: Record<string, string> = {},
   method = 'GET',
 ): Promise<Reply> {
-  const request = httpRequest({ host: '127.0.0.1', port: edge.port, path, headers, method, agent: false });
+  const fields = { connection: 'keep-alive', ...headers };
+  const request = httpRequest({ host: '127.0.0.1', port: edge.port, path, headers: fields, method, agent: false });
   request.end();
   const [response] = await once(request, 'response');
   const chunks: Buffer[] = [];

@@ -75,16 +75,17 @@ async function prepare(bench: Bench, { warm, seconds, store, isReady }: Case): P
 }
 
 /** A sentence about the first difference that a client, the store or the operator sees; null if there is none. */
-async function differenceOf(bench: Bench, each: Case): Promise<string | null> {
+async function differenceOf(bench: Bench, each: Case, triesLeft = 3): Promise<string | null> {
   const { lane, plain } = bench.twins;
   await prepare(bench, each);
   const seen = await converseWithBoth(bench.twins, each.sent);
   const found = difference(seen.lane, seen.plain);
   if (found !== null) return (await isAnswerOfPlain(bench, each, seen.lane)) ? null : found;
   if (seen.lane.ending === 'open') return 'neither connection was closed';
-  // An answer is counted when its body is compressed, even if its client has gone by then.
-  for (let turn = 0; insideOf(lane) !== insideOf(plain) && turn < 100; turn++) await setTimeout(turn);
-  return insideOf(lane) === insideOf(plain) ? null : `lane ${insideOf(lane)}, plain ${insideOf(plain)}`;
+  // An answer is counted when its body is compressed, even if its client has gone by then, and the next case has begun.
+  for (let turn = 0; insideOf(lane) !== insideOf(plain) && turn < 30; turn++) await setTimeout(turn);
+  if (insideOf(lane) === insideOf(plain)) return null;
+  return triesLeft > 0 ? differenceOf(bench, each, triesLeft - 1) : `lane ${insideOf(lane)}, plain ${insideOf(plain)}`;
 }
 
 /** The counts of answers, reads of the store, and reports. */
@@ -95,17 +96,26 @@ function insideOf({ counts, objects, reports }: Edge): string {
 /**
  * Whether the slow path gives this answer too, at another speed. A malformed request that comes before an earlier body is
  * compressed ends the connection without the answer, and that takes as long as the machine likes. And node:http runs
- * promises within a packet if it reads the packet itself, and after it if a stream does, as behind the lane.
+ * promises within a packet if it reads the packet itself, and after it if a stream does, as behind the lane. A packet that
+ * waits in the lane comes together with the next one, so both may wait for one read of the store.
  */
 async function isAnswerOfPlain(bench: Bench, each: Case, seen: Seen): Promise<boolean> {
   for (const pauseMs of [0, 1, 5, 100]) {
     for (const isStreamed of [true, false]) {
       await prepare(bench, each);
       const again = await conversation(bench.twins.plain, each.sent, { pauseMs, isStreamed });
-      if (difference(seen, again) === null) return true;
+      if (difference(withoutWay(seen), withoutWay(again)) === null) return true;
     }
   }
   return false;
+}
+
+/** A moment after a read, its object comes from the cache: a moment earlier, from the same read. */
+function withoutWay({ text, ending }: Seen): Seen {
+  return {
+    text: text.replace(/(?<=Cache-Status: Tidemark; )(?:hit; ttl=15|fwd=.*; collapsed)(?=\r\n)/g, 'new'),
+    ending,
+  };
 }
 
 describe.each(Object.keys(BODIES))('%s', (url) => {
@@ -151,4 +161,5 @@ test('most of these requests did not reach node:http', () => {
   const answered = benches.reduce((sum, bench) => sum + bench.answered, 0);
   const passed = benches.reduce((sum, bench) => sum + bench.passed, 0);
   expect(passed).toBeLessThan(answered / 2);
+  expect(answered).toBeGreaterThan(5_000);
 });

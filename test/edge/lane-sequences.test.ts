@@ -81,9 +81,9 @@ class Side {
   }
 
   /** What the client sees of one step. */
-  async perform(step: Step): Promise<string> {
+  async perform(step: Step, shown = withoutDate): Promise<string> {
     const { objects, clock, purge } = this.edge;
-    if (step.kind === 'ask') return this.#ask(step);
+    if (step.kind === 'ask') return this.#ask(step, shown);
     if (step.kind === 'clock') clock.advanceSeconds(step.seconds);
     else if (step.kind === 'store') objects.mode = step.mode;
     else if (step.kind === 'put') objects.put(GOLD, step.body);
@@ -92,7 +92,10 @@ class Side {
     return '';
   }
 
-  async #ask({ connection, method, url, more }: Step & { readonly kind: 'ask' }): Promise<string> {
+  async #ask(
+    { connection, method, url, more }: Step & { readonly kind: 'ask' },
+    shown: typeof withoutDate,
+  ): Promise<string> {
     let client = this.#clients.get(connection);
     if (client === undefined || !client.isUsable) {
       client = await RawClient.open(this.edge);
@@ -104,7 +107,7 @@ class Side {
     const isWhole = () => isWholeAnswer(client.text.slice(from), method);
     if (!(await client.waitFor(isWhole, 5_000))) return `no whole answer: ${text.slice(from)}`;
     if (more.includes('close')) await client.waitFor(() => false, 5_000);
-    return `${withoutDate(client.text.slice(from))}${client.isUsable ? '' : ' closed'}`;
+    return `${shown(client.text.slice(from))}${client.isUsable ? '' : ' closed'}`;
   }
 
   close(): void {
@@ -152,4 +155,17 @@ test('property: in any order, each step is answered alike', async () => {
     }),
     { numRuns: runs(60, 2_000) },
   );
+});
+
+test('the lane tells the time of its clock, to the second', async () => {
+  const { lane } = twins;
+  putObjects(lane);
+  const side = new Side(lane);
+  const asked = { kind: 'ask', connection: 0, method: 'GET', url: GOLD_URL, more: '' } as const;
+  for (const seconds of [0, 0.5, 0.5, 1, 13, 0.999, 3_600]) {
+    lane.clock.advanceSeconds(seconds);
+    const second = lane.clock.nowMs - (lane.clock.nowMs % 1_000);
+    expect(await side.perform(asked, (text) => text)).toContain(`\r\nDate: ${new Date(second).toUTCString()}\r\n`);
+  }
+  side.close();
 });

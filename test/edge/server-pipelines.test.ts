@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Divert, DivertedHandler } from '../../embedded/edge/divert.ts';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
-import { converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+import { converse, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
 const BODY = '{"slug":"gold-usd"}';
@@ -30,6 +30,10 @@ let edge: Edge;
 function send(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-length': Buffer.byteLength(text) });
   response.end(text);
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await setImmediate();
 }
 
 /** Writes the body, some turns of the event loop after it was begun, and resolves as many after its answer. */
@@ -60,282 +64,280 @@ const LIST: DivertedHandler = async (request, response) => {
 
 const divert: Divert = (request) => ((request.url as string).startsWith('/list') ? LIST : null);
 
-async function open(limits: Partial<EdgeLimits> = {}): Promise<Edge> {
-  const opened = await startEdge({ divert, limits });
-  opened.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
-  edges.push(opened);
-  return opened;
-}
+describe.each(LANES)('%s', (_lane, fastLane) => {
+  async function open(limits: Partial<EdgeLimits> = {}): Promise<Edge> {
+    const opened = await startEdge({ fastLane, divert, limits });
+    opened.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
+    edges.push(opened);
+    return opened;
+  }
 
-beforeEach(async () => {
-  [list, begun, gate, edges] = [[], [], null, []];
-  edge = await open();
-});
-
-afterEach(async () => {
-  for (const each of edges) await each.close();
-});
-
-/** Shuts the gate for the first request of these methods; gives what opens it. */
-function shutGate(methods: string): () => void {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  gate = { methods, opened: promise };
-  return resolve;
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await setImmediate();
-}
-
-/** Long enough for all that could be begun to have begun. */
-const settle = () => turns(20);
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await setImmediate();
-}
-
-function told(text: string): [number, string][] {
-  const starts = Array.from(text.matchAll(/HTTP\/1\.1 [2-5]\d\d /g), ({ index }) => index);
-  return starts.map((start, place) => {
-    const { status, body } = parseReply(text.slice(start, starts[place + 1]));
-    return [status, body.toString()];
-  });
-}
-
-/** An open connection, and the data that it has received. */
-function openSocket({ port }: Edge): { socket: Socket; text: () => string } {
-  const socket = connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1');
-  let text = '';
-  socket
-    .on('error', () => {})
-    .on('data', (chunk) => {
-      text += chunk;
-    });
-  return { socket, text: () => text };
-}
-
-describe('a client reads its own writes', () => {
-  test('in one packet of writes and reads', async () => {
-    const all = [post('/list', 'a'), get('/list'), post('/list', 'b'), get(GOLD_URL), post('/list', 'c')];
-    const text = await converse(edge, all.join('') + get('/list', CLOSE));
-    expect(told(text)).toEqual([
-      [201, 'a'],
-      [200, 'a'],
-      [201, 'b'],
-      [200, BODY],
-      [201, 'c'],
-      [200, 'a,b,c'],
-    ]);
+  beforeEach(async () => {
+    [list, begun, gate, edges] = [[], [], null, []];
+    edge = await open();
   });
 
-  test('in any order, at any speed, and in any packets', async () => {
-    const step = fc.record({ kind: fc.constantFrom('write', 'read', 'public'), turns: fc.nat(3) });
-    const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 3 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), cuts, async (steps, places) => {
-        list = [];
-        const expected: [number, string][] = [];
-        const written: string[] = [];
-        const requests = steps.map(({ kind, turns: wanted }, index) => {
-          const path = `/list?turns=${wanted}`;
-          if (kind === 'write') {
-            written.push(`w${index}`);
-            expected.push([201, `w${index}`]);
-            return post(path, `w${index}`);
-          }
-          expected.push([200, kind === 'read' ? written.join() : BODY]);
-          return get(kind === 'read' ? path : GOLD_URL);
-        });
-        expected.push([200, written.join()]);
-        const bytes = requests.join('') + get('/list', CLOSE);
-        const { socket, text } = openSocket(edge);
-        let sent = 0;
-        for (const end of [
-          ...places.map((place) => Math.floor(place * bytes.length)).sort((a, b) => a - b),
-          Infinity,
-        ]) {
-          socket.write(bytes.slice(sent, end));
-          sent = end;
-          await setImmediate();
-        }
-        await once(socket, 'close');
-        expect(told(text())).toEqual(expected);
-      }),
-      { numRuns: 100 },
-    );
+  afterEach(async () => {
+    for (const each of edges) await each.close();
   });
 
-  test('also with a write that has failed before', async () => {
-    const text = await converse(edge, post('/list', 'a') + post('/list?fails', 'b') + get('/list', CLOSE));
-    expect(told(text).map(([status]) => status)).toEqual([201, 500, 200]);
-    expect(told(text).at(-1)).toEqual([200, 'a']);
-    expect(edge.reports).toHaveLength(1);
-  });
-});
-
-describe('the order of work on a connection', () => {
-  test.each<[string, string, string, string[]]>([
-    ['a read waits for a write', 'POST', post('/list', 'a') + get('/list'), ['POST ']],
-    ['a write waits for a write', 'POST', post('/list', 'a') + post('/list', 'b'), ['POST ']],
-    ['a write waits for a read', 'GET', get('/list') + post('/list', 'a'), ['GET ']],
-    ['a read does not wait for a read', 'GET', get('/list') + get('/list'), ['GET ', 'GET ']],
-    ['nor for one of the edge', 'GET', get(GOLD_URL) + get('/list') + get('/list'), ['GET ', 'GET ']],
-  ])('%s', async (_title, methods, bytes, begunSoFar) => {
-    const openGate = shutGate(methods);
-    const conversation = converse(edge, bytes + get('/list', CLOSE));
-    await until(() => begun.length > 0);
-    await settle();
-    // The last one is a read: it is begun as well where nothing is waited for.
-    expect(begun).toEqual(begunSoFar.length === 1 ? begunSoFar : [...begunSoFar, 'GET ']);
-    openGate();
-    expect(told(await conversation)).toHaveLength(bytes.split('HTTP/1.1').length);
-  });
-
-  test('a read of the edge waits for a write, without asking the store', async () => {
-    const openGate = shutGate('POST');
-    const conversation = converse(edge, post('/list', 'a') + get(GOLD_URL, CLOSE));
-    await until(() => begun.length > 0);
-    await settle();
-    expect(edge.objects.reads).toEqual([]);
-    openGate();
-    expect(told(await conversation)).toEqual([
-      [201, 'a'],
-      [200, BODY],
-    ]);
-  });
-
-  test('a write waits for a read of the edge that the store has not answered', async () => {
+  /** Shuts the gate for the first request of these methods; gives what opens it. */
+  function shutGate(methods: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    edge.objects.gate = promise;
-    const conversation = converse(edge, get(GOLD_URL) + post('/list', 'a', CLOSE));
-    await until(() => edge.objects.reads.length > 0);
-    await settle();
-    expect(begun).toEqual([]);
-    resolve();
-    expect(told(await conversation)).toEqual([
-      [200, BODY],
-      [201, 'a'],
-    ]);
+    gate = { methods, opened: promise };
+    return resolve;
+  }
+
+  /** Long enough for all that could be begun to have begun. */
+  const settle = () => turns(20);
+
+  async function until(holds: () => boolean): Promise<void> {
+    while (!holds()) await setImmediate();
+  }
+
+  function told(text: string): [number, string][] {
+    const starts = Array.from(text.matchAll(/HTTP\/1\.1 [2-5]\d\d /g), ({ index }) => index);
+    return starts.map((start, place) => {
+      const { status, body } = parseReply(text.slice(start, starts[place + 1]));
+      return [status, body.toString()];
+    });
+  }
+
+  /** An open connection, and the data that it has received. */
+  function openSocket({ port }: Edge): { socket: Socket; text: () => string } {
+    const socket = connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1');
+    let text = '';
+    socket
+      .on('error', () => {})
+      .on('data', (chunk) => {
+        text += chunk;
+      });
+    return { socket, text: () => text };
+  }
+
+  describe('a client reads its own writes', () => {
+    test('in one packet of writes and reads', async () => {
+      const all = [post('/list', 'a'), get('/list'), post('/list', 'b'), get(GOLD_URL), post('/list', 'c')];
+      const text = await converse(edge, all.join('') + get('/list', CLOSE));
+      expect(told(text)).toEqual([
+        [201, 'a'],
+        [200, 'a'],
+        [201, 'b'],
+        [200, BODY],
+        [201, 'c'],
+        [200, 'a,b,c'],
+      ]);
+    });
+
+    test('in any order, at any speed, and in any packets', async () => {
+      const step = fc.record({ kind: fc.constantFrom('write', 'read', 'public'), turns: fc.nat(3) });
+      const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 3 });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), cuts, async (steps, places) => {
+          list = [];
+          const expected: [number, string][] = [];
+          const written: string[] = [];
+          const requests = steps.map(({ kind, turns: wanted }, index) => {
+            const path = `/list?turns=${wanted}`;
+            if (kind === 'write') {
+              written.push(`w${index}`);
+              expected.push([201, `w${index}`]);
+              return post(path, `w${index}`);
+            }
+            expected.push([200, kind === 'read' ? written.join() : BODY]);
+            return get(kind === 'read' ? path : GOLD_URL);
+          });
+          expected.push([200, written.join()]);
+          const bytes = requests.join('') + get('/list', CLOSE);
+          const { socket, text } = openSocket(edge);
+          let sent = 0;
+          for (const end of [
+            ...places.map((place) => Math.floor(place * bytes.length)).sort((a, b) => a - b),
+            Infinity,
+          ]) {
+            socket.write(bytes.slice(sent, end));
+            sent = end;
+            await setImmediate();
+          }
+          await once(socket, 'close');
+          expect(told(text())).toEqual(expected);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    test('also with a write that has failed before', async () => {
+      const text = await converse(edge, post('/list', 'a') + post('/list?fails', 'b') + get('/list', CLOSE));
+      expect(told(text).map(([status]) => status)).toEqual([201, 500, 200]);
+      expect(told(text).at(-1)).toEqual([200, 'a']);
+      expect(edge.reports).toHaveLength(1);
+    });
   });
 
-  test('no connection waits for another', async () => {
-    const openGate = shutGate('POST');
-    const conversation = converse(edge, post('/list', 'a', CLOSE));
-    await until(() => begun.length > 0);
-    expect(told(await converse(edge, get('/list', CLOSE)))).toEqual([[200, '']]);
-    openGate();
-    expect(told(await conversation)).toEqual([[201, 'a']]);
-  });
-});
-
-describe('the bounds hold for what waits', () => {
-  test('of 40 writes in a packet 32 are made, one by one', async () => {
-    const bytes = Array.from({ length: 40 }, (_, index) => post('/list', `${index}`)).join('');
-    const first = Array.from({ length: 32 }, (_, index) => `${index}`);
-    expect(told(await converse(edge, bytes))).toEqual(first.map((text) => [201, text]));
-    expect(begun).toEqual(first.map((_, index) => `POST ${first.slice(0, index).join()}`));
-    expect(list).toEqual(first);
-  });
-
-  test('of 40 reads in several packets 32 are answered while all wait for a write', async () => {
-    const openGate = shutGate('POST');
-    const { socket, text } = openSocket(edge);
-    socket.write(post('/list', 'a'));
-    for (let packet = 0; packet < 4; packet++) {
-      socket.write(get('/list').repeat(10));
+  describe('the order of work on a connection', () => {
+    test.each<[string, string, string, string[]]>([
+      ['a read waits for a write', 'POST', post('/list', 'a') + get('/list'), ['POST ']],
+      ['a write waits for a write', 'POST', post('/list', 'a') + post('/list', 'b'), ['POST ']],
+      ['a write waits for a read', 'GET', get('/list') + post('/list', 'a'), ['GET ']],
+      ['a read does not wait for a read', 'GET', get('/list') + get('/list'), ['GET ', 'GET ']],
+      ['nor for one of the edge', 'GET', get(GOLD_URL) + get('/list') + get('/list'), ['GET ', 'GET ']],
+    ])('%s', async (_title, methods, bytes, begunSoFar) => {
+      const openGate = shutGate(methods);
+      const conversation = converse(edge, bytes + get('/list', CLOSE));
+      await until(() => begun.length > 0);
       await settle();
-    }
-    openGate();
-    await once(socket, 'close');
-    expect(told(text())).toEqual([[201, 'a'], ...Array(31).fill([200, 'a'])]);
+      // The last one is a read: it is begun as well where nothing is waited for.
+      expect(begun).toEqual(begunSoFar.length === 1 ? begunSoFar : [...begunSoFar, 'GET ']);
+      openGate();
+      expect(told(await conversation)).toHaveLength(bytes.split('HTTP/1.1').length);
+    });
+
+    test('a read of the edge waits for a write, without asking the store', async () => {
+      const openGate = shutGate('POST');
+      const conversation = converse(edge, post('/list', 'a') + get(GOLD_URL, CLOSE));
+      await until(() => begun.length > 0);
+      await settle();
+      expect(edge.objects.reads).toEqual([]);
+      openGate();
+      expect(told(await conversation)).toEqual([
+        [201, 'a'],
+        [200, BODY],
+      ]);
+    });
+
+    test('a write waits for a read of the edge that the store has not answered', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      edge.objects.gate = promise;
+      const conversation = converse(edge, get(GOLD_URL) + post('/list', 'a', CLOSE));
+      await until(() => edge.objects.reads.length > 0);
+      await settle();
+      expect(begun).toEqual([]);
+      resolve();
+      expect(told(await conversation)).toEqual([
+        [200, BODY],
+        [201, 'a'],
+      ]);
+    });
+
+    test('no connection waits for another', async () => {
+      const openGate = shutGate('POST');
+      const conversation = converse(edge, post('/list', 'a', CLOSE));
+      await until(() => begun.length > 0);
+      expect(told(await converse(edge, get('/list', CLOSE)))).toEqual([[200, '']]);
+      openGate();
+      expect(told(await conversation)).toEqual([[201, 'a']]);
+    });
   });
 
-  test('32 in hand, answered, make room for others', async () => {
-    const { socket, text } = openSocket(edge);
-    for (let round = 1; round <= 3; round++) {
-      socket.write(post('/list', 'a').repeat(30));
-      await until(() => told(text()).length === round * 30);
-    }
-    socket.destroy();
+  describe('the bounds hold for what waits', () => {
+    test('of 40 writes in a packet 32 are made, one by one', async () => {
+      const bytes = Array.from({ length: 40 }, (_, index) => post('/list', `${index}`)).join('');
+      const first = Array.from({ length: 32 }, (_, index) => `${index}`);
+      expect(told(await converse(edge, bytes))).toEqual(first.map((text) => [201, text]));
+      expect(begun).toEqual(first.map((_, index) => `POST ${first.slice(0, index).join()}`));
+      expect(list).toEqual(first);
+    });
+
+    test('of 40 reads in several packets 32 are answered while all wait for a write', async () => {
+      const openGate = shutGate('POST');
+      const { socket, text } = openSocket(edge);
+      socket.write(post('/list', 'a'));
+      for (let packet = 0; packet < 4; packet++) {
+        socket.write(get('/list').repeat(10));
+        await settle();
+      }
+      openGate();
+      await once(socket, 'close');
+      expect(told(text())).toEqual([[201, 'a'], ...Array(31).fill([200, 'a'])]);
+    });
+
+    test('32 in hand, answered, make room for others', async () => {
+      const { socket, text } = openSocket(edge);
+      for (let round = 1; round <= 3; round++) {
+        socket.write(post('/list', 'a').repeat(30));
+        await until(() => told(text()).length === round * 30);
+      }
+      socket.destroy();
+    });
+
+    test('a large body is read completely, after the earlier requests', async () => {
+      const large = 'x'.repeat(1_000_000);
+      const openGate = shutGate('POST');
+      const conversation = converse(edge, post('/list', 'a') + post('/list', large, CLOSE));
+      await until(() => begun.length > 0);
+      await settle();
+      expect(begun).toEqual(['POST ']);
+      openGate();
+      expect(told(await conversation)).toEqual([
+        [201, 'a'],
+        [201, large],
+      ]);
+    });
+
+    test('`Expect: 100-continue` is answered after the earlier requests', async () => {
+      const openGate = shutGate('POST');
+      const { socket, text } = openSocket(edge);
+      const head = `POST /list HTTP/1.1\r\n${H}${CLOSE}Expect: 100-continue\r\nContent-Length: 1\r\n\r\n`;
+      socket.write(post('/list', 'a') + head);
+      await until(() => begun.length > 0);
+      await settle();
+      expect(text()).toBe('');
+      openGate();
+      await until(() => text().includes('100 Continue'));
+      expect(told(text().replace('HTTP/1.1 100 Continue\r\n\r\n', ''))).toEqual([[201, 'a']]);
+      socket.write('b');
+      await once(socket, 'close');
+      expect(list).toEqual(['a', 'b']);
+    });
+
+    test('a late body is answered 408 in order, and its request never begins', async () => {
+      const impatient = await open({ requestTimeoutMs: 200, checkIntervalMs: 25 });
+      const openGate = shutGate('POST');
+      const timedOut = once(impatient.server, 'clientError');
+      const half = `POST /list HTTP/1.1\r\n${H}Content-Length: 10\r\n\r\nhalf`;
+      const conversation = converse(impatient, post('/list?turns=0', 'a') + half);
+      await timedOut;
+      openGate();
+      expect(told(await conversation).map(([status]) => status)).toEqual([201, 408]);
+      expect(begun).toEqual(['POST ']);
+      expect(impatient.reports).toEqual([]);
+    });
   });
 
-  test('a large body is read completely, after the earlier requests', async () => {
-    const large = 'x'.repeat(1_000_000);
-    const openGate = shutGate('POST');
-    const conversation = converse(edge, post('/list', 'a') + post('/list', large, CLOSE));
-    await until(() => begun.length > 0);
-    await settle();
-    expect(begun).toEqual(['POST ']);
-    openGate();
-    expect(told(await conversation)).toEqual([
-      [201, 'a'],
-      [201, large],
-    ]);
-  });
+  describe('a waiting request never begins', () => {
+    test.each<[string, (socket: Socket) => void]>([
+      ['once its client has gone', (socket) => socket.destroy()],
+      ['once its connection is reset', (socket) => socket.resetAndDestroy()],
+      ['after its client has ended its side', (socket) => socket.end()],
+    ])('%s', async (_title, leave) => {
+      const openGate = shutGate('POST');
+      const accepted = once(edge.server, 'connection');
+      const { socket } = openSocket(edge);
+      const [connection] = (await accepted) as [Socket];
+      const closed = new Promise((resolve) => connection.on('close', resolve));
+      socket.write(post('/list', 'a') + post('/list', 'b') + get('/list'));
+      await until(() => begun.length > 0);
+      leave(socket);
+      await closed;
+      openGate();
+      await settle();
+      expect(begun).toEqual(['POST ']);
+      expect(list).toEqual(['a']);
+      expect(edge.reports).toEqual([]);
+    });
 
-  test('`Expect: 100-continue` is answered after the earlier requests', async () => {
-    const openGate = shutGate('POST');
-    const { socket, text } = openSocket(edge);
-    const head = `POST /list HTTP/1.1\r\n${H}${CLOSE}Expect: 100-continue\r\nContent-Length: 1\r\n\r\n`;
-    socket.write(post('/list', 'a') + head);
-    await until(() => begun.length > 0);
-    await settle();
-    expect(text()).toBe('');
-    openGate();
-    await until(() => text().includes('100 Continue'));
-    expect(told(text().replace('HTTP/1.1 100 Continue\r\n\r\n', ''))).toEqual([[201, 'a']]);
-    socket.write('b');
-    await once(socket, 'close');
-    expect(list).toEqual(['a', 'b']);
-  });
+    test('after an answer that ends the connection', async () => {
+      expect(told(await converse(edge, post('/list?closes&turns=0', 'a') + post('/list', 'b')))).toEqual([[201, 'a']]);
+      await settle();
+      expect(begun).toEqual(['POST ']);
+    });
 
-  test('a late body is answered 408 in order, and its request never begins', async () => {
-    const impatient = await open({ requestTimeoutMs: 200, checkIntervalMs: 25 });
-    const openGate = shutGate('POST');
-    const timedOut = once(impatient.server, 'clientError');
-    const half = `POST /list HTTP/1.1\r\n${H}Content-Length: 10\r\n\r\nhalf`;
-    const conversation = converse(impatient, post('/list?turns=0', 'a') + half);
-    await timedOut;
-    openGate();
-    expect(told(await conversation).map(([status]) => status)).toEqual([201, 408]);
-    expect(begun).toEqual(['POST ']);
-    expect(impatient.reports).toEqual([]);
-  });
-});
-
-describe('a waiting request never begins', () => {
-  test.each<[string, (socket: Socket) => void]>([
-    ['once its client has gone', (socket) => socket.destroy()],
-    ['once its connection is reset', (socket) => socket.resetAndDestroy()],
-    ['after its client has ended its side', (socket) => socket.end()],
-  ])('%s', async (_title, leave) => {
-    const openGate = shutGate('POST');
-    const accepted = once(edge.server, 'connection');
-    const { socket } = openSocket(edge);
-    const [connection] = (await accepted) as [Socket];
-    const closed = new Promise((resolve) => connection.on('close', resolve));
-    socket.write(post('/list', 'a') + post('/list', 'b') + get('/list'));
-    await until(() => begun.length > 0);
-    leave(socket);
-    await closed;
-    openGate();
-    await settle();
-    expect(begun).toEqual(['POST ']);
-    expect(list).toEqual(['a']);
-    expect(edge.reports).toEqual([]);
-  });
-
-  test('after an answer that ends the connection', async () => {
-    expect(told(await converse(edge, post('/list?closes&turns=0', 'a') + post('/list', 'b')))).toEqual([[201, 'a']]);
-    await settle();
-    expect(begun).toEqual(['POST ']);
-  });
-
-  test('after an answer that broke off', async () => {
-    const text = await converse(edge, post('/list', 'a') + post('/list?breaks', 'b') + post('/list', 'c'));
-    expect(told(text)[0]).toEqual([201, 'a']);
-    await settle();
-    expect(list).toEqual(['a', 'b']);
-    expect(edge.reports).toHaveLength(1);
+    test('after an answer that broke off', async () => {
+      const text = await converse(edge, post('/list', 'a') + post('/list?breaks', 'b') + post('/list', 'c'));
+      expect(told(text)[0]).toEqual([201, 'a']);
+      await settle();
+      expect(list).toEqual(['a', 'b']);
+      expect(edge.reports).toHaveLength(1);
+    });
   });
 });
