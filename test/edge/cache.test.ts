@@ -220,7 +220,7 @@ describe('simultaneous readers of one key', () => {
 
 describe('memory', () => {
   test('is bounded by bytes: the least recently used go first', async () => {
-    cache = startCache(50_000);
+    cache = startCache(47_000);
     const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => {
       objects.put({ kind: 'market', slug }, slug.repeat(9_000));
       return publicKey({ kind: 'market', slug });
@@ -246,7 +246,7 @@ describe('memory', () => {
       nowMs: () => clock.nowMs,
       view: (_key, object) => new TextDecoder().decode(object.body),
       sizeOf: (view) => sizes.get(view) ?? 0,
-      maxBytes: 9_000,
+      maxBytes: 8_000,
       deadlineMs: 20,
       report: () => {},
     });
