@@ -1,0 +1,98 @@
+/** `kill -9` at random moments, under reads and writes. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Load, startLoad } from './load.ts';
+import { createOracle, ORACLE_IS_PROXY, type Oracle, verifyAll } from './oracle.ts';
+import { createService, type ServiceProcess } from './service-process.ts';
+import type { Scenario, Trial } from './trial.ts';
+
+/** After so many kills, all is verified. It is always verified at the end. */
+const VERIFIED_EVERY = 10;
+/** A start takes about this long, so kills during it meet each of its steps. */
+const START_MS = 600;
+const LIFE_MS = 900;
+/** Older writes that are repeated after each restart, besides all newer ones. */
+const OLDER_WRITES = 5;
+
+export interface KillOptions {
+  /** Settings of the service. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Called while the service is down, with the number of kills. Tests plant faults here. */
+  readonly whileDown?: (dataFolder: string, kills: number) => Promise<void>;
+}
+
+/** The scenario; tests plant a fault that it must find. */
+export function killScenario({ environment = {}, whileDown }: KillOptions = {}): Scenario {
+  return {
+    name: 'kill',
+    does: 'kills all processes of the service (`kill -9`), or the first one alone, at random moments, also during a start',
+    holds: [
+      'Every acknowledged write is there after the restart, and its Idempotency-Key gives the stored answer.',
+      'A write without an answer is wholly there or not at all.',
+      'A published URL answers 200 or 304; nothing answers while it is down, and 503 while it starts.',
+      'No body goes backwards, and no ETag comes back.',
+      '`verify` passes, also against the log, whose checkpoint only grows.',
+    ],
+    times: 100,
+    async run(trial) {
+      const dataFolder = `${trial.folder}/data`;
+      const service = createService({ dataFolder, environment: { ...ORACLE_IS_PROXY, ...environment } });
+      await service.start();
+      const oracle = createOracle(trial, service);
+      const load = startLoad({ trial, service, writePauseMs: 40 });
+      try {
+        let checked = 0;
+        for (let kills = 1; kills <= trial.times && !trial.isBroken; kills++) {
+          await killOnce(trial, service);
+          await whileDown?.(dataFolder, kills);
+          service.begin();
+          // A start may be cut short, too: then the next one must do.
+          if (trial.random.chance(0.2)) {
+            await sleep(trial.random.unit() * START_MS);
+            await service.kill('machine');
+            trial.count('kills during a start');
+            service.begin();
+          }
+          await service.served();
+          if (!service.isServing) trial.broken('it does not start again', service.crash ?? service.errors());
+          if (trial.isBroken) break;
+          checked = await readBack(trial, oracle, load, checked);
+          if (kills % VERIFIED_EVERY === 0 && kills < trial.times) {
+            await load.quietly(() => verifyAll(oracle, load.account));
+            trial.progress(
+              `${kills} of ${trial.times} kills, ${trial.counted('writes acknowledged')} writes acknowledged`,
+            );
+          }
+        }
+        if (!trial.isBroken) {
+          await load.stopWriting();
+          await verifyAll(oracle, load.account);
+        }
+        if (service.crash !== null) trial.broken('it crashed', service.crash);
+      } finally {
+        await load.end();
+        oracle.close();
+        await service.end();
+      }
+    },
+  };
+}
+
+/** Lets it work for a while, and kills it. */
+async function killOnce(trial: Trial, service: ServiceProcess): Promise<void> {
+  await sleep(trial.random.unit() * LIFE_MS);
+  if (service.crash !== null) trial.broken('it crashed', service.crash);
+  const what = trial.random.chance(0.75) ? 'machine' : 'process';
+  await service.kill(what);
+  trial.count('kills');
+}
+
+/** Repeats all writes that were acknowledged since the last time, and some older ones. */
+async function readBack(trial: Trial, oracle: Oracle, { account }: Load, checked: number): Promise<number> {
+  const { writes } = account;
+  const until = writes.length;
+  const older = Array.from({ length: Math.min(OLDER_WRITES, checked) }, () =>
+    trial.random.pick(writes.slice(0, checked)),
+  );
+  await oracle.replay([...older, ...writes.slice(checked, until)]);
+  return until;
+}

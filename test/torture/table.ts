@@ -1,0 +1,5 @@
+/** Every scenario: one fault each, in a file of its own. */
+import { killScenario } from './kill.ts';
+import type { Scenario } from './trial.ts';
+
+export const SCENARIOS: readonly Scenario[] = [killScenario()];
