@@ -23,9 +23,16 @@ const PROCESSES = [
   ),
 ];
 /** Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others. */
-const COMPUTING = ['backup', 'client-package', 'ingest-memory', 'mcp', 'migration', 'scenario', 'simulator'].map(
-  (name) => `test/slow/${name}.test.ts`,
-);
+const COMPUTING = [
+  'backup',
+  'client-package',
+  'ingest-memory',
+  'mcp',
+  'migration',
+  'scenario',
+  'simulator',
+  'torture',
+].map((name) => `test/slow/${name}.test.ts`);
 const slowPart = process.env.TIDEMARK_SLOW;
 const leftOut = process.env.TIDEMARK_PROCESSES === 'few' ? PROCESSES : [];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;

@@ -56,13 +56,17 @@ async function runAll(): Promise<boolean> {
 }
 
 function describe({ name, seed, counts, broken, skipped, seconds }: Outcome): void {
-  if (skipped !== null) return console.log(`${name.padEnd(NAME_WIDTH)}  skipped: ${skipped}`);
-  const counted = [...counts].map(([what, count]) => `${count.toLocaleString('en-GB')} ${what}`).join(', ');
-  console.log(
-    `${name.padEnd(NAME_WIDTH)}  ${broken.length === 0 ? 'held' : 'BROKEN'} in ${seconds.toFixed(0)} s: ${counted}`,
-  );
+  const verdict = broken.length === 0 ? 'held' : 'BROKEN';
+  const result = skipped === null ? `${verdict} in ${seconds.toFixed(0)} s: ${inWords(counts)}` : `skipped: ${skipped}`;
+  console.log(`${name.padEnd(NAME_WIDTH)}  ${result}`);
   for (const line of broken) console.log(`  ${line}`);
   if (broken.length > 0) console.log(`  again: npm run torture -- ${name} --seed ${seed}`);
+}
+
+/** The order of events differs between runs; that of names does not. */
+function inWords(counts: Outcome['counts']): string {
+  const names = [...counts.keys()].sort();
+  return names.map((name) => `${(counts.get(name) as number).toLocaleString('en-GB')} ${name}`).join(', ');
 }
 
 function scenarioOf(text: string) {

@@ -9,7 +9,9 @@ import type { Scenario, Trial } from './trial.ts';
 const VERIFIED_EVERY = 10;
 /** A start takes about this long, so kills during it meet each of its steps. */
 const START_MS = 600;
-const LIFE_MS = 900;
+const LIFE_MS = 700;
+/** A write and its wait for the disk take about this long. */
+const WRITE_MS = 8;
 /** Older writes that are repeated after each restart, besides all newer ones. */
 const OLDER_WRITES = 5;
 
@@ -38,11 +40,11 @@ export function killScenario({ environment = {}, whileDown }: KillOptions = {}):
       const service = createService({ dataFolder, environment: { ...ORACLE_IS_PROXY, ...environment } });
       await service.start();
       const oracle = createOracle(trial, service);
-      const load = startLoad({ trial, service, writePauseMs: 40 });
+      const load = startLoad({ trial, service, writePauseMs: 80 });
       try {
         let checked = 0;
         for (let kills = 1; kills <= trial.times && !trial.isBroken; kills++) {
-          await killOnce(trial, service);
+          await killOnce(trial, service, load);
           await whileDown?.(dataFolder, kills);
           service.begin();
           // A start may be cut short, too: then the next one must do.
@@ -78,8 +80,14 @@ export function killScenario({ environment = {}, whileDown }: KillOptions = {}):
 }
 
 /** Lets it work for a while, and kills it. */
-async function killOnce(trial: Trial, service: ServiceProcess): Promise<void> {
+async function killOnce(trial: Trial, service: ServiceProcess, load: Load): Promise<void> {
   await sleep(trial.random.unit() * LIFE_MS);
+  if (trial.random.chance(0.6)) {
+    // Most of the time nothing is written: without aim, few kills would meet a write.
+    await Promise.race([load.nextWrite(), sleep(LIFE_MS)]);
+    await sleep(trial.random.spread(0.1, WRITE_MS));
+    trial.count('kills during a write');
+  }
   if (service.crash !== null) trial.broken('it crashed', service.crash);
   const what = trial.random.chance(0.75) ? 'machine' : 'process';
   await service.kill(what);

@@ -25,6 +25,8 @@ export interface LoadOptions {
 
 export interface Load {
   readonly account: Account;
+  /** Resolves when a writer sends its next write. */
+  nextWrite(): Promise<void>;
   /** Runs a task while no writer writes: each has settled its last write, or left it unknown. */
   quietly(task: () => Promise<void>): Promise<void>;
   /** Ends the writers, as far as they can settle their last write. */
@@ -39,6 +41,7 @@ export function startLoad(options: LoadOptions): Load {
   const account = openAccount(markets);
   const [stopping, over] = [new AbortController(), new AbortController()];
   const gate = createGate();
+  let written = Promise.withResolvers<void>();
   const run = async (loop: (writer: Writer) => Promise<void>) => {
     const writer = openWriter({
       trial,
@@ -50,6 +53,10 @@ export function startLoad(options: LoadOptions): Load {
       stopping: stopping.signal,
       over: over.signal,
       gate,
+      onSend() {
+        written.resolve();
+        written = Promise.withResolvers();
+      },
     });
     try {
       await loop(writer);
@@ -72,6 +79,7 @@ export function startLoad(options: LoadOptions): Load {
   const readers = startReaders({ trial, service, account, ...(isReadAllowed && { isAllowed: isReadAllowed }) });
   return {
     account,
+    nextWrite: () => written.promise,
     async quietly(task) {
       await gate.close();
       await task().finally(gate.open);

@@ -84,7 +84,7 @@ async function poll(
     { url, known, sentEtag, isServing }: { url: string; known: Seen; sentEtag: string | null; isServing: boolean },
   ): void {
     trial.count('reads answered');
-    trial.count(`answers ${status}`);
+    trial.count(status === 503 && !isServing ? 'answers 503 during a start' : `answers ${status}`);
     if (status === 304) {
       if (sentEtag === null || headers.etag !== sentEtag) {
         trial.broken('a 304 that nobody asked for', `GET ${url} with ${sentEtag}: ${headers.etag}`);
@@ -92,7 +92,7 @@ async function poll(
       return;
     }
     // Before it says that it serves, every request is answered 503.
-    if (status === 503 && !isServing) return trial.count('answers 503 during a start');
+    if (status === 503 && !isServing) return;
     if (status !== 200) {
       if (known.newest !== null && !isAllowed(status)) {
         trial.broken('a published URL is refused', `GET ${url}: ${status} ${text}`);

@@ -5,7 +5,7 @@ import { recordsOf } from '../account.ts';
 import type { Writer } from './writer.ts';
 
 const UPLOADS = '/api/v1/ingest/uploads';
-const ROWS = 30;
+const ROWS = 12;
 /** Files cost more than batches. */
 const PAUSES = 12;
 /** So that a long run stays below the quota of a day. */

@@ -21,6 +21,8 @@ export interface WriterOptions {
   /** The scenario is over: whatever waits is given up. */
   readonly over: AbortSignal;
   readonly gate: Gate;
+  /** Called with each write that is sent. */
+  readonly onSend: () => void;
 }
 
 export interface Wish {
@@ -53,7 +55,7 @@ export interface Writer extends WriterOptions {
 const SETTLED_WITHIN_MS = 120_000;
 
 export function openWriter(options: WriterOptions): Writer {
-  const { trial, service, account, random, pauseMs, stopping, over, gate } = options;
+  const { trial, service, account, random, pauseMs, stopping, over, gate, onSend } = options;
   const connection = openConnection(service.port);
   const authorization = () => `Bearer ${service.operatorKey()}`;
 
@@ -61,6 +63,7 @@ export function openWriter(options: WriterOptions): Writer {
     do over.throwIfAborted();
     while (!service.isServing && (await sleep(20, true)));
     const { life } = service;
+    if (asked.method !== undefined) onSend();
     try {
       return await connection.ask(path, asked);
     } catch (error) {
