@@ -6,7 +6,7 @@ import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts'
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import type { Account, AcknowledgedWrite, Row } from './account.ts';
-import { type Connection, openConnection } from './exchange.ts';
+import { type Answer, type Connection, openConnection } from './exchange.ts';
 import type { ServiceProcess } from './service-process.ts';
 import type { Trial } from './trial.ts';
 
@@ -103,6 +103,16 @@ export function createOracle(trial: Trial, service: ServiceProcess): Oracle {
     },
     close: connection.close,
   };
+}
+
+/** What the health check says, on a connection of its own. */
+export async function healthOf(service: ServiceProcess): Promise<Answer> {
+  const connection = openConnection(service.port);
+  try {
+    return await connection.ask('/healthz');
+  } finally {
+    connection.close();
+  }
 }
 
 /** All of it, as of one moment: nobody may write meanwhile. */
