@@ -1,7 +1,8 @@
 /** A disk that fills up while the service writes, and is freed again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Load, startLoad, waitUntil } from './load.ts';
-import { createOracle, healthOf, ORACLE_IS_PROXY, verifyAll } from './oracle.ts';
+import { runWithFaults } from './faulted-run.ts';
+import { waitUntil } from './load.ts';
+import { healthOf, ORACLE_IS_PROXY } from './oracle.ts';
 import { createService } from './service-process.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import type { Scenario, Trial } from './trial.ts';
@@ -29,28 +30,16 @@ export const diskFullScenario: Scenario = {
     const dataFolder = `${disk.path}/data`;
     const shownFolder = `${disk.shownPath}/data`;
     const service = createService({ dataFolder, shownFolder, prefix: disk.prefix, environment: ORACLE_IS_PROXY });
-    const oracle = createOracle(trial, service);
-    let load: Load | null = null;
     try {
-      await service.start();
-      load = startLoad({ trial, service, writePauseMs: 400 });
-      for (let round = 0; round < trial.times && !trial.isBroken; round++) {
-        await sleep(trial.random.int(1_000, 3_000));
-        await fillOnce(trial, disk, () => healthOf(service));
-      }
-      if (service.crash !== null) trial.broken('it crashed', service.crash);
-      if (trial.isBroken) return;
-      await load.stopWriting();
-      await verifyAll(oracle, load.account);
-      // And after a restart, which reads everything from the disk.
-      await service.stop();
-      await service.start();
-      await oracle.replay(load.account.writes.slice(-100));
-      await verifyAll(oracle, load.account);
+      await runWithFaults({
+        trial,
+        service,
+        async fault() {
+          await sleep(trial.random.int(1_000, 3_000));
+          await fillOnce(trial, disk, () => healthOf(service));
+        },
+      });
     } finally {
-      await load?.end();
-      oracle.close();
-      await service.end();
       await disk.close();
     }
   },

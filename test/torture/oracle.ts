@@ -105,11 +105,13 @@ export function createOracle(trial: Trial, service: ServiceProcess): Oracle {
   };
 }
 
-/** What the health check says, on a connection of its own. */
+/** What the health check says, on a connection of its own. Without an answer the status is 0. */
 export async function healthOf(service: ServiceProcess): Promise<Answer> {
   const connection = openConnection(service.port);
   try {
     return await connection.ask('/healthz');
+  } catch (error) {
+    return { status: 0, headers: {}, text: String(error) };
   } finally {
     connection.close();
   }

@@ -1,6 +1,8 @@
 /** Every scenario: one fault each, in a file of its own. */
 import { diskFullScenario } from './disk-full.ts';
 import { killScenario } from './kill.ts';
+import { readOnlyScenario } from './read-only.ts';
+import { slowDiskScenario } from './slow-disk.ts';
 import type { Scenario } from './trial.ts';
 
-export const SCENARIOS: readonly Scenario[] = [killScenario(), diskFullScenario];
+export const SCENARIOS: readonly Scenario[] = [killScenario(), diskFullScenario, readOnlyScenario, slowDiskScenario];
