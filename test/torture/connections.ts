@@ -12,8 +12,8 @@ export interface Connections {
   readonly bytes: number;
   /** Opens more, some at a time, and sends `bytes` on each. Resolves when each was opened or refused. */
   add(count: number, bytes?: string): Promise<void>;
-  /** Calls this with each one that is open. */
-  each(task: (socket: Socket) => void): void;
+  /** Reads one byte of each. */
+  readByte(): void;
   /** Closes all of them. */
   close(): Promise<void>;
 }
@@ -21,23 +21,28 @@ export interface Connections {
 /** The kernel keeps so many that the service has not accepted yet; more would wait for a second try. */
 const AT_ONCE = 100;
 
-/** @param isReading whether what comes is read; otherwise it stays in the buffers of the kernel */
-export function openConnections(service: ServiceProcess, { isReading = true } = {}): Connections {
+export interface ConnectionsOptions {
+  /** `all`: what comes is read. `bytes`: one byte each time that {@link Connections.readByte} is called, as recv(2) does. */
+  readonly reading?: 'all' | 'bytes';
+}
+
+export function openConnections(service: ServiceProcess, { reading = 'all' }: ConnectionsOptions = {}): Connections {
   const sockets = new Set<Socket>();
   let [closed, bytes] = [0, 0];
 
   async function addOne(text: string): Promise<void> {
-    const socket = connect({ host: '127.0.0.1', port: service.port() });
+    // A stream of Node would read 64 KB at once.
+    const buffer = Buffer.alloc(reading === 'all' ? 64 * 1024 : 1);
+    const callback = (count: number) => {
+      bytes += count;
+      return reading === 'all';
+    };
+    const socket = connect({ host: '127.0.0.1', port: service.port(), onread: { buffer, callback } });
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => {
       if (sockets.delete(socket)) closed++;
     });
-    if (isReading) {
-      socket.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-      });
-    } else socket.pause();
     await Promise.race([once(socket, 'connect').catch(() => {}), once(socket, 'close')]);
     if (text !== '' && !socket.destroyed) socket.write(text);
   }
@@ -57,7 +62,9 @@ export function openConnections(service: ServiceProcess, { isReading = true } = 
         await Promise.all(Array.from({ length: Math.min(AT_ONCE, left) }, () => addOne(text)));
       }
     },
-    each: (task) => [...sockets].forEach(task),
+    readByte() {
+      for (const socket of sockets) socket.resume();
+    },
     async close() {
       const ends = [...sockets].map((socket) => once(socket, 'close'));
       for (const socket of sockets) socket.destroy();

@@ -1,7 +1,7 @@
 /** `tidemark start` in a process group of its own, which can be killed and started again on the same port. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
@@ -51,6 +51,8 @@ export interface ServiceProcess {
   operatorKey(): string;
   /** Resident memory of all its processes, in bytes; NaN where the system does not tell. */
   memoryBytes(): number;
+  /** Open sockets of all its processes; 0 where the system does not tell. */
+  sockets(): number;
 }
 
 export function createService(options: ServiceOptions): ServiceProcess {
@@ -162,13 +164,13 @@ export function createService(options: ServiceOptions): ServiceProcess {
     errors: () => errors,
     operatorKey: () => readFileSync(join(shownFolder, 'operator-key'), 'utf8').trim(),
     memoryBytes: () => memoryOfGroup(child?.pid ?? 0),
+    sockets: () => socketsOfGroup(child?.pid ?? 0),
   };
 }
 
-/** Sums `VmRSS` (proc(5)) of the processes of a group. Shared pages count once for each of them. */
-function memoryOfGroup(group: number): number {
-  if (process.platform !== 'linux') return Number.NaN;
-  let kilobytes = 0;
+/** The processes of a group; none where the system does not tell (proc(5)). */
+function* processesOf(group: number): Generator<string> {
+  if (process.platform !== 'linux') return;
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
@@ -176,11 +178,35 @@ function memoryOfGroup(group: number): number {
       const [, , of] = readFileSync(`/proc/${name}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
         .split(' ');
-      if (Number(of) !== group) continue;
-      kilobytes += Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1] ?? 0);
+      if (Number(of) === group) yield `/proc/${name}`;
     } catch {
       // It has ended meanwhile.
     }
   }
-  return kilobytes * 1024;
+}
+
+/** Sums `VmRSS` of the processes of a group. Shared pages count once for each of them. */
+function memoryOfGroup(group: number): number {
+  const kilobytes = [...processesOf(group)].map((path) => {
+    try {
+      return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`${path}/status`, 'utf8'))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  });
+  return kilobytes.length === 0 ? Number.NaN : kilobytes.reduce((sum, one) => sum + one, 0) * 1024;
+}
+
+function socketsOfGroup(group: number): number {
+  let sockets = 0;
+  for (const path of processesOf(group)) {
+    for (const name of readdirSync(`${path}/fd`)) {
+      try {
+        if (readlinkSync(`${path}/fd/${name}`).startsWith('socket:')) sockets++;
+      } catch {
+        // It was closed meanwhile.
+      }
+    }
+  }
+  return sockets;
 }
