@@ -17,6 +17,8 @@ export interface LoadOptions {
   readonly service: ServiceProcess;
   /** Between two writes of one writer. The rate limit admits ten a second to all writers together. */
   readonly writePauseMs: number;
+  /** Between two reads of one reader. */
+  readonly readPauseMs: number;
   readonly markets?: number;
   readonly batchWriters?: number;
   /** Statuses besides 200 and 304 that readers of published URLs may get while the fault lasts. */
@@ -37,7 +39,7 @@ export interface Load {
 
 /** The service must serve. */
 export function startLoad(options: LoadOptions): Load {
-  const { trial, service, writePauseMs, markets = 12, batchWriters = 2, isReadAllowed } = options;
+  const { trial, service, writePauseMs, readPauseMs, markets = 12, batchWriters = 2, isReadAllowed } = options;
   const account = openAccount(markets);
   const [stopping, over] = [new AbortController(), new AbortController()];
   const gate = createGate();
@@ -76,7 +78,13 @@ export function startLoad(options: LoadOptions): Load {
   gate.enter(loops.length);
   const writing = Promise.all(loops.map(run));
   writing.catch(() => {});
-  const readers = startReaders({ trial, service, account, ...(isReadAllowed && { isAllowed: isReadAllowed }) });
+  const readers = startReaders({
+    trial,
+    service,
+    account,
+    pauseMs: readPauseMs,
+    ...(isReadAllowed && { isAllowed: isReadAllowed }),
+  });
   return {
     account,
     nextWrite: () => written.promise,

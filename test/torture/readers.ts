@@ -11,12 +11,13 @@ import type { ServiceProcess } from './service-process.ts';
 import type { Trial } from './trial.ts';
 
 const CHECKPOINT_URL = '/api/v1/log/checkpoint';
-const PAUSE_MS = 15;
 const MARKETS_READ = 4;
+/** A new connection may still be given to an edge that was killed at this moment. */
+const RETRIES = 3;
 
 interface Seen {
-  /** Every ETag that it had, with the order in which they came. */
-  readonly etags: Map<string, number>;
+  /** Every ETag that it had. */
+  readonly etags: Set<string>;
   newest: { readonly etag: string; readonly text: string; readonly progress: number } | null;
 }
 
@@ -24,6 +25,8 @@ export interface ReadersOptions {
   readonly trial: Trial;
   readonly service: ServiceProcess;
   readonly account: Pick<Account, 'markets'>;
+  /** Between two reads of one reader. */
+  readonly pauseMs: number;
   /** Statuses besides 200 and 304 that a published URL may answer while the fault lasts. Default: none. */
   readonly isAllowed?: (status: number) => boolean;
 }
@@ -54,13 +57,14 @@ export function startReaders(options: ReadersOptions): Readers {
 }
 
 async function poll(
-  { trial, service, isAllowed = () => false }: ReadersOptions,
+  { trial, service, pauseMs, isAllowed = () => false }: ReadersOptions,
   urls: readonly string[],
   random: Random,
   stopping: AbortSignal,
 ): Promise<void> {
   const connection = openConnection(service.port);
-  const seen = new Map<string, Seen>(urls.map((url) => [url, { etags: new Map(), newest: null }]));
+  const seen = new Map<string, Seen>(urls.map((url) => [url, unseen()]));
+  let failures = 0;
   for (let turn = 0; !stopping.aborted; turn++) {
     const url = urls[turn % urls.length] as string;
     const known = seen.get(url) as Seen;
@@ -70,12 +74,19 @@ async function poll(
     try {
       answer = await connection.ask(url, sentEtag === null ? {} : { headers: { 'if-none-match': sentEtag } });
     } catch (error) {
-      if (isServing && service.isServing && service.life === life) {
+      // Another edge may have an older copy: bodies only go forward on one connection.
+      if (service.isBreaking) {
+        for (const url of urls) seen.set(url, unseen());
+        trial.count('reads that broke off with an edge');
+        failures++;
+        if (failures > RETRIES) trial.broken('no other edge serves', `GET ${url}, ${failures} times: ${String(error)}`);
+      } else if (isServing && service.isServing && service.life === life) {
         trial.broken('a reader without an answer', `GET ${url}: ${String(error)}`);
       } else trial.count('reads while it was down');
     }
+    if (answer !== null) failures = 0;
     if (answer !== null) judge(answer, { url, known, sentEtag, isServing: isServing && service.life === life });
-    await sleep(answer === null ? 50 : PAUSE_MS);
+    await sleep(answer === null ? 50 : pauseMs);
   }
   connection.close();
 
@@ -110,10 +121,12 @@ async function poll(
     if (newest !== null && progress < newest.progress) {
       trial.broken('a body goes backwards', `GET ${url}: from ${newest.progress} to ${progress}`);
     }
-    known.etags.set(etag, known.etags.size);
+    known.etags.add(etag);
     known.newest = { etag, text, progress };
   }
 }
+
+const unseen = (): Seen => ({ etags: new Set(), newest: null });
 
 /** A number in each body that only grows, as long as nothing is removed. */
 function progressOf(url: string, text: string): number {

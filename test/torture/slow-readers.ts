@@ -33,7 +33,12 @@ export const slowReadersScenario: Scenario = {
   times: 1,
   async run(trial) {
     const service = createService({ dataFolder: `${trial.folder}/data`, environment: ORACLE_IS_PROXY });
-    await runWithFaults({ trial, service, fault: () => readSlowly(trial, service) });
+    await runWithFaults({
+      trial,
+      service,
+      load: { readPauseMs: 200, writePauseMs: 1_000 },
+      fault: () => readSlowly(trial, service),
+    });
   },
 };
 

@@ -11,6 +11,7 @@ import type { Scenario } from './trial.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   killScenario(),
+  killScenario({ name: 'kill-edges', edges: 2 }),
   diskFullScenario,
   readOnlyScenario,
   slowDiskScenario,

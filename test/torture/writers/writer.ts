@@ -68,7 +68,7 @@ export function openWriter(options: WriterOptions): Writer {
       return await connection.ask(path, asked);
     } catch (error) {
       // While it is up, each request must have its answer.
-      if (service.isServing && service.life === life) {
+      if (service.isServing && service.life === life && !service.isBreaking) {
         trial.count('requests without an answer');
         trial.broken('a write without an answer', `${asked.method ?? 'GET'} ${path}: ${String(error)}`);
       }
@@ -95,6 +95,7 @@ export function openWriter(options: WriterOptions): Writer {
     };
     const untilMs = performance.now() + SETTLED_WITHIN_MS;
     for (let wasThere: boolean | null = false; ; ) {
+      const { life } = service;
       const answer = await ask(path, { method, headers: fields, ...(text === undefined ? {} : { body: text }) });
       const isReplayed = answer?.headers['idempotency-replayed'] === 'true';
       if (answer !== null && answer.status < 300) {
@@ -123,7 +124,8 @@ export function openWriter(options: WriterOptions): Writer {
       if (answer !== null) checkProblem(answer, `${method} ${path}`);
       if (mayBeLeft && (stopping.aborted || random.chance(0.2))) return 'left';
       await sleep(answer === null ? 0 : 200);
-      wasThere = isThere === undefined ? null : await isThere();
+      // If only its connection has broken, the write may still be under way.
+      wasThere = isThere === undefined || (answer === null && service.life === life) ? null : await isThere();
     }
   }
 
