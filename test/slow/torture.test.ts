@@ -12,7 +12,9 @@ import { type Outcome, runScenario, type Scenario } from '../torture/trial.ts';
 
 /** Printed with each failure; the command repeats it. */
 const SEED = Number(process.env.TIDEMARK_SEED ?? randomInt(1, 1_000_000_000));
-const TIMES: Readonly<Record<string, number>> = { kill: 20 };
+const TIMES: Readonly<Record<string, number>> = { kill: 20, 'kill-edges': 4 };
+/** Most of it is waiting, so they run side by side. */
+const LIMIT = { timeout: 400_000 };
 
 async function run(scenario: Scenario, seed: number, times = TIMES[scenario.name] ?? 1): Promise<Outcome> {
   const { folder, remove } = await makeTemporaryFolder();
@@ -23,10 +25,10 @@ async function run(scenario: Scenario, seed: number, times = TIMES[scenario.name
   }
 }
 
-describe(`torture, seed ${SEED}`, () => {
+describe.concurrent(`torture, seed ${SEED}`, () => {
   test.for(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
     '%s: every promise holds',
-    { timeout: 180_000 },
+    LIMIT,
     async ([, scenario], context) => {
       const { broken, skipped, counts } = await run(scenario, SEED);
       if (skipped !== null) context.skip(skipped);
@@ -46,7 +48,7 @@ const lose = (which: string) => async (dataFolder: string) => {
   ledger.close();
 };
 
-describe('the checks find', () => {
+describe.concurrent('the checks find', () => {
   const PARTS = ['ledger.sqlite', 'ledger.sqlite-wal', 'objects'];
 
   /** Keeps a copy of ledger and objects, and puts it back later. */
@@ -63,7 +65,7 @@ describe('the checks find', () => {
     ['answers of writes that are lost', 'an acknowledged write is lost', lose("partition LIKE 'idempotency/%'")],
     ['watchlists that are lost', 'an acknowledged write is lost: watchlist', lose("partition LIKE 'watchlists/%'")],
     ['a whole past that is lost, and bodies that go backwards', 'a body', setBack],
-  ] as const)('%s', { timeout: 180_000 }, async ([, rule, plant]) => {
+  ] as const)('%s', LIMIT, async ([, rule, plant]) => {
     const scenario = killScenario({
       async whileDown(dataFolder, kills) {
         if (kills === LOST_AFTER || (kills === 1 && plant === setBack)) await plant(dataFolder, kills);

@@ -9,7 +9,7 @@ import type { Scenario, Trial } from './trial.ts';
 
 const DISK_MEGABYTES = 24;
 /** The health check writes to the ledger once in five seconds. */
-const NOTICED_WITHIN_MS = 15_000;
+const NOTICED_WITHIN_MS = 30_000;
 /** Writes that must be refused before the disk is freed. */
 const REFUSED = 10;
 const MENDED_WITHIN_MS = 75_000;

@@ -7,7 +7,7 @@ import { healthOf, ORACLE_IS_PROXY } from './oracle.ts';
 import { createService, type ServiceProcess } from './service-process.ts';
 import type { Scenario, Trial } from './trial.ts';
 
-const NOTICED_WITHIN_MS = 15_000;
+const NOTICED_WITHIN_MS = 30_000;
 const MENDED_WITHIN_MS = 75_000;
 const REFUSED = 8;
 

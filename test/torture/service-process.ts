@@ -123,6 +123,7 @@ export function createService(options: ServiceOptions): ServiceProcess {
   function told(): void {
     isTold = true;
     isServing = false;
+    brokenAtMs = Number.NEGATIVE_INFINITY;
   }
 
   function signalGroup(signal: NodeJS.Signals): void {
