@@ -12,9 +12,9 @@ import { type Outcome, runScenario, type Scenario } from '../torture/trial.ts';
 
 /** Printed with each failure; the command repeats it. */
 const SEED = Number(process.env.TIDEMARK_SEED ?? randomInt(1, 1_000_000_000));
-const TIMES: Readonly<Record<string, number>> = { kill: 20, 'kill-edges': 4 };
+const TIMES: Readonly<Record<string, number>> = { kill: 20, 'kill-edges': 3 };
 /** Most of it is waiting, so they run side by side. */
-const LIMIT = { timeout: 400_000 };
+const LIMIT = { timeout: 240_000 };
 
 async function run(scenario: Scenario, seed: number, times = TIMES[scenario.name] ?? 1): Promise<Outcome> {
   const { folder, remove } = await makeTemporaryFolder();

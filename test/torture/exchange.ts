@@ -1,4 +1,5 @@
 /** One connection to the service, as a client of its own: what it was answered, or that there was no answer. */
+import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
@@ -31,17 +32,24 @@ export function openConnection(port: () => number): Connection {
   return {
     async ask(path, { method = 'GET', headers = {}, body, limitMs = ANSWER_LIMIT_MS } = {}) {
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-      const signal = AbortSignal.timeout(limitMs);
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        const sent = request(
-          { host: '127.0.0.1', port: port(), agent, method, path, headers: { ...headers, ...length }, signal },
-          resolve,
-        );
-        sent.on('error', reject);
-        sent.end(body);
+      const sent = request({
+        host: '127.0.0.1',
+        port: port(),
+        agent,
+        method,
+        path,
+        headers: { ...headers, ...length },
       });
-      const text = (await buffer(response)).toString('utf8');
-      return { status: response.statusCode ?? 0, headers: response.headers, text };
+      const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${limitMs} ms`)), limitMs);
+      try {
+        const arrived = once(sent, 'response') as Promise<[IncomingMessage]>;
+        sent.end(body);
+        const [response] = await arrived;
+        const text = (await buffer(response)).toString('utf8');
+        return { status: response.statusCode ?? 0, headers: response.headers, text };
+      } finally {
+        clearTimeout(timer);
+      }
     },
     close: () => agent.destroy(),
   };

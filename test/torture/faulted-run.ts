@@ -23,7 +23,7 @@ export async function runWithFaults({ trial, service, fault, ...options }: Fault
   let load: Load | null = null;
   try {
     await service.start();
-    load = startLoad({ trial, service, writePauseMs: 400, readPauseMs: 40, ...options.load });
+    load = startLoad({ trial, service, writePauseMs: 400, readPauseMs: 80, ...options.load });
     for (let round = 0; round < trial.times && !trial.isBroken; round++) await fault(load, oracle);
     if (service.crash !== null) trial.broken('it crashed', service.crash);
     if (trial.isBroken) return;

@@ -47,7 +47,7 @@ export function killScenario({ name = 'kill', edges = 1, whileDown }: KillOption
       });
       await service.start();
       const oracle = createOracle(trial, service);
-      const load = startLoad({ trial, service, writePauseMs: 80, readPauseMs: 15 });
+      const load = startLoad({ trial, service, writePauseMs: 80, readPauseMs: 25 });
       try {
         let checked = 0;
         for (let kills = 1; kills <= trial.times && !trial.isBroken; kills++) {

@@ -6,7 +6,7 @@ import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts'
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import type { Account, AcknowledgedWrite, Row } from './account.ts';
-import { type Answer, type Connection, openConnection } from './exchange.ts';
+import { ANSWER_LIMIT_MS, type Answer, type Connection, openConnection } from './exchange.ts';
 import type { ServiceProcess } from './service-process.ts';
 import type { Trial } from './trial.ts';
 
@@ -41,7 +41,14 @@ export function createOracle(trial: Trial, service: ServiceProcess): Oracle {
   let seen: { readonly checkpoint: string; readonly vkeys: readonly string[] } | null = null;
   const reader = (): PublicReader => {
     const read = httpReader(`http://127.0.0.1:${service.port()}`);
-    return (url, headers) => read(url, { ...headers, 'cache-control': 'no-cache' });
+    return async (url, headers) => {
+      const late = new AbortController();
+      const asked = read(url, { ...headers, 'cache-control': 'no-cache' });
+      const tooLate = sleep(ANSWER_LIMIT_MS, null, { signal: late.signal }).catch(() => null);
+      const answer = await Promise.race([asked, tooLate]).finally(() => late.abort());
+      if (answer !== null) return answer;
+      throw new Error(`GET ${url} had no answer within ${ANSWER_LIMIT_MS} ms`);
+    };
   };
 
   async function settle(): Promise<void> {

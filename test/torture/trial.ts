@@ -51,7 +51,7 @@ export interface TrialOptions {
   readonly progress?: (text: string) => void;
 }
 
-/** Runs one scenario. Rejects only for a fault of the scenario itself. */
+/** Runs one scenario. An error of it is told as a broken promise: the service did something that nobody expected. */
 export async function runScenario(scenario: Scenario, options: TrialOptions): Promise<Outcome> {
   const { seed, folder, times = scenario.times, progress = () => {} } = options;
   const counts = new Map<string, number>();
@@ -75,8 +75,8 @@ export async function runScenario(scenario: Scenario, options: TrialOptions): Pr
       },
     });
   } catch (error) {
-    if (!(error instanceof NotPossible)) throw error;
-    skipped = error.message;
+    if (error instanceof NotPossible) skipped = error.message;
+    else broken.push(`the scenario has ended early: ${(error as Error).stack ?? String(error)}`);
   }
   return { name: scenario.name, seed, counts, broken, skipped, seconds: (performance.now() - startedMs) / 1000 };
 }
