@@ -64,7 +64,11 @@ describe.concurrent('the checks find', () => {
   test.for([
     ['answers of writes that are lost', 'an acknowledged write is lost', lose("partition LIKE 'idempotency/%'")],
     ['watchlists that are lost', 'an acknowledged write is lost: watchlist', lose("partition LIKE 'watchlists/%'")],
-    ['a whole past that is lost, and bodies that go backwards', 'a body', setBack],
+    [
+      'a whole past that is lost, and bodies that go backwards',
+      /a body (comes back|goes backwards)|a published URL is refused/,
+      setBack,
+    ],
   ] as const)('%s', LIMIT, async ([, rule, plant]) => {
     const scenario = killScenario({
       async whileDown(dataFolder, kills) {
@@ -72,6 +76,6 @@ describe.concurrent('the checks find', () => {
       },
     });
     const { broken } = await run(scenario, SEED, LOST_AFTER + 1);
-    expect(broken.join('\n')).toContain(rule);
+    expect(broken.join('\n')).toMatch(rule);
   });
 });

@@ -155,6 +155,7 @@ async function rowsOf(reader: PublicReader, market: string): Promise<readonly Ro
   for (let url: string | null = historyUrl(market); url !== null; ) {
     const { status, body } = await reader(url);
     if (status === 404 && rows.length === 0) return [];
+    if (status !== 200) throw new Error(`GET ${url} answers ${status}`);
     const { data, page } = JSON.parse(Buffer.from(body).toString()) as {
       readonly data: readonly Observation[];
       readonly page: { readonly nextCursor: string | null };
