@@ -10,8 +10,8 @@ import { killScenario } from '../torture/kill.ts';
 import { SCENARIOS } from '../torture/table.ts';
 import { type Outcome, runScenario, type Scenario } from '../torture/trial.ts';
 
-/** Printed with each failure; the command repeats it. */
-const SEED = Number(process.env.TIDEMARK_SEED ?? randomInt(1, 1_000_000_000));
+/** In the name of each test; the command repeats it. */
+const SEED = randomInt(1, 1_000_000_000);
 const TIMES: Readonly<Record<string, number>> = { kill: 20, 'kill-edges': 3 };
 /** Most of it is waiting, so they run side by side. */
 const LIMIT = { timeout: 240_000 };
@@ -38,7 +38,7 @@ describe.concurrent(`torture, seed ${SEED}`, () => {
   );
 });
 
-/** Faults of a disk that has lost what it confirmed, made while the service is down after so many kills. */
+/** After so many kills, the disk has lost what it had confirmed. */
 const LOST_AFTER = 3;
 
 /** Takes items out of the ledger, by a condition of SQL. */
