@@ -5,8 +5,8 @@ import { createOracle, ORACLE_IS_PROXY, type Oracle, verifyAll } from './oracle.
 import { createService, type ServiceProcess } from './service-process.ts';
 import type { Scenario, Trial } from './trial.ts';
 
-/** After so many kills, all is verified. It is always verified at the end. */
-const VERIFIED_EVERY = 10;
+/** All is verified about so often in a run, but not more often than after so many kills; always at the end. */
+const [TIMES_VERIFIED, VERIFIED_EVERY] = [10, 10];
 /** A start takes about this long, so kills during it meet each of its steps. */
 const START_MS = 600;
 const LIFE_MS = 700;
@@ -50,6 +50,7 @@ export function killScenario({ name = 'kill', edges = 1, whileDown }: KillOption
       const oracle = createOracle(trial, service);
       const load = startLoad({ trial, service, writePauseMs: 80, readPauseMs: 25 });
       try {
+        const every = Math.max(VERIFIED_EVERY, Math.ceil(trial.times / TIMES_VERIFIED));
         let checked = 0;
         for (let kills = 1; kills <= trial.times && !trial.isBroken; kills++) {
           if (edges > 1 && trial.random.chance(0.5)) {
@@ -70,7 +71,7 @@ export function killScenario({ name = 'kill', edges = 1, whileDown }: KillOption
           if (!service.isServing) trial.broken('it does not start again', service.crash ?? service.errors());
           if (trial.isBroken) break;
           checked = await readBack(trial, oracle, load, checked);
-          if (kills % VERIFIED_EVERY === 0 && kills < trial.times) {
+          if (kills % every === 0 && kills < trial.times) {
             await load.quietly(() => verifyAll(oracle, load.account));
             trial.progress(
               `${kills} of ${trial.times} kills, ${trial.counted('writes acknowledged')} writes acknowledged`,
