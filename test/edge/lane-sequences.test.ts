@@ -153,7 +153,7 @@ test('property: in any order, each step is answered alike', async () => {
         for (const side of sides) side.close();
       }
     }),
-    { numRuns: runs(60, 2_000) },
+    { numRuns: runs(60, 600) },
   );
 });
 

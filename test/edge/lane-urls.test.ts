@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { publicReadOperations } from '../../contract/operations/public-reads.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
 import { MIRROR_URL } from '../../embedded/mirror/mirror-document.ts';
-import { isWriteApiPath } from '../../lambdas/pipeline/route.ts';
+import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
+import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 import { LANES, startEdge } from './edge-fixture.ts';
 import { RawClient } from './twin-edges.ts';
 
@@ -47,7 +48,8 @@ test('property: no URL of an object that can be published belongs to another han
     .map(([parts, end]) => `/api/v1/${parts.join('/')}${end}`);
   fc.assert(
     fc.property(fc.constantFrom('GET', 'HEAD'), url, (method, each) => {
-      if (isTaken(method, each)) expect([each, isWriteApiPath(each.split('?')[0] as string)]).toEqual([each, false]);
+      if (isTaken(method, each))
+        expect([each, isWritePath(each.split('?')[0] as string, WRITE_RESOURCES)]).toEqual([each, false]);
     }),
     { numRuns: 5_000 },
   );
@@ -76,7 +78,7 @@ test.each(LANES)('%s, a read below an edition that is for another handler reache
   const edge = await startEdge({
     fastLane,
     divert: ({ url }) =>
-      isWriteApiPath(url as string)
+      isWritePath(url as string, WRITE_RESOURCES)
         ? async (_, response) => {
             response.writeHead(405, { 'content-length': 5 });
             response.end('write');
