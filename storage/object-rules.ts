@@ -1,5 +1,5 @@
 /** The rules that every object store checks before it touches storage, and the ETags of stores that make their own. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ETag } from './object-store.ts';
 
 /** S3's limit on a key, in bytes. */
@@ -40,7 +40,7 @@ export function checkObjectBody(key: string, body: Uint8Array): void {
 
 /** SHA-256 of the bytes, in lower-case hex. */
 export function bodyDigest(body: Uint8Array): string {
-  return createHash('sha256').update(body).digest('hex');
+  return hash('sha256', body);
 }
 
 /** The ETag of a body, from its {@link bodyDigest}. The same bytes have the same ETag under every key. */

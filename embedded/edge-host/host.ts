@@ -61,7 +61,8 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
       // Before the first generation "not found" would be wrong, and would be cached.
       isReady: () => divert !== null,
       divert: (request) => divert?.(request) ?? null,
-      wantsNewest,
+      // Only proxies that the operator has named are heard.
+      ...(opened.proxies.length === 0 ? {} : { wantsNewest }),
       health: () => link.askWithin(HEALTH_DEADLINE_MS, 'health').catch(() => SILENT),
       counts,
       report,

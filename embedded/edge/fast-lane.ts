@@ -34,6 +34,10 @@ export interface FastLaneOptions {
   readonly isReady: () => boolean;
   /** Has node:http handle a connection. All that the lane did not answer is still to be read from it. */
   readonly handOver: (socket: Socket) => void;
+  /** Whether `Cache-Control` may change an answer: then such a request is not plain. */
+  readonly isCacheControlRead: boolean;
+  /** Closes the connections of node:http that wait for a request. */
+  readonly closeIdleElsewhere: () => void;
   /** Answers and closes a connection that sent nothing for `requestTimeoutMs`. */
   readonly timedOut: (socket: Socket) => void;
 }
@@ -78,8 +82,11 @@ const TARGET = /^\/[\w\-.~!$&'()*+,;=:@%/?]*$/;
 const NOTHING_ASKED: ObjectRequest = { method: 'GET', headers: {} };
 
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const { route, cache, replies, counts, nowMs, limits, isReady, handOver, timedOut } = options;
+  const { route, cache, replies, counts, nowMs, limits, isReady, handOver, timedOut, closeIdleElsewhere } = options;
+  const rules = { maxHeaderCount: limits.maxHeaderCount, isCacheControlRead: options.isCacheControlRead };
   const connections = new Map<Socket, LaneConnection>();
+  /** Those of node:http too. */
+  let open = 0;
   const maxBytes = Math.min(MAX_REQUEST_BYTES, limits.maxHeaderBytes);
   const checksUntil = (limitMs: number) => Math.ceil(limitMs / limits.checkIntervalMs);
   // As for node:http, 0 is no limit.
@@ -114,8 +121,25 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       hasEnded: false,
       quietChecks: 0,
     };
+    open++;
+    socket.once('close', () => open--);
+    if (open >= limits.maxConnections) makeRoom();
     connections.set(socket, connection);
     for (const [event, listener] of Object.entries(connection.listeners)) socket.on(event, listener);
+  }
+
+  /**
+   * For the next connection, when this was the last one that is allowed: so a reader who comes late is served, however many
+   * others only hold a connection. Closes the one that has been quiet for longest.
+   */
+  function makeRoom(): void {
+    let quietest: LaneConnection | null = null;
+    for (const connection of connections.values()) {
+      if (connection.isBusy || connection.quietChecks <= (quietest?.quietChecks ?? -1)) continue;
+      quietest = connection;
+    }
+    if (quietest === null) closeIdleElsewhere();
+    else quietest.socket.destroy();
   }
 
   function arrived(connection: LaneConnection, chunk: Buffer): void {
@@ -164,7 +188,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const { block } = connection;
     if (block !== '' && text.length - start === block.length && text.endsWith(block)) return true;
     const read = text.slice(start);
-    const headers = readPlainFields(read, limits.maxHeaderCount);
+    const headers = readPlainFields(read, rules);
     if (headers === null) return false;
     connection.block = read;
     connection.get = { method: 'GET', headers };

@@ -18,8 +18,14 @@ const FIELD_LINE = /([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e]*)\r\n/y;
 /** They frame a message, ask for something other than the object, or need node:http's own rules. */
 const NOT_PLAIN = new Set([
   ...['content-length', 'transfer-encoding', 'trailer', 'te', 'upgrade', 'http2-settings', 'proxy-connection'],
-  ...['expect', 'range', 'if-range', 'cache-control', 'pragma', 'authorization'],
+  ...['expect', 'range', 'if-range', 'authorization'],
 ]);
+
+export interface PlainRules {
+  readonly maxHeaderCount: number;
+  /** Whether `Cache-Control` may change an answer. If not, it is plain: browsers and `fetch` send it when they poll. */
+  readonly isCacheControlRead: boolean;
+}
 
 /** Read here. Twice in one block, they are not plain. */
 const READ = new Set(['host', 'connection', 'if-none-match', 'accept-encoding']);
@@ -29,15 +35,16 @@ const READ = new Set(['host', 'connection', 'if-none-match', 'accept-encoding'])
  *
  * @returns null if it is not plain
  */
-export function readPlainFields(block: string, maxHeaderCount: number): PlainFields | null {
+export function readPlainFields(block: string, rules: PlainRules): PlainFields | null {
   const fields = new Map<string, string>();
   let count = 0;
   FIELD_LINE.lastIndex = 0;
   for (let end = 0; !(end === block.length - 2 && block.endsWith('\r\n')); end = FIELD_LINE.lastIndex) {
     const line = FIELD_LINE.exec(block);
-    if (line === null || ++count > maxHeaderCount) return null;
+    if (line === null || ++count > rules.maxHeaderCount) return null;
     const name = (line[1] as string).toLowerCase();
     if (NOT_PLAIN.has(name) || fields.has(name)) return null;
+    if (name === 'cache-control' && rules.isCacheControlRead) return null;
     if (READ.has(name)) fields.set(name, trimmed(line[2] as string));
   }
   const host = fields.get('host');

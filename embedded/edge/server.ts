@@ -5,7 +5,7 @@
  * A request for a fresh object in memory is answered in the turn of the event loop in which it arrives: one look-up for
  * its URL, one for its object, ready header fields and ready bytes.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
@@ -35,7 +35,7 @@ export interface EdgeServerOptions {
   readonly health: () => HealthReport | Promise<HealthReport>;
   /** Until this returns true, every request except the health check is answered 503. Default: always ready. */
   readonly isReady?: () => boolean;
-  /** Whether a request may, and does, ask for bytes that are not from the cache. Default: no request may. */
+  /** Whether a request may, and does, ask for bytes that are not from the cache (`Cache-Control`). Default: none may. */
   readonly wantsNewest?: (request: IncomingMessage) => boolean;
   /** Takes requests that are not the edge's, with any method, also before the edge is ready. */
   readonly divert?: Divert;
@@ -195,6 +195,8 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     putInFront(server, limits, (handOver) =>
       createFastLane({
         ...{ route, cache, replies, counts, nowMs, limits, isReady, handOver },
+        isCacheControlRead: options.wantsNewest !== undefined,
+        closeIdleElsewhere: () => Server.prototype.closeIdleConnections.call(server),
         timedOut: (socket) => onClientError(requestTimeout(), socket),
       }),
     );

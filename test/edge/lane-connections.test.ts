@@ -243,17 +243,54 @@ describe.each([
     expect(client.isUsable).toBe(true);
   });
 
-  test('no more connections than the limit are open, and a place becomes free', async () => {
-    const edge = await start({ maxConnections: 2 });
-    const clients = [await connectTo(edge), await connectTo(edge)];
-    for (const client of clients) await client.send(get(GOLD_URL));
-    const refused = ask(edge, GOLD_URL).catch((error: NodeJS.ErrnoException) => error.code);
-    expect(await refused).toBe('ECONNRESET');
-    const [first] = clients as [RawClient];
-    const closed = once(first.accepted, 'close');
-    first.socket.destroy();
-    await closed;
+  test('no more connections than the limit are open: a new one ends the one that was quiet for longest', async () => {
+    const edge = await start({ maxConnections: 3, checkIntervalMs: 20 });
+    const [quiet, used] = [await connectTo(edge), await connectTo(edge)];
+    await quiet.send(get(GOLD_URL));
+    await quiet.waitFor(() => quiet.text.endsWith(BODY));
+    await setTimeout(100);
+    await used.send(get(GOLD_URL));
+    await used.waitFor(() => used.text.endsWith(BODY));
     expect((await ask(edge, GOLD_URL)).status).toBe(200);
+    if (fastLane) {
+      expect(await isClosed(quiet)).toBe(true);
+      expect(used.isClosed).toBe(false);
+    }
+  });
+
+  test.runIf(fastLane)(
+    'connections that wait for a request make room for a reader, also those of node:http',
+    async () => {
+      const edge = await start({ maxConnections: 4 });
+      const clients: RawClient[] = [];
+      for (let opened = 0; opened < 20; opened++) {
+        const client = await connectTo(edge);
+        await client.send(get('/api/v1/nothing', 'Cookie: \x80\r\n'));
+        await client.waitFor(() => client.text.includes('\r\n\r\n'));
+        expect(client.text).toContain('HTTP/1.1 404');
+        clients.push(client);
+      }
+      expect((await ask(edge, GOLD_URL)).status).toBe(200);
+    },
+  );
+
+  test('connections that are all answered are not ended for a new one, which is closed', async () => {
+    const edge = await start({ maxConnections: 2 });
+    const gate = Promise.withResolvers<void>();
+    edge.objects.gate = gate.promise;
+    edge.purge('everything');
+    const busy: RawClient[] = [];
+    for (let opened = 0; opened < 2; opened++) {
+      const client = await connectTo(edge);
+      await client.send(get(GOLD_URL));
+      busy.push(client);
+    }
+    expect(await ask(edge, GOLD_URL).catch((error: NodeJS.ErrnoException) => error.code)).toBe('ECONNRESET');
+    gate.resolve();
+    for (const client of busy) {
+      await client.waitFor(() => client.text.endsWith(BODY));
+      expect(client.text).toContain('HTTP/1.1 200');
+    }
   });
 
   test('close() ends idle connections, and lets a running answer finish', async () => {
