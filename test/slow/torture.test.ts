@@ -1,6 +1,6 @@
 /** The short version of `npm run torture`, and that it can fail. docs/faults.md. */
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -36,6 +36,10 @@ describe.concurrent(`torture, seed ${SEED}`, () => {
       expect(counts.get('reads answered')).toBeGreaterThan(0);
     },
   );
+});
+
+test.for(SCENARIOS.map(({ name }) => name))('docs/faults.md tells operators about %s', (name) => {
+  expect(readFileSync(join(import.meta.dirname, '../../docs/faults.md'), 'utf8')).toContain(`\`${name}\``);
 });
 
 /** After so many kills, the disk has lost what it had confirmed. */

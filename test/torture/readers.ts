@@ -77,9 +77,10 @@ async function poll(
       // Another edge may have an older copy: bodies only go forward on one connection.
       if (service.isBreaking) {
         for (const url of urls) seen.set(url, unseen());
-        trial.count('reads that broke off with an edge');
+        trial.count('reads that broke off');
         failures++;
-        if (failures > RETRIES) trial.broken('no other edge serves', `GET ${url}, ${failures} times: ${String(error)}`);
+        if (failures > RETRIES)
+          trial.broken('no connection after one that broke', `GET ${url}, ${failures} times: ${String(error)}`);
       } else if (isServing && service.isServing && service.life === life) {
         trial.broken('a reader without an answer', `GET ${url}: ${String(error)}`);
       } else trial.count('reads while it was down');

@@ -45,7 +45,9 @@ export interface ServiceProcess {
   kill(what: Killed): Promise<void>;
   /** Kills one of the processes that the first one has started, if there is one. */
   killEdge(random: Random): void;
-  /** Whether a connection may break now, because an edge was just killed. */
+  /** From now on a connection may break between two requests, so that its client tries again. */
+  allowBreaks(isAllowed: boolean): void;
+  /** Whether that is so, or an edge was just killed. */
   readonly isBreaking: boolean;
   /** All processes of the newest life, also those that have outlived the first one. */
   processes(): number;
@@ -70,6 +72,7 @@ export function createService(options: ServiceOptions): ServiceProcess {
   let [port, life] = [0, 0];
   let brokenAtMs = Number.NEGATIVE_INFINITY;
   let isServing = false;
+  let mayBreak = false;
   let isTold = true;
   let crash: string | null = null;
   let errors = '';
@@ -169,8 +172,11 @@ export function createService(options: ServiceOptions): ServiceProcess {
       brokenAtMs = performance.now();
       process.kill(random.pick(others), 'SIGKILL');
     },
+    allowBreaks(isAllowed) {
+      mayBreak = isAllowed;
+    },
     get isBreaking() {
-      return performance.now() - brokenAtMs < BREAKS_FOR_MS;
+      return mayBreak || performance.now() - brokenAtMs < BREAKS_FOR_MS;
     },
     processes: () => [...processesOf(child?.pid ?? 0)].length,
     async stop() {
