@@ -71,6 +71,8 @@ interface LaneConnection {
   /** The client has ended its side. */
   hasEnded: boolean;
   quietChecks: number;
+  /** The number of its newest request, among all of the lane; 0: none so far. */
+  lastRequest: number;
 }
 
 /** A longer chunk is no plain read of a usual client. */
@@ -87,6 +89,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   const connections = new Map<Socket, LaneConnection>();
   /** Those of node:http too. */
   let open = 0;
+  let requests = 0;
   const maxBytes = Math.min(MAX_REQUEST_BYTES, limits.maxHeaderBytes);
   const checksUntil = (limitMs: number) => Math.ceil(limitMs / limits.checkIntervalMs);
   // As for node:http, 0 is no limit.
@@ -120,6 +123,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       waiting: null,
       hasEnded: false,
       quietChecks: 0,
+      lastRequest: 0,
     };
     open++;
     socket.once('close', () => open--);
@@ -130,13 +134,15 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   /**
    * For the next connection, when this was the last one that is allowed: so a reader who comes late is served, however many
-   * others only hold a connection. Closes the one that has been quiet for longest.
+   * others only hold a connection. Closes one that has never asked, or else the one that asked longest ago.
    */
   function makeRoom(): void {
     let quietest: LaneConnection | null = null;
     for (const connection of connections.values()) {
-      if (connection.isBusy || connection.quietChecks <= (quietest?.quietChecks ?? -1)) continue;
+      if (connection.isBusy || (quietest !== null && connection.lastRequest >= quietest.lastRequest)) continue;
       quietest = connection;
+      // No other can be quieter, and the first ones are the oldest.
+      if (connection.lastRequest === 0) break;
     }
     if (quietest === null) closeIdleElsewhere();
     else quietest.socket.destroy();
@@ -159,6 +165,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       if (!readRequest(connection, chunk)) return false;
       connection.request = chunk;
     }
+    connection.lastRequest = ++requests;
     if (answerHit(connection)) return true;
     connection.isBusy = true;
     void answerRead(connection, chunk);

@@ -45,9 +45,7 @@ export interface ServiceProcess {
   kill(what: Killed): Promise<void>;
   /** Kills one of the processes that the first one has started, if there is one. */
   killEdge(random: Random): void;
-  /** From now on a connection may break between two requests, so that its client tries again. */
-  allowBreaks(isAllowed: boolean): void;
-  /** Whether that is so, or an edge was just killed. */
+  /** Whether an edge was just killed, so that a connection may break between two requests. */
   readonly isBreaking: boolean;
   /** All processes of the newest life, also those that have outlived the first one. */
   processes(): number;
@@ -72,7 +70,6 @@ export function createService(options: ServiceOptions): ServiceProcess {
   let [port, life] = [0, 0];
   let brokenAtMs = Number.NEGATIVE_INFINITY;
   let isServing = false;
-  let mayBreak = false;
   let isTold = true;
   let crash: string | null = null;
   let errors = '';
@@ -172,11 +169,8 @@ export function createService(options: ServiceOptions): ServiceProcess {
       brokenAtMs = performance.now();
       process.kill(random.pick(others), 'SIGKILL');
     },
-    allowBreaks(isAllowed) {
-      mayBreak = isAllowed;
-    },
     get isBreaking() {
-      return mayBreak || performance.now() - brokenAtMs < BREAKS_FOR_MS;
+      return performance.now() - brokenAtMs < BREAKS_FOR_MS;
     },
     processes: () => [...processesOf(child?.pid ?? 0)].length,
     async stop() {
