@@ -108,7 +108,18 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
  */
 const FAST_LANE = 'embedded/edge/fast-lane.ts';
 const FAST_LANE_NEEDS = [
-  ...['cache', 'encoding', 'framing', 'head-ends', 'limits', 'object-replies', 'plain-fields', 'range', 'read-counts'],
+  ...[
+    'cache',
+    'encoding',
+    'framing',
+    'head-ends',
+    'limits',
+    'object-replies',
+    'places',
+    'plain-fields',
+    'range',
+    'read-counts',
+  ],
   ...['representation', 'respond'],
 ].map((name) => `embedded/edge/${name}.ts`);
 /** They hold what they are given: bytes, names and numbers. */

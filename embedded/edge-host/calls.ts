@@ -51,6 +51,8 @@ export type EdgeCalls = {
    * too large, or did not come.
    */
   receiveBody(write: number, actor: string, maxBytes: number): Promise<Uint8Array>;
+  /** Says that its event loop turns. */
+  ping(): void;
   /** The delays of its event loop since the last call. Before the answer it tells what it has counted. */
   measure(): LoopDelays;
   /** Closes the port and every connection. */

@@ -44,6 +44,9 @@ const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 10_000;
 /** An edge that has served for this long has started well. */
 const SOUND_AFTER_MS = 10_000;
+/** An edge that lets so many of these pass without an answer hangs: its clients would wait for as long as it does. */
+const ASKED_EVERY_MS = 5_000;
+const MOST_MISSED = 3;
 /** While no edge serves: about a minute. */
 const MOST_FAILURES = 12;
 
@@ -62,12 +65,16 @@ interface Place {
   openedAtMs: number;
   /** In a row. */
   failures: number;
+  /** Times that it was asked, and did not answer, in a row. */
+  missed: number;
 }
 
 /** Of the machine; tests have their own. */
 export interface EdgesRuntime {
   readonly spawn: () => Spawned;
   readonly pause: (durationMs: number) => Promise<void>;
+  /** Calls again and again, until the function that it returns is called. */
+  readonly every: (intervalMs: number, call: () => Promise<void>) => () => void;
   /** Never set back; its origin does not matter. */
   readonly nowMs: () => number;
 }
@@ -75,7 +82,7 @@ export interface EdgesRuntime {
 /** Starts them at once, so that they load their code beside what the core does first. */
 export function startEdges(count: number, { fault: report, info }: Log, runtime: Partial<EdgesRuntime> = {}): Edges {
   const { spawn = count === 1 ? spawnThread : spawnProcess } = runtime;
-  const { pause = systemRuntime.pause, nowMs = () => performance.now() } = runtime;
+  const { pause = systemRuntime.pause, nowMs = () => performance.now(), every = inIntervals } = runtime;
   const reception = createReception();
   const lost = Promise.withResolvers<Error>();
   let settings: Omit<EdgeSettings, 'name'> | null = null;
@@ -97,7 +104,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   }
 
   const places = Array.from({ length: count }, (_, index): Place => {
-    return { number: index + 1, edge: newEdge(index + 1), isOpen: false, openedAtMs: 0, failures: 0 };
+    return { number: index + 1, edge: newEdge(index + 1), isOpen: false, openedAtMs: 0, failures: 0, missed: 0 };
   });
 
   async function openOne(place: Place): Promise<Listening> {
@@ -106,6 +113,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
     if (writeDuties !== null) await link.ask('ready', writeDuties.terms);
     place.isOpen = true;
     place.openedAtMs = nowMs();
+    place.missed = 0;
     if (count > 1) info('edge started', { edge: place.number, process: spawned.processId });
     return listening;
   }
@@ -140,6 +148,28 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
     const asked = places.map(({ edge }) => edge.link.askWithin(DEADLINE_MS, name, ...args).catch(() => null));
     return await Promise.all(asked);
   }
+
+  /** Ends edges that hang. They are started again, like all that end; of a thread it is the end of the process. */
+  async function look(): Promise<void> {
+    const asked = places
+      .filter(({ isOpen }) => isOpen)
+      .map(async (place) => {
+        const { link, spawned } = place.edge;
+        const isThere = await link.askWithin(ASKED_EVERY_MS, 'ping').then(
+          () => true,
+          () => false,
+        );
+        place.missed = isThere ? 0 : place.missed + 1;
+        if (isStopping || !place.isOpen || place.missed < MOST_MISSED) return;
+        report(
+          `edge ${place.number} hangs, and is ended`,
+          `it has not answered for ${(MOST_MISSED * ASKED_EVERY_MS) / 1000} s`,
+        );
+        spawned.kill();
+      });
+    await Promise.all(asked);
+  }
+  const stopLooking = every(ASKED_EVERY_MS, look);
 
   return {
     async open(wanted, given) {
@@ -176,8 +206,14 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
     lost: lost.promise,
     async stop() {
       isStopping = true;
+      stopLooking();
       if (settings !== null) await askAll('stop');
       await Promise.all(places.map(({ edge }) => edge.spawned.end()));
     },
   };
+}
+
+function inIntervals(intervalMs: number, call: () => Promise<void>): () => void {
+  const timer = setInterval(() => void call(), intervalMs).unref();
+  return () => clearInterval(timer);
 }

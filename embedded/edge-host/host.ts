@@ -112,6 +112,7 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
       if (read === undefined) throw new Error(`write ${write} is answered already`);
       return await read(actor, maxBytes);
     },
+    ping: () => undefined,
     measure() {
       tellCounts();
       const measured = loopDelays(delays);

@@ -13,6 +13,8 @@ export interface Spawned {
   readonly processId: number | null;
   /** Called when it ends without `end`. Of a thread it is never called: see {@link spawnThread}. */
   onEnded(call: (why: string) => void): void;
+  /** Ends it although it hangs: as a fault of its own would. */
+  kill(): void;
   /** Ends it at once. Resolves when it has ended. */
   end(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export function spawnThread(): Spawned {
     channel: channelOfPort(worker),
     processId: null,
     onEnded: () => undefined,
+    kill: () => void worker.terminate(),
     async end() {
       isEnding = true;
       await worker.terminate();
@@ -62,6 +65,7 @@ export function spawnProcess(): Spawned {
     onEnded: (call) => {
       ended = call;
     },
+    kill: () => void child.kill('SIGKILL'),
     async end() {
       isEnding = true;
       if (child.connected) child.disconnect();

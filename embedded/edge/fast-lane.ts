@@ -15,6 +15,7 @@ import { acceptedCodings, type Coding, codingAmong } from './encoding.ts';
 import { createHeadEnds } from './head-ends.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { ObjectReplies } from './object-replies.ts';
+import type { ConnectionPlace, Places } from './places.ts';
 import { readPlainFields } from './plain-fields.ts';
 import type { ObjectRequest } from './range.ts';
 import type { ReadCounts } from './read-counts.ts';
@@ -36,8 +37,7 @@ export interface FastLaneOptions {
   readonly handOver: (socket: Socket) => void;
   /** Whether `Cache-Control` may change an answer: then such a request is not plain. */
   readonly isCacheControlRead: boolean;
-  /** Closes the connections of node:http that wait for a request. */
-  readonly closeIdleElsewhere: () => void;
+  readonly places: Places;
   /** Answers and closes a connection that sent nothing for `requestTimeoutMs`. */
   readonly timedOut: (socket: Socket) => void;
 }
@@ -53,6 +53,8 @@ export interface FastLane {
 
 interface LaneConnection {
   readonly socket: Socket;
+  /** Its open request is an answer that is being read from the store, or waits for the client. */
+  readonly place: ConnectionPlace;
   /** By event. */
   readonly listeners: Readonly<Record<string, (chunk: Buffer) => void>>;
   /** The newest request, and what it asks for. Clients repeat theirs: equal bytes are read once. */
@@ -64,15 +66,11 @@ interface LaneConnection {
   get: ObjectRequest;
   head: ObjectRequest;
   accepted: readonly Coding[];
-  /** An answer is being read from the store, or waits for the client. Until then nothing more is taken. */
-  isBusy: boolean;
-  /** What came in the meantime. */
+  /** What came while a request was open. It is taken when that is answered. */
   waiting: Buffer | null;
   /** The client has ended its side. */
   hasEnded: boolean;
   quietChecks: number;
-  /** The number of its newest request, among all of the lane; 0: none so far. */
-  lastRequest: number;
 }
 
 /** A longer chunk is no plain read of a usual client. */
@@ -84,12 +82,9 @@ const TARGET = /^\/[\w\-.~!$&'()*+,;=:@%/?]*$/;
 const NOTHING_ASKED: ObjectRequest = { method: 'GET', headers: {} };
 
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const { route, cache, replies, counts, nowMs, limits, isReady, handOver, timedOut, closeIdleElsewhere } = options;
+  const { route, cache, replies, counts, nowMs, limits, isReady, handOver, timedOut, places } = options;
   const rules = { maxHeaderCount: limits.maxHeaderCount, isCacheControlRead: options.isCacheControlRead };
   const connections = new Map<Socket, LaneConnection>();
-  /** Those of node:http too. */
-  let open = 0;
-  let requests = 0;
   const maxBytes = Math.min(MAX_REQUEST_BYTES, limits.maxHeaderBytes);
   const checksUntil = (limitMs: number) => Math.ceil(limitMs / limits.checkIntervalMs);
   // As for node:http, 0 is no limit.
@@ -101,11 +96,12 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   function take(socket: Socket): void {
     const connection: LaneConnection = {
       socket,
+      place: places.take(socket),
       listeners: {
         data: (chunk: Buffer) => arrived(connection, chunk),
         end: () => {
           connection.hasEnded = true;
-          if (!connection.isBusy) socket.end();
+          if (connection.place.openRequests === 0) socket.end();
         },
         drain: () => drained(connection),
         timeout: () => socket.destroy(),
@@ -119,38 +115,17 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       get: NOTHING_ASKED,
       head: NOTHING_ASKED,
       accepted: [],
-      isBusy: false,
       waiting: null,
       hasEnded: false,
       quietChecks: 0,
-      lastRequest: 0,
     };
-    open++;
-    socket.once('close', () => open--);
-    if (open >= limits.maxConnections) makeRoom();
     connections.set(socket, connection);
     for (const [event, listener] of Object.entries(connection.listeners)) socket.on(event, listener);
   }
 
-  /**
-   * For the next connection, when this was the last one that is allowed: so a reader who comes late is served, however many
-   * others only hold a connection. Closes one that has never asked, or else the one that asked longest ago.
-   */
-  function makeRoom(): void {
-    let quietest: LaneConnection | null = null;
-    for (const connection of connections.values()) {
-      if (connection.isBusy || (quietest !== null && connection.lastRequest >= quietest.lastRequest)) continue;
-      quietest = connection;
-      // No other can be quieter, and the first ones are the oldest.
-      if (connection.lastRequest === 0) break;
-    }
-    if (quietest === null) closeIdleElsewhere();
-    else quietest.socket.destroy();
-  }
-
   function arrived(connection: LaneConnection, chunk: Buffer): void {
     connection.quietChecks = 0;
-    if (connection.isBusy) {
+    if (connection.place.openRequests > 0) {
       connection.waiting = chunk;
       connection.socket.pause();
     } else if (!answer(connection, chunk)) {
@@ -165,9 +140,9 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       if (!readRequest(connection, chunk)) return false;
       connection.request = chunk;
     }
-    connection.lastRequest = ++requests;
+    places.asked(connection.place);
     if (answerHit(connection)) return true;
-    connection.isBusy = true;
+    connection.place.openRequests = 1;
     void answerRead(connection, chunk);
     return true;
   }
@@ -235,10 +210,10 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       return;
     }
     if (connection.socket.destroyed) return;
-    connection.isBusy = false;
+    connection.place.openRequests = 0;
     const { status, fields, body } = reply;
     send(connection, headText(status, fields) + ends.at(nowMs()).text, asked.method === 'HEAD' ? '' : body);
-    if (!connection.isBusy) goOn(connection);
+    if (connection.place.openRequests === 0) goOn(connection);
   }
 
   function send(connection: LaneConnection, head: string, body: Buffer | string): void {
@@ -256,13 +231,13 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   /** The client does not read as fast as it asks. As on node:http, it may stand still for `idleTimeoutMs`. */
   function waitForDrain(connection: LaneConnection): void {
-    connection.isBusy = true;
+    connection.place.openRequests = 1;
     connection.socket.setTimeout(limits.idleTimeoutMs);
   }
 
   function drained(connection: LaneConnection): void {
     connection.socket.setTimeout(0);
-    connection.isBusy = false;
+    connection.place.openRequests = 0;
     goOn(connection);
   }
 
@@ -291,6 +266,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     socket.pause();
     if (waiting !== null) socket.unshift(waiting);
     socket.unshift(chunk);
+    connection.place.openRequests = 0;
     handOver(socket);
     socket.resume();
   }
@@ -302,8 +278,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   function check(): void {
     for (const connection of connections.values()) {
-      const { socket, isBusy, request } = connection;
-      if (isBusy) continue;
+      const { socket, place, request } = connection;
+      if (place.openRequests > 0) continue;
       connection.quietChecks++;
       if (connection.quietChecks <= (request === null ? requestChecks : keepAliveChecks)) continue;
       if (request !== null) socket.destroy();
@@ -321,7 +297,9 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     check,
     closeIdle: () => {
       // As node:http has it, a connection without a request so far is not idle: its first request is on the way.
-      for (const { socket, isBusy, request } of connections.values()) if (request !== null && !isBusy) socket.destroy();
+      for (const { socket, place } of connections.values()) {
+        if (place.lastRequest > 0 && place.openRequests === 0) socket.destroy();
+      }
     },
     closeAll: () => {
       for (const socket of connections.keys()) socket.destroy();

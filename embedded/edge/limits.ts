@@ -18,7 +18,7 @@ export interface EdgeLimits {
   readonly keepAliveTimeoutMs: number;
   /** Open requests of one connection at once. The request that reaches this limit is the connection's last. */
   readonly maxPipelined: number;
-  /** Further connections are closed at once. */
+  /** With the last one, the connection ends that was quiet for longest (places.ts). If all are being answered, a further one is closed. */
   readonly maxConnections: number;
   /** Request line and header fields together. */
   readonly maxHeaderBytes: number;

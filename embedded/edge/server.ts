@@ -5,7 +5,7 @@
  * A request for a fresh object in memory is answered in the turn of the event loop in which it arrives: one look-up for
  * its URL, one for its object, ready header fields and ready bytes.
  */
-import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
@@ -22,6 +22,7 @@ import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts
 import { createLaterVersions } from './later-version.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { createObjectReplies } from './object-replies.ts';
+import { Places } from './places.ts';
 import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
@@ -76,12 +77,19 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   const replies = createObjectReplies({ cache, nowMs, counts });
   const answer = createAnswer({ route, replies, health, isReady, wantsNewest, counts });
   const connections = createConnections();
+  const places = new Places(limits.maxConnections);
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
     const connection = connections.of(request.socket);
     if (connection.isFinished) {
       ignore(request.socket, connection);
       return;
+    }
+    const place = places.of(request.socket);
+    if (place !== undefined) {
+      places.asked(place);
+      place.openRequests++;
+      response.once('close', () => place.openRequests--);
     }
     try {
       if (response.socket === null) connection.heldBack = response;
@@ -196,7 +204,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       createFastLane({
         ...{ route, cache, replies, counts, nowMs, limits, isReady, handOver },
         isCacheControlRead: options.wantsNewest !== undefined,
-        closeIdleElsewhere: () => Server.prototype.closeIdleConnections.call(server),
+        places,
         timedOut: (socket) => onClientError(requestTimeout(), socket),
       }),
     );

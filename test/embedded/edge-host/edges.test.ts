@@ -20,9 +20,10 @@ const SETTINGS = {
   isMeasured: false,
 };
 
-/** Edges that answer every call. `isBroken`: they end at the first. */
+/** Edges that answer every call. `isBroken`: they end at the first. `hangs`: they do not say that they are there. */
 function scripted(count: number) {
-  const state = { isBroken: false, nowMs: 0 };
+  const state = { isBroken: false, hangs: false, nowMs: 0 };
+  let look: () => Promise<void> = async () => {};
   const pausesMs: number[] = [];
   const faults: string[] = [];
   const live: { readonly asked: string[]; kill(): void }[] = [];
@@ -45,7 +46,9 @@ function scripted(count: number) {
       send(message) {
         const { id, name } = message as Call;
         asked.push(name);
+        const failure = { kind: 'other', message: 'not answered in time' };
         if (state.isBroken) queueMicrotask(kill);
+        else if (state.hangs && name === 'ping') take({ kind: 'failure', id, failure });
         else take({ kind: 'answer', id, value: name === 'open' ? { baseUrl: 'http://e', port: 80 } : null });
       },
       listen(taken, left) {
@@ -58,6 +61,7 @@ function scripted(count: number) {
       onEnded: (call) => {
         ended = call;
       },
+      kill,
       end: async () => {},
     };
   }
@@ -71,6 +75,12 @@ function scripted(count: number) {
       pause: async (durationMs) => {
         pausesMs.push(durationMs);
         await turn();
+      },
+      every: (_intervalMs, call) => {
+        look = call;
+        return () => {
+          look = async () => {};
+        };
       },
     },
   );
@@ -89,7 +99,7 @@ function scripted(count: number) {
       onStored: async () => {},
       removePartial: async () => {},
     });
-  return { edges, state, pausesMs, faults, live, open, ready };
+  return { edges, state, pausesMs, faults, live, open, ready, look: () => look() };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -122,6 +132,28 @@ test('an edge that has served well is started again at once; one that keeps endi
     await turn();
   }
   expect(pausesMs).toEqual([0, 100, 200, 400, 0]);
+});
+
+test('an edge that has not answered three times in a row is ended, and started again', async () => {
+  const { edges, state, faults, live, open, ready, look } = scripted(1);
+  await open();
+  await ready();
+  const [first] = live;
+  state.hangs = true;
+  await look();
+  await look();
+  state.hangs = false;
+  await look();
+  state.hangs = true;
+  await look();
+  await look();
+  expect([faults, live[0]]).toEqual([[], first]);
+  await look();
+  await turn();
+  await turn();
+  expect(faults).toHaveLength(2);
+  expect(live[0]).not.toBe(first);
+  expect(edges.serving()).toBe(1);
 });
 
 test('it is lost only when no edge serves and none can be started', async () => {

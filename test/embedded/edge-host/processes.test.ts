@@ -158,6 +158,15 @@ test('while the core stands still, readers are answered, and the health check sa
   expect(await ask(undefined, 'GET', `${baseUrl}/healthz`)).toMatchObject({ status: 200 });
 });
 
+test('an edge that stands still is ended, and another one takes its place', async () => {
+  const hanging = edgeProcesses(server).get(2) as number;
+  process.kill(hanging, 'SIGSTOP');
+  await expect.poll(() => edgeProcesses(server).get(2), { timeout: 50_000 }).not.toBe(hanging);
+  expect(server.errors()).toContain('edge 2 hangs, and is ended');
+  await expect.poll(async () => (await measured('tidemark_edges')) as number, { timeout: 20_000 }).toBe(2);
+  expect(await through(2, 'GET', GOLD)).toMatchObject({ status: 200 });
+});
+
 test.each(['1', '2'])('a service with %s edges does not share the port of another one', async (edges) => {
   const folder = join(await temporaryFolder(), 'data');
   const { port } = new URL(baseUrl);

@@ -1,0 +1,58 @@
+/**
+ * The connections of the edge, and which of them ends when there are too many. A reader who comes late is served, however
+ * many others only hold a connection.
+ */
+import type { Duplex } from 'node:stream';
+
+/** Of one connection. */
+export interface ConnectionPlace {
+  /** The number of its newest request, among all of the edge; 0: none so far, or not a whole one. */
+  lastRequest: number;
+  /** Requests that are not answered. While there are any, the connection is not closed for another one. */
+  openRequests: number;
+}
+
+export class Places {
+  readonly #max: number;
+  /** In the order in which they came. */
+  readonly #places = new Map<Duplex, ConnectionPlace>();
+  #requests = 0;
+
+  /** @param max so many connections are allowed; the server closes further ones */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** A new connection. If it is the last one that is allowed, another one is closed, so that the next one has a place. */
+  take(socket: Duplex): ConnectionPlace {
+    const place = { lastRequest: 0, openRequests: 0 };
+    if (this.#places.size + 1 >= this.#max) this.#quietest()?.destroy();
+    this.#places.set(socket, place);
+    socket.once('close', () => this.#places.delete(socket));
+    return place;
+  }
+
+  of(socket: Duplex): ConnectionPlace | undefined {
+    return this.#places.get(socket);
+  }
+
+  /** A whole request has come. */
+  asked(place: ConnectionPlace): void {
+    this.#requests++;
+    place.lastRequest = this.#requests;
+  }
+
+  /** One that has never asked, or else the one that asked longest ago. Undefined: all are being answered. */
+  #quietest(): Duplex | undefined {
+    let quietest: Duplex | undefined;
+    let lastRequest = Number.POSITIVE_INFINITY;
+    for (const [socket, place] of this.#places) {
+      if (place.openRequests > 0 || place.lastRequest >= lastRequest || socket.destroyed) continue;
+      quietest = socket;
+      lastRequest = place.lastRequest;
+      // No other can be quieter, and the first ones are the oldest.
+      if (lastRequest === 0) break;
+    }
+    return quietest;
+  }
+}
