@@ -13,7 +13,14 @@ import { Workspace } from './workspace.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../docs/benchmarks.md');
 
-const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …] [options]
+const NAMES = Object.entries(BENCHMARKS).map(
+  ([name, { title }]) => `  ${name.padEnd(17)}${title ?? 'The tables of docs/deploy.md'}`,
+);
+
+const USAGE = `usage: npm run bench -- [NAME …] [options]
+
+${NAMES.join('\n')}
+
   --quick        a small version of each, to see that they run
   --full         larger sizes, and more peers: takes an hour and more
   --write        writes the results to docs/benchmarks.md

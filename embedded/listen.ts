@@ -33,16 +33,35 @@ export async function listen(
 }
 
 /**
- * Checks that nobody listens on the port. Sockets that share a port are not told of each other, so two services would
- * share it without a word.
+ * Takes the port for one service with several edges. Sockets that share a port are not told of each other, so two services
+ * would share it without a word: readers would be answered by one or the other.
  *
+ * A name that only one process can hold keeps out services that start at the same moment (abstract sockets, on Linux
+ * alone). The check that nobody listens keeps out all others.
+ *
+ * @returns gives the port back
  * @throws StartError if the port cannot be opened
  */
-export async function checkPortIsFree(options: Pick<EmbeddedConfig, 'host' | 'port'>): Promise<void> {
+export async function takeSharedPort({ host, port }: Pick<EmbeddedConfig, 'host' | 'port'>): Promise<() => void> {
+  const holder = createServer();
+  if (process.platform === 'linux') {
+    holder.listen(`\0tidemark-port-${port}`).unref();
+    try {
+      await once(holder, 'listening');
+    } catch (error) {
+      throw new StartError(listenFault(error as NodeJS.ErrnoException, host, port), { cause: error });
+    }
+  }
   const server = createServer();
-  await listen(server, options);
+  try {
+    await listen(server, { host, port });
+  } catch (error) {
+    holder.close();
+    throw error;
+  }
   server.close();
   await once(server, 'close');
+  return () => void holder.close();
 }
 
 /** How systems say that they do not share ports. */

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { createReception } from '../../storage/directory-uploads.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
-import { checkPortIsFree } from '../listen.ts';
+import { takeSharedPort } from '../listen.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import type { EdgeCalls, EdgeSettings, Listening, LoopDelays } from './calls.ts';
@@ -89,6 +89,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   let duties: CoreDuties | null = null;
   let writeDuties: WriteDuties | null = null;
   let isStopping = false;
+  let givePortBack = (): void => undefined;
 
   function newEdge(number: number): Edge {
     const [name, spawned] = [randomUUID(), spawn()];
@@ -174,7 +175,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   return {
     async open(wanted, given) {
       duties = given;
-      if (count > 1 && wanted.port !== 0) await checkPortIsFree(wanted);
+      if (count > 1 && wanted.port !== 0) givePortBack = await takeSharedPort(wanted);
       settings = { ...wanted, isShared: count > 1 };
       const [first, ...others] = places as [Place, ...Place[]];
       try {
@@ -209,6 +210,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
       stopLooking();
       if (settings !== null) await askAll('stop');
       await Promise.all(places.map(({ edge }) => edge.spawned.end()));
+      givePortBack();
     },
   };
 }
