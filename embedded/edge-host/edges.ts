@@ -26,7 +26,7 @@ export interface Edges {
   open(settings: EdgesSettings, duties: CoreDuties): Promise<string>;
   /** From here on there are readers. */
   ready(duties: WriteDuties): Promise<void>;
-  /** Resolves when all edges have dropped the objects from memory. */
+  /** Resolves when all edges have dropped the objects from memory. That takes 20 s if one hangs. */
   purge(targets: PurgeTargets): Promise<void>;
   /** Brings the counts up to date, and gives the worst delays of their event loops since the last call. */
   measure(): Promise<LoopDelays>;
@@ -145,7 +145,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   }
 
   /** Asks all edges. One that has gone, or does not answer in time, is left out. */
-  async function askAll<Name extends 'purge' | 'measure' | 'stop'>(name: Name, ...args: Parameters<EdgeCalls[Name]>) {
+  async function askAll<Name extends 'measure' | 'stop'>(name: Name, ...args: Parameters<EdgeCalls[Name]>) {
     const asked = places.map(({ edge }) => edge.link.askWithin(DEADLINE_MS, name, ...args).catch(() => null));
     return await Promise.all(asked);
   }
@@ -194,8 +194,9 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
       await Promise.all(places.map(({ edge }) => edge.link.ask('ready', given.terms).catch(() => undefined)));
     },
     async purge(targets) {
-      // An edge that has ended has forgotten everything. One that is late takes the message before its next request.
-      await askAll('purge', targets);
+      // An edge that has ended has forgotten everything. One that hangs is ended: see `look`. So whoever asked for the purge
+      // is answered when no edge has the objects any more.
+      await Promise.all(places.map(({ edge }) => edge.link.ask('purge', targets).catch(() => undefined)));
     },
     async measure() {
       const measured = (await askAll('measure')).flatMap((delays) => (delays as LoopDelays | null) ?? []);
