@@ -89,6 +89,8 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   let duties: CoreDuties | null = null;
   let writeDuties: WriteDuties | null = null;
   let isStopping = false;
+  /** Of the newest edge that has ended. */
+  let endedBecause = 'it has closed its link';
   let givePortBack = (): void => undefined;
 
   function newEdge(number: number): Edge {
@@ -122,6 +124,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   async function startAgain(place: Place, why: string): Promise<void> {
     const isSound = place.isOpen && nowMs() - place.openedAtMs > SOUND_AFTER_MS;
     place.isOpen = false;
+    endedBecause = why;
     // Before the port is bound, its end is a fault of the start: see `open`.
     if (isStopping || settings === null || settings.port === 0) return;
     place.failures = isSound ? 0 : place.failures + 1;
@@ -184,7 +187,11 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
         await Promise.all(others.map(openOne));
         return baseUrl;
       } catch (error) {
-        if (error instanceof LinkGone) throw new StartError('An edge process has ended during the start: see above.');
+        if (error instanceof LinkGone) {
+          // The link may close a moment before the process has ended.
+          await pause(FIRST_DELAY_MS);
+          throw new StartError(`An edge process has ended during the start: ${endedBecause}. Start the service again.`);
+        }
         throw error;
       }
     },
