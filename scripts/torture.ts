@@ -38,7 +38,7 @@ async function runAll(): Promise<boolean> {
   const chosen = positionals.length === 0 ? SCENARIOS : positionals.map(scenarioOf);
   const seed = values.seed === undefined ? randomInt(1, 1_000_000_000) : wholeNumber('seed', values.seed);
   const times = values.times === undefined ? {} : { times: wholeNumber('times', values.times) };
-  console.log(`seed ${seed}`);
+  console.log(`seed ${seed}; each scenario takes up to a minute`);
   let isWhole = true;
   for (const scenario of chosen) {
     const folder = await mkdtemp(join(tmpdir(), `tidemark-torture-${scenario.name}-`));
@@ -57,16 +57,18 @@ async function runAll(): Promise<boolean> {
 
 function describe({ name, seed, counts, broken, skipped, seconds }: Outcome): void {
   const verdict = broken.length === 0 ? 'held' : 'BROKEN';
-  const result = skipped === null ? `${verdict} in ${seconds.toFixed(0)} s: ${inWords(counts)}` : `skipped: ${skipped}`;
+  const result = skipped === null ? `${verdict} in ${seconds.toFixed(0)} s` : `skipped: ${skipped}`;
   console.log(`${name.padEnd(NAME_WIDTH)}  ${result}`);
+  if (skipped === null) for (const line of inWords(counts)) console.log(`  ${line}`);
   for (const line of broken) console.log(`  ${line}`);
   if (broken.length > 0) console.log(`  again: npm run torture -- ${name} --seed ${seed}`);
 }
 
-/** The order of events differs between runs; that of names does not. */
-function inWords(counts: Outcome['counts']): string {
-  const names = [...counts.keys()].sort();
-  return names.map((name) => `${(counts.get(name) as number).toLocaleString('en-GB')} ${name}`).join(', ');
+/** What was counted, a line each. The order of events differs between runs; that of names does not. */
+function inWords(counts: Outcome['counts']): readonly string[] {
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, count]) => `${count.toLocaleString('en-GB').padStart(10)} ${name}`);
 }
 
 function scenarioOf(text: string) {
