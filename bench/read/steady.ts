@@ -21,7 +21,7 @@ export interface SteadyOptions {
   readonly requestsPerSecond: number;
 }
 
-/** What is measured, a row for each server, and whether the target is reached. */
+/** The times of each server, in a row each, and whether the target is reached. */
 export async function tellSteady(
   section: Section,
   workspace: Workspace,

@@ -8,7 +8,7 @@ import type { AnswerWrite } from '../write-server.ts';
 import type { CoreCalls, EdgeCalls, WriteTerms } from './calls.ts';
 import { type Channel, createLink, type Link, LinkGone } from './link.ts';
 
-/** What the core does for edges from the moment at which the port is bound. */
+/** The core does this for edges as soon as the port is bound. */
 export interface CoreDuties {
   readonly health: () => Promise<HealthReport>;
   /** Receives the keys of damaged objects. */
@@ -17,7 +17,7 @@ export interface CoreDuties {
   readonly reads: ReadCounts;
 }
 
-/** What it does for them once there is something to read. */
+/** The core does this for edges as soon as there is something to read. */
 export interface WriteDuties {
   readonly terms: WriteTerms;
   readonly answerWrite: AnswerWrite;

@@ -12,7 +12,7 @@ import { StartError } from '../start-error.ts';
 
 /** One end of a channel that copies what structured clone can copy. */
 export interface Channel {
-  /** What is sent after the other end has gone is dropped. */
+  /** Drops the message if the other end has gone. */
   send(message: unknown): void;
   /** To be called once. `gone` is called, perhaps more than once, when no message can come any more. */
   listen(take: (message: unknown) => void, gone: () => void): void;

@@ -78,7 +78,7 @@ export interface ObjectCache<View> {
   usage(): CacheUsage;
 }
 
-/** What the cache holds by its own count, which is at most its `maxBytes`. */
+/** The objects in the cache, and the memory that it counts for them: never more than `maxBytes`. */
 export interface CacheUsage {
   readonly objects: number;
   readonly bytes: number;

@@ -1,6 +1,5 @@
 /** The answers about one object of the cache, whoever sends them: node:http or the fast lane. */
-import type { CacheEntry, ObjectCache, Wanted } from './cache.ts';
-import { HIT } from './cache.ts';
+import { HIT, type ObjectCache, type Wanted } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
 import { type ObjectRequest, wantedRange } from './range.ts';
 import { countedStatus, type ReadCounts } from './read-counts.ts';
@@ -12,8 +11,6 @@ export interface ObjectReplies {
   ready(key: string, asked: ObjectRequest): EdgeReply | null;
   /** The answer with an object that must first be fetched, revalidated or compressed, or a problem. Counted. */
   read(key: string, asked: ObjectRequest, wanted: Wanted): Promise<EdgeReply>;
-  /** Of an answer with this entry. */
-  ageSeconds(entry: Pick<CacheEntry<unknown>, 'validatedAtMs'>): number;
 }
 
 export interface ObjectRepliesOptions {
@@ -54,7 +51,7 @@ export function createObjectReplies({ cache, nowMs, counts }: ObjectRepliesOptio
     return Math.max(0, Math.floor((nowMs() - validatedAtMs) / 1000));
   }
 
-  return { ready, read, ageSeconds };
+  return { ready, read };
 }
 
 function codingFor(asked: ObjectRequest, representation: Representation): Coding {

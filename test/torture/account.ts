@@ -1,5 +1,6 @@
 /** The harness's own account of what it sent, what was acknowledged, and what must therefore be public. */
 import { createHash } from 'node:crypto';
+import { SOURCE } from '../scenario/records.ts';
 import type { Random } from '../simulator/random.ts';
 
 /** `unknown`: there was no answer, or one that says so. Then it is wholly there or not at all. */
@@ -60,13 +61,6 @@ export interface Account {
 
 const FIRST_DAY_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 24 * 60 * 60 * 1000;
-const SOURCE = {
-  label: 'Exchange',
-  url: 'https://exchange.example/prices',
-  publisher: 'Example Exchange',
-  licence: 'CC0-1.0',
-  attribution: null,
-} as const;
 
 export function openAccount(markets: number): Account {
   const days = new Map<string, number>();
