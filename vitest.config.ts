@@ -57,5 +57,7 @@ export default defineConfig({
     fileParallelism: set !== 'slow',
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
+    // The default of one second is the pace of the publish loop: on a busy machine, tests would lose that race.
+    expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -24,8 +24,6 @@ interface Body {
   readonly data: readonly object[];
 }
 
-/** Also on a busy machine. */
-const SOON = { timeout: 20_000 };
 /** The whole history is read. */
 const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
 
@@ -62,7 +60,7 @@ describe('a market', () => {
     await chartOf(page).focus();
     await page.keyboard.press('Home');
     await expect
-      .poll(() => said(page).last().innerText(), SOON)
+      .poll(() => said(page).last().innerText())
       .toMatch(/^5 Jan 2026, 00:00 UTC: 210\.00 EUR, Paris exchange/);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('PageDown');
@@ -206,7 +204,7 @@ describe('while the page is open', () => {
     await page.clock.runFor(1000);
     await isRead(page);
     await page.clock.runFor(15_000);
-    await expect.poll(() => statuses, SOON).toEqual([200, 304]);
+    await expect.poll(() => statuses).toEqual([200, 304]);
     await page.getByRole('button', { name: '1M' }).click();
     await page.route('**/api/**', (route) => route.abort());
     await page.clock.runFor(15_000);

@@ -153,7 +153,7 @@ describe('Ctrl-C', () => {
     const words = ['ingest', '-', '--partial', '--url', url];
     const child = spawnTidemark(words, { environment: { ...KEY, TMPDIR: folder } });
     child.stdin?.end(observations(11_000));
-    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => seen.length).toBe(1);
     const [copy = ''] = await readdir(folder);
     expect(await readFile(join(folder, copy, 'records.ndjson'), 'utf8')).toBe(observations(11_000));
     child.kill('SIGINT');
@@ -173,7 +173,7 @@ describe('Ctrl-C', () => {
     const keysOf = () =>
       seen.flatMap(({ method, headers }) => (method === 'POST' ? [String(headers['idempotency-key'])] : []));
     await named;
-    await expect.poll(() => keysOf().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => keysOf().length).toBe(1);
     first.kill('SIGINT');
     expect(await once(first, 'close')).toEqual([null, 'SIGINT']);
     const [key = ''] = keysOf();

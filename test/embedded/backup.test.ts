@@ -112,7 +112,7 @@ describe('beside a running server', () => {
     expect(await readFile(join(dir, 'uploads', id))).toEqual(bytes);
     // The server removes its snapshot once the asker has hung up.
     const snapshots = async () => (await names(data)).filter((name) => name.startsWith('snapshot-'));
-    await expect.poll(snapshots, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(snapshots).toEqual([]);
 
     const other = join(temporary.folder, 'other');
     expect(await on(other, 'restore', dir)).toMatchObject({ code: 0, output: expect.stringContaining(other) });

@@ -53,7 +53,7 @@ afterEach(async () => {
 test('at the start, items that expired more than an hour ago are removed, and no others', async () => {
   const ledger = await ledgerWithExpired(500);
   const { reports } = startLoop((beforeMs, limit) => ledger.removeExpired(beforeMs, limit));
-  await vi.waitFor(async () => expect(await sorts(ledger)).toEqual(['500']));
+  await expect.poll(() => sorts(ledger)).toEqual(['500']);
   expect(reports).toEqual([]);
 });
 
@@ -63,7 +63,7 @@ test('an expired item stays for an hour', async () => {
     removals.push(beforeMs);
     return 0;
   });
-  await vi.waitFor(() => expect(removals).toEqual([START_MS - HOUR_MS]));
+  await expect.poll(() => removals).toEqual([START_MS - HOUR_MS]);
 });
 
 test('other tasks run between batches', async () => {
@@ -74,7 +74,7 @@ test('other tasks run between batches', async () => {
     setImmediate(() => order.push('other'));
     return ++batches < 3 ? limit : 0;
   });
-  await vi.waitFor(() => expect(order).toHaveLength(6));
+  await expect.poll(() => order).toHaveLength(6);
   expect(order).toEqual(['batch', 'other', 'batch', 'other', 'batch', 'other']);
 });
 
@@ -84,9 +84,9 @@ test('it sweeps again every hour', async () => {
     sweeps++;
     return 0;
   });
-  await vi.waitFor(() => expect(sweeps).toBe(1));
+  await expect.poll(() => sweeps).toBe(1);
   vi.advanceTimersByTime(HOUR_MS);
-  await vi.waitFor(() => expect(sweeps).toBe(2));
+  await expect.poll(() => sweeps).toBe(2);
 });
 
 test('a failed sweep is reported, and repeated an hour later', async () => {
@@ -96,9 +96,9 @@ test('a failed sweep is reported, and repeated an hour later', async () => {
     if (++sweeps === 1) throw failure;
     return 0;
   });
-  await vi.waitFor(() => expect(reports).toEqual([failure]));
+  await expect.poll(() => reports).toEqual([failure]);
   vi.advanceTimersByTime(HOUR_MS);
-  await vi.waitFor(() => expect(sweeps).toBe(2));
+  await expect.poll(() => sweeps).toBe(2);
   expect(reports).toHaveLength(1);
 });
 
@@ -108,7 +108,7 @@ test('a stop ends an endless sweep, and the ledger is not used afterwards', asyn
     batches++;
     return limit;
   });
-  await vi.waitFor(() => expect(batches).toBeGreaterThan(1));
+  await expect.poll(() => batches).toBeGreaterThan(1);
   await loop.stop();
   const before = batches;
   vi.advanceTimersByTime(2 * HOUR_MS);
@@ -142,12 +142,12 @@ test('an idempotency record is in the file for 72 hours, and is gone after 73', 
   const { loop } = startLoop(remove, () => world.nowMs);
   world.nowMs = START_MS + 72 * HOUR_MS;
   loop.wake();
-  await vi.waitFor(() => expect(sweeps).toBeGreaterThan(1));
+  await expect.poll(() => sweeps).toBeGreaterThan(1);
   expect(count('idempotency/*')).toBe(1);
 
   world.nowMs = START_MS + 73 * HOUR_MS + 1;
   vi.advanceTimersByTime(HOUR_MS);
-  await vi.waitFor(() => expect(count('idempotency/*')).toBe(0));
+  await expect.poll(() => count('idempotency/*')).toBe(0);
   const { json } = await world.call({ path: '/api/v1/watchlists' });
   expect(json.data).toHaveLength(1);
 });

@@ -107,9 +107,7 @@ test('a process logs JSON lines only: its start, a batch, an upload, their gener
   const lineOf = (what: string) => lines().find((line) => line.what === what);
 
   const batch = await post('/api/v1/ingest/batches', { records: [market('a'), price('a', 0, 5)] });
-  await expect
-    .poll(() => lineOf('generation'), { timeout: 20_000 })
-    .toMatchObject({ level: 'info', marks: 1, putOff: 0 });
+  await expect.poll(() => lineOf('generation')).toMatchObject({ level: 'info', marks: 1, putOff: 0 });
   expect(lineOf('started')).toMatchObject({ address: url, generation: 1, markets: 0, observations: 0 });
   expect(lineOf('batch')).toMatchObject({
     id: batch.id,
@@ -125,7 +123,7 @@ test('a process logs JSON lines only: its start, a batch, an upload, their gener
   const upload = await post('/api/v1/ingest/uploads', { bytes: file.length, sha256, records: 1 });
   await fetch(new URL(upload.put.url, url), { method: 'PUT', headers: upload.put.headers, body: file });
   await expect
-    .poll(() => lineOf('upload'), { timeout: 20_000 })
+    .poll(() => lineOf('upload'))
     .toMatchObject({ id: upload.id, state: 'applied', accepted: 1, refused: 0, parts: 1, bytes: file.length });
 
   expect(await server.end('SIGTERM')).toBe(0);

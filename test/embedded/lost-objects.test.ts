@@ -193,9 +193,7 @@ describe('while the server runs', () => {
       lost,
     });
     loop.wake();
-    await expect
-      .poll(async () => (await world.objects.stat(snapshotKey))?.metadata.generation, { timeout: 10_000 })
-      .toBeGreaterThan(2);
+    await expect.poll(async () => (await world.objects.stat(snapshotKey))?.metadata.generation).toBeGreaterThan(2);
     await loop.stop();
     expect(reports).toHaveLength(1);
     expect(failures).toEqual([]);

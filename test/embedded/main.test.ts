@@ -195,9 +195,9 @@ describe('stopping and starting again', () => {
     await rm(histories, { recursive: true });
     const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     await server.started;
-    await expect.poll(() => server.errors(), { timeout: 20_000 }).toContain('175 objects are lost');
+    await expect.poll(() => server.errors()).toContain('175 objects are lost');
     const made = () => readdir(histories).catch(() => []);
-    await expect.poll(made, { timeout: 20_000 }).toHaveLength(175);
+    await expect.poll(made).toHaveLength(175);
     expect(await server.end('SIGINT')).toBe(0);
 
     const next = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });

@@ -137,7 +137,7 @@ describe('a server with a port for metrics', () => {
     expect(after.get('tidemark_storage_free_bytes')).toBeGreaterThan(0);
     expect(after.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
     expect(after.get('tidemark_storage_bytes objects')).toBeGreaterThan(100_000);
-    await expect.poll(async () => (await scrape(address)).get('tidemark_sources_late'), { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await scrape(address)).get('tidemark_sources_late')).toBe(0);
 
     const taken = startServer({
       TIDEMARK_DATA: join(data, '../other'),

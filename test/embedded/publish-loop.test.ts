@@ -91,11 +91,11 @@ describe('a wake-up', () => {
     const { world, loop } = watched;
     await world.ingest([market('a'), market('b')]);
     loop.wake();
-    await expect.poll(() => generation(watched), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => generation(watched)).toBe(1);
     await renameUnmarked(world, 'b');
     await askForEverything(world, ['a', 'b']);
     loop.wake();
-    await expect.poll(() => answerTo(world, 'publication/all'), { timeout: 10_000 }).toMatchObject({ generation: 2 });
+    await expect.poll(() => answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
     await loop.stop();
     expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
     expect(watched.reports).toEqual([]);
@@ -106,13 +106,13 @@ describe('a wake-up', () => {
     const gate = Promise.withResolvers<void>();
     watched.hold(gate.promise);
     watched.loop.wake();
-    await vi.waitFor(() => expect(watched.rounds()).toBe(1));
+    await expect.poll(() => watched.rounds()).toBe(1);
     await watched.world.ingest([market('a'), price('a', 0, 1)]);
     for (let time = 0; time < 100; time++) watched.loop.wake();
     gate.resolve();
     watched.hold(null);
-    await vi.waitFor(async () => expect(await generation(watched)).toBeGreaterThan(0));
-    await vi.waitFor(() => expect(watched.rounds()).toBe(2));
+    await expect.poll(() => generation(watched)).toBeGreaterThan(0);
+    await expect.poll(() => watched.rounds()).toBe(2);
     await watched.loop.stop();
     expect(watched.rounds()).toBe(2);
     expect(await publish(watched.world.dependencies)).toMatchObject({ kind: 'unchanged' });
@@ -124,7 +124,7 @@ describe('a wake-up', () => {
     vi.advanceTimersByTime(MINUTE_MS - 1);
     expect(watched.rounds()).toBe(0);
     vi.advanceTimersByTime(1);
-    await vi.waitFor(async () => expect(await generation(watched)).toBe(1));
+    await expect.poll(() => generation(watched)).toBe(1);
   });
 });
 
@@ -138,13 +138,13 @@ describe('a round that fails', () => {
     watched.hold(failing);
     await world.ingest([market('a')]);
     loop.wake();
-    await vi.waitFor(() => expect(watched.reports).toHaveLength(1));
+    await expect.poll(() => watched.reports).toHaveLength(1);
     world.clock.nowMs += 5_000;
     expect([loop.lagMs(), loop.stalledMs()]).toEqual([5_000, 5_000]);
     watched.hold(null);
     loop.wake();
     expect(loop.lagMs()).toBeGreaterThanOrEqual(5_000);
-    await vi.waitFor(() => expect(loop.lagMs()).toBe(0));
+    await expect.poll(() => loop.lagMs()).toBe(0);
     expect(loop.stalledMs()).toBe(0);
     expect(await generation(watched)).toBe(1);
   });
@@ -157,13 +157,13 @@ describe('a round that fails', () => {
     failing.catch(() => {});
     watched.hold(failing);
     watched.loop.wake();
-    await vi.waitFor(() => expect(watched.reports).toHaveLength(1));
+    await expect.poll(() => watched.reports).toHaveLength(1);
     expect(watched.reports[0]?.cause).toBe(failure);
     expect(await generation(watched)).toBe(0);
 
     watched.hold(null);
     watched.loop.wake();
-    await vi.waitFor(async () => expect(await generation(watched)).toBe(1));
+    await expect.poll(() => generation(watched)).toBe(1);
     expect(watched.reports).toHaveLength(1);
   });
 });
@@ -175,7 +175,7 @@ describe('a stop', () => {
     const gate = Promise.withResolvers<void>();
     watched.hold(gate.promise);
     watched.loop.wake();
-    await vi.waitFor(() => expect(watched.rounds()).toBe(1));
+    await expect.poll(() => watched.rounds()).toBe(1);
     watched.loop.wake();
     let stopped = false;
     const stopping = watched.loop.stop().then(() => {
@@ -216,7 +216,7 @@ test('markets that are put off for too long are reported once a round, with any 
   await publish(world.dependencies);
   world.clock.nowMs += 6 * MINUTE_MS;
   loop.wake();
-  await vi.waitFor(() => expect(watched.reports).toHaveLength(1));
+  await expect.poll(() => watched.reports).toHaveLength(1);
   await loop.stop();
   const [{ what, cause }] = watched.reports as [Watched['reports'][number]];
   expect([what, String(cause)]).toEqual(['markets are put off', expect.stringMatching(/: 5 .*a: .*b: .*c: .*; …$/)]);
@@ -234,6 +234,6 @@ test('expired objects are swept once an hour', async () => {
 
   world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
   loop.wake();
-  await vi.waitFor(() => expect(pages()).toHaveLength(1));
+  await expect.poll(() => pages()).toHaveLength(1);
   expect(watched.reports).toEqual([]);
 });

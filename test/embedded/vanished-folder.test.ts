@@ -86,11 +86,11 @@ describe('a running server', () => {
       expect(await statusOf('/api/v1/markets/gold-usd')).toBe(200);
       expect(await statusOf(`/api/v1/markets/${unread}`)).toBe(503);
       expect(await statusOf('/api/v1/markets/no-such-market')).toBe(503);
-      await expect.poll(faults, { timeout: 5_000 }).toEqual(['objects']);
+      await expect.poll(faults).toEqual(['objects']);
       expect((await health()).status).toBe(503);
       await rename(away, folder);
-      await expect.poll(async () => (await health()).status, { timeout: 5_000 }).toBe(200);
-      await expect.poll(() => statusOf(`/api/v1/markets/${unread}`), { timeout: 8_000 }).toBe(200);
+      await expect.poll(async () => (await health()).status).toBe(200);
+      await expect.poll(() => statusOf(`/api/v1/markets/${unread}`)).toBe(200);
     },
     30_000,
   );
@@ -98,9 +98,9 @@ describe('a running server', () => {
   test('a ledger that was moved away: the health check notices, because commits would be lost', async () => {
     const [file, away] = [join(data, 'ledger.sqlite'), join(data, 'ledger-away')];
     await rename(file, away);
-    await expect.poll(faults, { timeout: 10_000 }).toEqual(['ledger']);
+    await expect.poll(faults).toEqual(['ledger']);
     expect(errors()).toContain('was removed or replaced');
     await rename(away, file);
-    await expect.poll(async () => (await health()).status, { timeout: 5_000 }).toBe(200);
+    await expect.poll(async () => (await health()).status).toBe(200);
   }, 30_000);
 });

@@ -48,7 +48,7 @@ describe('between two steps', () => {
     };
     const { loop, reports } = start(ledger, { publishing });
     loop.wake();
-    await vi.waitFor(() => expect(seen).toHaveLength(6));
+    await expect.poll(() => seen).toHaveLength(6);
     expect(seen).toEqual([2, 1, 0].flatMap((count) => [`woken, ${count} left`, `settled, ${count} left`]));
     expect(reports).toEqual([]);
   });
@@ -58,7 +58,7 @@ describe('between two steps', () => {
     await queueThree(ledger);
     const publishing = { wake: () => {}, settled: () => new Promise<void>(() => {}) };
     start(ledger, { publishing }).loop.wake();
-    await vi.waitFor(async () => expect(await queuedWork(ledger)).toEqual([]), { timeout: 5_000 });
+    await expect.poll(() => queuedWork(ledger)).toEqual([]);
   });
 
   test('a stop ends the loop, which gives back its leases', async () => {
@@ -71,7 +71,7 @@ describe('between two steps', () => {
     const publishing = { wake: () => {}, settled };
     const { loop } = start(ledger, { publishing });
     loop.wake();
-    await vi.waitFor(() => expect(stopped).toBeDefined());
+    await expect.poll(() => stopped !== undefined).toBe(true);
     await stopped;
     expect(await queuedWork(ledger)).toEqual(['b', 'c']);
     for (const id of ['b', 'c']) expect((await ledger.get(workKey(id)))?.value.lease).toBeNull();
@@ -98,7 +98,7 @@ test('the loop comes back for work when it becomes due', async () => {
   await vi.advanceTimersByTimeAsync(34_999);
   expect(onErased).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
-  await vi.waitFor(() => expect(onErased).toHaveBeenCalledOnce());
+  await expect.poll(() => onErased).toHaveBeenCalledOnce();
   expect(Date.now()).toBeLessThan(dueAtMs + 1_000);
   expect(await queuedWork(ledger)).toEqual([]);
 });
@@ -111,5 +111,5 @@ test('failed work is reported with its id', async () => {
   });
   const { loop, reports } = start(ledger);
   loop.wake();
-  await vi.waitFor(() => expect(reports).toEqual([['work x failed', expect.any(Error)]]));
+  await expect.poll(() => reports).toEqual([['work x failed', expect.any(Error)]]);
 });

@@ -67,7 +67,7 @@ test('values of currency-api are known by the sample: only the cadence of the ma
     counts: { accepted: 53, unchanged: 53, refused: 0 },
   });
   await expect
-    .poll(() => market('eur-usd'), { timeout: 20_000 })
+    .poll(() => market('eur-usd'))
     .toMatchObject({ history: before.history, sources: [{ cadence: { period: 'day' }, licence: 'CC0-1.0' }] });
   expect(await run('currency-api-eur')).toMatchObject({ outcome: 'unchanged' });
 });
@@ -84,7 +84,7 @@ test('the ECB’s files agree: the newest day is known from the history', async 
     counts: { accepted: 0, unchanged: 2 * count, refused: 0 },
   });
   await expect
-    .poll(() => market('ecb-eur-usd'), { timeout: 20_000 })
+    .poll(() => market('ecb-eur-usd'))
     .toMatchObject({
       unit: { quantity: 1000, of: 'EUR' },
       history: { count: EURO_DAYS },

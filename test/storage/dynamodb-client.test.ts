@@ -108,7 +108,7 @@ it('gives up a call if its tries take too long, for any reason', async () => {
   const ended = ledger.get({ partition: 'p', sort: 's' }).catch((error: unknown) => {
     failure = error;
   });
-  await vi.waitFor(() => expect(handle).toHaveBeenCalled());
+  await expect.poll(() => handle).toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(CALL_TIMEOUT_MS / 2);
   expect(failure).toBeNull();
   await vi.advanceTimersByTimeAsync(CALL_TIMEOUT_MS / 2);

@@ -210,7 +210,7 @@ describe('in a folder', () => {
       yield Buffer.from(TEXT.slice(9));
     }
     const first = uploads.receive(ID, query, slow());
-    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1));
+    await expect.poll(() => readdir(folder)).toHaveLength(1);
     const others = Array.from({ length: 14 }, () => uploads.receive(ID, query, streamOf(TEXT)));
     expect(new Set(await Promise.all(others))).toEqual(new Set(['being-received']));
     expect(await readdir(folder)).toHaveLength(1);
@@ -290,7 +290,7 @@ describe('in a folder', () => {
       await promise;
     }
     const dead = uploads.receive(ID, queryOf(url), dying());
-    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1));
+    await expect.poll(() => readdir(folder)).toHaveLength(1);
     await uploads.receive(OTHER, queryOf((await uploads.presign(OTHER, CONTENT)).url), streamOf(TEXT));
     await uploads.removePartial();
     expect(await readdir(folder)).toEqual([OTHER]);

@@ -107,7 +107,7 @@ test('a purge reaches every edge before its publication is answered', async () =
   const asked = await write(1, 'POST', '/api/v1/publications', { markets: ['gold-usd'], purge: true });
   const { id } = JSON.parse(asked.text) as { id: string };
   const state = async () => JSON.parse((await write(2, 'GET', `/api/v1/publications/${id}`)).text).generation;
-  await expect.poll(state, { timeout: 20_000 }).not.toBeNull();
+  await expect.poll(state).not.toBeNull();
   for (const edge of [1, 2]) {
     expect((await through(edge, 'GET', GOLD)).headers['cache-status']).toContain('fwd=uri-miss');
   }
@@ -132,7 +132,7 @@ test('one file is received once, and may come again when the edge that received 
     await ask(undefined, 'GET', `${baseUrl}/healthz`).catch(() => ask(undefined, 'GET', `${baseUrl}/healthz`)),
   ).toMatchObject({ status: 200 });
 
-  await expect.poll(() => edgeProcesses(server).get(1), { timeout: 20_000 }).not.toBe(killed);
+  await expect.poll(() => edgeProcesses(server).get(1)).not.toBe(killed);
   expect(server.errors()).toContain('edge 1 has ended, and is started again: it ended with SIGKILL');
   expect(await through(1, 'PUT', url, { headers, body })).toMatchObject({ status: 204 });
   expect(await through(1, 'GET', GOLD)).toMatchObject({ status: 200 });
@@ -163,7 +163,7 @@ test('an edge that stands still is ended, and another one takes its place', asyn
   process.kill(hanging, 'SIGSTOP');
   await expect.poll(() => edgeProcesses(server).get(2), { timeout: 50_000 }).not.toBe(hanging);
   expect(server.errors()).toContain('edge 2 hangs, and is ended');
-  await expect.poll(async () => (await measured('tidemark_edges')) as number, { timeout: 20_000 }).toBe(2);
+  await expect.poll(async () => (await measured('tidemark_edges')) as number).toBe(2);
   expect(await through(2, 'GET', GOLD)).toMatchObject({ status: 200 });
 });
 
@@ -181,7 +181,7 @@ test('the end of the core ends every edge, and the next start takes the port aga
     ask(undefined, 'GET', `${baseUrl}/healthz`)
       .then(() => true)
       .catch(() => false);
-  await expect.poll(isServed, { timeout: 20_000 }).toBe(false);
+  await expect.poll(isServed).toBe(false);
   const { port } = new URL(baseUrl);
   const next = startServerForTest({ TIDEMARK_EDGE_PROCESSES: '2', TIDEMARK_DATA: data, PORT: port });
   expect(await next.started).toBe(baseUrl);
