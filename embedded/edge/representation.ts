@@ -108,7 +108,9 @@ export class Variant {
     if (status === 304) return validators;
     const content = ['Content-Type', contentType, 'Content-Length', String(this.sizeBytes)];
     if (this.#coding !== 'identity') content.push('Content-Encoding', this.#coding);
-    return [...content, ...ACCEPT_RANGES, ...NO_SNIFFING, ...validators];
+    // Of nothing else are parts given (RFC 9110, section 14.2).
+    const ranges = status === 200 ? ACCEPT_RANGES : [];
+    return [...content, ...ranges, ...NO_SNIFFING, ...validators];
   }
 }
 
