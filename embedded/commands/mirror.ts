@@ -1,13 +1,12 @@
 /** `tidemark mirror`: follows a service, and serves the copy if it is asked to. */
 
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
-import { createEdgeServer } from '../edge/server.ts';
+import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
 import { listen } from '../listen.ts';
 import { type Log, openLog, readLogFormat } from '../log.ts';
 import { MirrorFull } from '../mirror/copy.ts';
@@ -18,6 +17,7 @@ import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts'
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
 import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../mirror/upstream.ts';
 import { readSite } from '../site-folder.ts';
+import { onStopSignal } from './stop-signals.ts';
 
 export interface MirrorCommand {
   readonly url: URL;
@@ -62,8 +62,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   });
   const folder = await openMirrorFolder(command.folder, url);
   const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  const forgetSignals = onStopSignal(() => stop.abort());
   const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
   const { nowMs } = systemRuntime;
   const { maxBytes, logKeys, editions } = command;
@@ -73,7 +72,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const mirror = new Mirror({ folder, upstream, site, maxBytes, logKeys, editions, onTrusted, nowMs, pause });
   try {
     await mirror.open();
-    const server = await serve(command, mirror, folder.objects, log);
+    const edge = await serve(command, mirror, folder.objects, log);
     try {
       while (true) {
         const end = mirror.isForked ? 'forked' : await oneRound(mirror, log);
@@ -83,21 +82,20 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
             `see ${folder.path}/${FORK_FILE}; nothing is followed until that file is removed`,
           );
           // Readers keep the last good copy.
-          if (server !== null && !isOnce) await once(stop.signal, 'abort');
+          if (edge !== null && !isOnce) await once(stop.signal, 'abort');
         }
         if (isOnce || end === 'forked') return { end, document: mirror.document };
         await pause(everySeconds * 1000);
       }
     } finally {
-      server?.close();
-      server?.closeAllConnections();
+      await edge?.stop();
     }
   } catch (error) {
     if (stop.signal.aborted) return { end: mirror.isForked ? 'forked' : 'stopped', document: mirror.document };
     throw error;
   } finally {
     folder.close();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
+    forgetSignals();
   }
 }
 
@@ -122,9 +120,9 @@ async function serve(
   mirror: Mirror,
   objects: Pick<ObjectStore, 'get'>,
   log: Log,
-): Promise<Server | null> {
+): Promise<EdgeServer | null> {
   if (asked === null) return null;
-  const { server } = createEdgeServer({
+  const edge = createEdgeServer({
     objects,
     nowMs: systemRuntime.nowMs,
     isReady: () => mirror.isComplete,
@@ -138,7 +136,7 @@ async function serve(
     },
     report: log.fault,
   });
-  const { baseUrl: address } = await listen(server, asked);
+  const { baseUrl: address } = await listen(edge.server, asked);
   log.info('serving', { address, of: url.origin });
-  return server;
+  return edge;
 }

@@ -12,6 +12,7 @@ import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } fro
 import type { Service, StartProgress } from '../service.ts';
 import { StartError } from '../start-error.ts';
 import type { OperatorKeyFile } from '../write-api.ts';
+import { onStopSignal } from './stop-signals.ts';
 import { noteTerminal, openTerminal, type Terminal } from './terminal.ts';
 
 const number = new Intl.NumberFormat('en-GB');
@@ -158,19 +159,17 @@ ${logKeys === null ? '' : `  ${label('Log')}${logKeys.origin}, signed by ${shown
 ${commands('Write, as the operator or as a user (more at /docs/ of this address)', writes)}${commands('Read', reads)}`;
 }
 
-/** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on its own signal. */
-const SAME_SIGNAL_MS = 1_000;
+/** A stop that takes longer is announced, so that nobody takes it for a hang. */
+const SOON_MS = 500;
 
 /** The first signal ends the process cleanly, also during the start. A second signal ends it at once. */
 function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
-  let stoppingSinceMs: number | null = null;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
-    if (stoppingSinceMs !== null) {
-      if (performance.now() - stoppingSinceMs < SAME_SIGNAL_MS) return;
-      process.exit(signal === 'SIGINT' ? 130 : 143);
-    }
-    stoppingSinceMs = performance.now();
     terminal.clear();
+    setTimeout(
+      () => terminal.say('\n  Stopping: answers and a publication end first. Ctrl-C ends it at once.'),
+      SOON_MS,
+    );
     // The ledger is durable, and publishing may end at any point. So a start can be interrupted.
     await running?.stop();
     if (running !== null) forgetAddress(dataFolder);
@@ -178,12 +177,10 @@ function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
     if (format === 'json') log.info('stopped', { signal });
     process.exit(0);
   };
-  const onSignal = (signal: NodeJS.Signals) => {
+  onStopSignal((signal) => {
     stop(signal).catch((error: unknown) => {
       log.fault('stopping failed', error);
       process.exit(1);
     });
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  });
 }

@@ -55,7 +55,7 @@ export type EdgeCalls = {
   ping(): void;
   /** The delays of its event loop since the last call. Before the answer it tells what it has counted. */
   measure(): LoopDelays;
-  /** Closes the port and every connection. */
+  /** Closes the port, and each connection after the answer that is on its way. Takes `stopGraceMs` at most. */
   stop(): void;
 };
 

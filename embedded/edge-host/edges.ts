@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { createReception } from '../../storage/directory-uploads.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
+import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
 import { takeSharedPort } from '../listen.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
@@ -34,12 +35,13 @@ export interface Edges {
   serving(): number;
   /** Resolves if no edge can be started any more. */
   readonly lost: Promise<Error>;
-  /** Closes the port and every connection. */
+  /** Closes the port, and each connection after the answer that is on its way: see `EdgeServer.stop`. */
   stop(): Promise<void>;
 }
 
 /** For calls that an edge answers at once. */
 const DEADLINE_MS = 1_000;
+const STOP_DEADLINE_MS = DEFAULT_EDGE_LIMITS.stopGraceMs + DEADLINE_MS;
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 10_000;
 /** An edge that has served for this long has started well. */
@@ -148,8 +150,12 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   }
 
   /** Asks all edges. One that has gone, or does not answer in time, is left out. */
-  async function askAll<Name extends 'measure' | 'stop'>(name: Name, ...args: Parameters<EdgeCalls[Name]>) {
-    const asked = places.map(({ edge }) => edge.link.askWithin(DEADLINE_MS, name, ...args).catch(() => null));
+  async function askAll<Name extends 'measure' | 'stop'>(
+    deadlineMs: number,
+    name: Name,
+    ...args: Parameters<EdgeCalls[Name]>
+  ) {
+    const asked = places.map(({ edge }) => edge.link.askWithin(deadlineMs, name, ...args).catch(() => null));
     return await Promise.all(asked);
   }
 
@@ -206,7 +212,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
       await Promise.all(places.map(({ edge }) => edge.link.ask('purge', targets).catch(() => undefined)));
     },
     async measure() {
-      const measured = (await askAll('measure')).flatMap((delays) => (delays as LoopDelays | null) ?? []);
+      const measured = (await askAll(DEADLINE_MS, 'measure')).flatMap((delays) => (delays as LoopDelays | null) ?? []);
       const worst = new Map<string, number>();
       for (const [quantile, seconds] of measured) worst.set(quantile, Math.max(seconds, worst.get(quantile) ?? 0));
       return [...worst];
@@ -216,7 +222,7 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
     async stop() {
       isStopping = true;
       stopLooking();
-      if (settings !== null) await askAll('stop');
+      if (settings !== null) await askAll(STOP_DEADLINE_MS, 'stop');
       await Promise.all(places.map(({ edge }) => edge.spawned.end()));
       givePortBack();
     },

@@ -119,9 +119,8 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
       delays.reset();
       return measured;
     },
-    stop() {
-      edge?.server.close();
-      edge?.server.closeAllConnections();
+    async stop() {
+      await edge?.stop();
       tellCounts();
     },
   };

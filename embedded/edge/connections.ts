@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 export interface Connection {
+  /** The newest answer that is not wholly sent. */
+  newest: ServerResponse | null;
   /**
    * The newest answer that node:http held back for an earlier one. When it has been sent, all earlier ones have been
    * sent.
@@ -61,6 +63,7 @@ export function createConnections(): Connections {
     const known = connections.get(socket);
     if (known !== undefined) return known;
     const connection: Connection = {
+      newest: null,
       heldBack: null,
       receiving: null,
       owed: new Set(),
@@ -115,6 +118,14 @@ export function owe(
   });
   connection.owed.add(owed);
   if (isUnsafe) connection.owedToUnsafe = owed;
+}
+
+/** Says in the newest answer that it is the last one, if its head is not made yet. */
+export function endAfterNewest(connection: Connection): void {
+  const { newest } = connection;
+  if (newest === null || newest.headersSent) return;
+  newest.shouldKeepAlive = false;
+  connection.isFinished = true;
 }
 
 /**

@@ -43,12 +43,10 @@ export interface FastLaneOptions {
 }
 
 export interface FastLane {
-  /** Handles a new connection. */
+  /** Handles a new connection, which has its place. */
   take(socket: Socket): void;
   /** Closes connections that have gone quiet. To be called every `checkIntervalMs`. */
   check(): void;
-  closeIdle(): void;
-  closeAll(): void;
 }
 
 interface LaneConnection {
@@ -96,7 +94,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   function take(socket: Socket): void {
     const connection: LaneConnection = {
       socket,
-      place: places.take(socket),
+      place: places.of(socket) as ConnectionPlace,
       listeners: {
         data: (chunk: Buffer) => arrived(connection, chunk),
         end: () => {
@@ -210,6 +208,11 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       return;
     }
     if (connection.socket.destroyed) return;
+    // The edge stops: node:http says so in the answer.
+    if (!isReady() && !connection.hasEnded) {
+      leave(connection, chunk);
+      return;
+    }
     connection.place.openRequests = 0;
     const { status, fields, body } = reply;
     send(connection, headText(status, fields) + ends.at(nowMs()).text, asked.method === 'HEAD' ? '' : body);
@@ -292,17 +295,5 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     }
   }
 
-  return {
-    take,
-    check,
-    closeIdle: () => {
-      // As node:http has it, a connection without a request so far is not idle: its first request is on the way.
-      for (const { socket, place } of connections.values()) {
-        if (place.lastRequest > 0 && place.openRequests === 0) socket.destroy();
-      }
-    },
-    closeAll: () => {
-      for (const socket of connections.keys()) socket.destroy();
-    },
-  };
+  return { take, check };
 }

@@ -27,6 +27,8 @@ export interface EdgeLimits {
   readonly maxCacheBytes: number;
   /** For one read of the object store. */
   readonly originDeadlineMs: number;
+  /** For the answers that are on their way when the edge stops. */
+  readonly stopGraceMs: number;
 }
 
 export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
@@ -42,4 +44,6 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   maxHeaderCount: 100,
   maxCacheBytes: 128 * 1024 * 1024,
   originDeadlineMs: 5_000,
+  // Half of the ten seconds that `docker stop` gives: a running publication needs some, too.
+  stopGraceMs: 5_000,
 };

@@ -32,6 +32,26 @@ export class Places {
     return place;
   }
 
+  sockets(): Iterable<Duplex> {
+    return this.#places.keys();
+  }
+
+  /**
+   * Closes connections that have been answered, and whose answers the kernel has taken whole. One that has never asked
+   * is not idle: its first request is on the way.
+   */
+  closeIdle(): void {
+    for (const [socket, place] of this.#places) if (place.lastRequest > 0 && isQuiet(socket, place)) socket.destroy();
+  }
+
+  closeSilent(): void {
+    for (const [socket, place] of this.#places) if (place.lastRequest === 0 && isQuiet(socket, place)) socket.destroy();
+  }
+
+  closeAll(): void {
+    for (const socket of this.#places.keys()) socket.destroy();
+  }
+
   of(socket: Duplex): ConnectionPlace | undefined {
     return this.#places.get(socket);
   }
@@ -55,4 +75,8 @@ export class Places {
     }
     return quietest;
   }
+}
+
+function isQuiet(socket: Duplex, { openRequests }: ConnectionPlace): boolean {
+  return openRequests === 0 && socket.writableLength === 0;
 }

@@ -15,7 +15,7 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { type CacheUsage, createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
-import { answersBefore, type Connection, createConnections, isStillOwed, owe } from './connections.ts';
+import { answersBefore, type Connection, createConnections, endAfterNewest, isStillOwed, owe } from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { createFastLane, type FastLane } from './fast-lane.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
@@ -27,6 +27,7 @@ import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
 import { loadRouter } from './router-sandbox.ts';
+import { stopServer } from './stop.ts';
 
 export interface EdgeServerOptions {
   readonly objects: Pick<ObjectStore, 'get'>;
@@ -56,6 +57,11 @@ export interface EdgeServer {
   /** Drops objects with one of these cache tags from memory, or all objects. The next reader gets the stored object. */
   purge(targets: PurgeTargets): void;
   cacheUsage(): CacheUsage;
+  /**
+   * Listens no more, and ends each connection with the answer that is on its way. Answers that are not sent after
+   * `stopGraceMs` are cut off. Resolves when no connection is left.
+   */
+  stop(): Promise<void>;
 }
 
 /** Throws if the built router cannot be read. */
@@ -78,6 +84,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   const answer = createAnswer({ route, replies, health, isReady, wantsNewest, counts });
   const connections = createConnections();
   const places = new Places(limits.maxConnections);
+  let isStopping = false;
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
     const connection = connections.of(request.socket);
@@ -89,15 +96,20 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     if (place !== undefined) {
       places.asked(place);
       place.openRequests++;
-      response.once('close', () => place.openRequests--);
     }
+    connection.newest = response;
+    response.once('close', () => {
+      if (place !== undefined) place.openRequests--;
+      if (connection.newest === response) connection.newest = null;
+    });
     try {
       if (response.socket === null) connection.heldBack = response;
       const isTooDeep = connections.arrived(connection) >= limits.maxPipelined;
       const fault = framingFault(request, limits.maxHeaderCount);
       const diverted = fault === null ? divert(request) : null;
       const isBodyUnwanted = diverted === null && announcesBody(request);
-      if (fault !== null || isTooDeep || isBodyUnwanted || offersUpgrade(request)) response.shouldKeepAlive = false;
+      const isLast = isStopping || isTooDeep || fault !== null || isBodyUnwanted || offersUpgrade(request);
+      if (isLast) response.shouldKeepAlive = false;
       connection.isFinished = !response.shouldKeepAlive;
       if (fault !== null) {
         sendProblem(request, response, fault);
@@ -124,7 +136,8 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
   /** A request without an answer also takes memory until its connection is closed. */
   function ignore(socket: Duplex, connection: Connection): void {
-    if (connection.isCutOff) return;
+    // An edge that stops gives its answers a time of its own.
+    if (connection.isCutOff || isStopping) return;
     connection.isCutOff = true;
     cutOffSoon(socket);
   }
@@ -199,15 +212,28 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   server.on('checkExpectation', (request, response) => onRequest(request, response));
   server.on('connect', onConnect);
 
+  server.closeAllConnections = () => places.closeAll();
+  server.closeIdleConnections = () => places.closeIdle();
+
   if (options.fastLane ?? true) {
     putInFront(server, limits, (handOver) =>
       createFastLane({
-        ...{ route, cache, replies, counts, nowMs, limits, isReady, handOver },
+        ...{ route, cache, replies, counts, nowMs, limits, handOver },
+        // The last answers of connections are node:http's.
+        isReady: () => isReady() && !isStopping,
         isCacheControlRead: options.wantsNewest !== undefined,
         places,
         timedOut: (socket) => onClientError(requestTimeout(), socket),
       }),
     );
+  }
+
+  server.prependListener('connection', (socket) => places.take(socket));
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    for (const socket of places.sockets()) endAfterNewest(connections.of(socket));
+    await stopServer(server, places, limits.stopGraceMs);
   }
 
   function purge(targets: PurgeTargets): void {
@@ -217,12 +243,12 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return tags === null || (name !== null && tags.has(cacheTagOf(name)));
     });
   }
-  return { server, purge, cacheUsage: cache.usage };
+  return { server, purge, cacheUsage: cache.usage, stop };
 }
 
 /**
  * Has the lane handle new connections. node:http gets those that the lane hands over, by the listener that it has set for
- * all of them, and its way of closing connections closes those of the lane too.
+ * all of them.
  */
 function putInFront(
   server: Server,
@@ -235,15 +261,6 @@ function putInFront(
   const lane = create((socket) => Reflect.apply(listener, server, [socket]));
   server.removeAllListeners('connection');
   server.on('connection', lane.take);
-  const { closeAllConnections, closeIdleConnections } = server;
-  server.closeAllConnections = () => {
-    lane.closeAll();
-    closeAllConnections.call(server);
-  };
-  server.closeIdleConnections = () => {
-    lane.closeIdle();
-    closeIdleConnections.call(server);
-  };
   let checking: NodeJS.Timeout | undefined;
   server.on('listening', () => {
     checking = setInterval(lane.check, checkIntervalMs).unref();

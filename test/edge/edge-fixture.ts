@@ -67,6 +67,7 @@ export interface Edge {
   readonly port: number;
   readonly server: Server;
   readonly purge: EdgeServer['purge'];
+  readonly stop: EdgeServer['stop'];
   readonly objects: FaultyObjects;
   readonly clock: FakeClock;
   readonly reports: unknown[];
@@ -87,7 +88,7 @@ export async function startEdge(options: {
   const counts = new ReadCounts();
   const clock = new FakeClock();
   const reports: unknown[] = [];
-  const { server, purge } = createEdgeServer({
+  const { server, purge, stop } = createEdgeServer({
     objects,
     nowMs: () => clock.nowMs,
     health: options.health ?? (() => ({ healthy: true, body: { status: 'ok' } })),
@@ -104,10 +105,11 @@ export async function startEdge(options: {
   const { port } = server.address() as AddressInfo;
   async function close(): Promise<void> {
     server.closeAllConnections();
+    if (!server.listening) return;
     server.close();
     await once(server, 'close');
   }
-  return { port, server, purge, objects, clock, reports, counts, close };
+  return { port, server, purge, stop, objects, clock, reports, counts, close };
 }
 
 export interface Reply {

@@ -1,0 +1,28 @@
+/** The signals by which people and supervisors stop a command that serves. */
+
+/** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on its own signal. */
+const SAME_SIGNAL_MS = 1_000;
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+type StopSignal = (typeof SIGNALS)[number];
+
+/**
+ * The first signal is told to `stop`. A second one ends the process at once.
+ *
+ * @returns a function after which signals end the process again, as they do by default
+ */
+export function onStopSignal(stop: (signal: StopSignal) => void): () => void {
+  let sinceMs: number | null = null;
+  const onSignal = (signal: StopSignal): void => {
+    if (sinceMs === null) {
+      sinceMs = performance.now();
+      stop(signal);
+    } else if (performance.now() - sinceMs >= SAME_SIGNAL_MS) {
+      process.exit(signal === 'SIGINT' ? 130 : 143);
+    }
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  };
+}
