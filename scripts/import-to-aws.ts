@@ -21,7 +21,7 @@ import { readCommandLine, refuseArguments } from './command-line.ts';
 import { openProgress } from './progress.ts';
 
 const USAGE = `usage:
-  node scripts/import-to-aws.ts FOLDER --table TABLE --bucket BUCKET [--from NAME] [--endpoint URL]
+  npx node scripts/import-to-aws.ts FOLDER --table TABLE --bucket BUCKET [--from NAME] [--endpoint URL]
 
   FOLDER      the folder of \`tidemark backup\`; the newest backup in it, or the one that --from names
   --table     a new DynamoDB table, which nothing uses yet
