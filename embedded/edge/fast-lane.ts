@@ -10,10 +10,11 @@
  * credential and no file, and a connection of the lane has at most one request at a time.
  */
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ObjectCache } from './cache.ts';
 import { acceptedCodings, type Coding, codingAmong } from './encoding.ts';
 import { createHeadEnds } from './head-ends.ts';
-import type { EdgeLimits } from './limits.ts';
+import { checksIn, type EdgeLimits } from './limits.ts';
 import type { ObjectReplies } from './object-replies.ts';
 import type { ConnectionPlace, Places } from './places.ts';
 import { readPlainFields } from './plain-fields.ts';
@@ -38,15 +39,15 @@ export interface FastLaneOptions {
   /** Whether `Cache-Control` may change an answer: then such a request is not plain. */
   readonly isCacheControlRead: boolean;
   readonly places: Places;
-  /** Answers and closes a connection that sent nothing for `requestTimeoutMs`. */
-  readonly timedOut: (socket: Socket) => void;
 }
 
 export interface FastLane {
   /** Handles a new connection, which has its place. */
   take(socket: Socket): void;
-  /** Closes connections that have gone quiet. To be called every `checkIntervalMs`. */
+  /** Closes connections that are not used again. To be called every `checkIntervalMs`. */
   check(): void;
+  /** Lets a connection go that sends nothing. */
+  letGo(socket: Duplex): void;
 }
 
 interface LaneConnection {
@@ -80,15 +81,11 @@ const TARGET = /^\/[\w\-.~!$&'()*+,;=:@%/?]*$/;
 const NOTHING_ASKED: ObjectRequest = { method: 'GET', headers: {} };
 
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const { route, cache, replies, counts, nowMs, limits, isReady, handOver, timedOut, places } = options;
+  const { route, cache, replies, counts, nowMs, limits, isReady, handOver, places } = options;
   const rules = { maxHeaderCount: limits.maxHeaderCount, isCacheControlRead: options.isCacheControlRead };
-  const connections = new Map<Socket, LaneConnection>();
+  const connections = new Map<Duplex, LaneConnection>();
   const maxBytes = Math.min(MAX_REQUEST_BYTES, limits.maxHeaderBytes);
-  const checksUntil = (limitMs: number) => Math.ceil(limitMs / limits.checkIntervalMs);
-  // As for node:http, 0 is no limit.
-  const [requestChecks, keepAliveChecks] = [limits.requestTimeoutMs, limits.keepAliveTimeoutMs].map((limitMs) =>
-    limitMs === 0 ? Number.POSITIVE_INFINITY : checksUntil(limitMs),
-  ) as [number, number];
+  const keepAliveChecks = checksIn(limits.keepAliveTimeoutMs, limits);
   const ends = createHeadEnds(limits.keepAliveTimeoutMs);
 
   function take(socket: Socket): void {
@@ -122,7 +119,6 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   }
 
   function arrived(connection: LaneConnection, chunk: Buffer): void {
-    connection.quietChecks = 0;
     if (connection.place.openRequests > 0) {
       connection.waiting = chunk;
       connection.socket.pause();
@@ -138,6 +134,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       if (!readRequest(connection, chunk)) return false;
       connection.request = chunk;
     }
+    connection.quietChecks = 0;
     places.asked(connection.place);
     if (answerHit(connection)) return true;
     connection.place.openRequests = 1;
@@ -282,18 +279,19 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   function check(): void {
     for (const connection of connections.values()) {
       const { socket, place, request } = connection;
-      if (place.openRequests > 0) continue;
+      if (place.openRequests > 0 || request === null) continue;
       connection.quietChecks++;
-      if (connection.quietChecks <= (request === null ? requestChecks : keepAliveChecks)) continue;
-      if (request !== null) socket.destroy();
-      else {
-        release(connection);
-        // A reset would end the process without a listener.
-        socket.on('error', () => socket.destroy());
-        timedOut(socket);
-      }
+      if (connection.quietChecks > keepAliveChecks) socket.destroy();
     }
   }
 
-  return { take, check };
+  function letGo(socket: Duplex): void {
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
+    release(connection);
+    // A reset would end the process without a listener.
+    socket.on('error', () => socket.destroy());
+  }
+
+  return { take, check, letGo };
 }

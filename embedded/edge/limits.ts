@@ -47,3 +47,8 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   // Half of the ten seconds that `docker stop` gives: a running publication needs some, too.
   stopGraceMs: 5_000,
 };
+
+/** The number of checks in a time; 0 is no limit, as for node:http. */
+export function checksIn(limitMs: number, { checkIntervalMs }: Pick<EdgeLimits, 'checkIntervalMs'>): number {
+  return limitMs === 0 ? Number.POSITIVE_INFINITY : Math.ceil(limitMs / checkIntervalMs);
+}

@@ -2,6 +2,7 @@
  * The connections of the edge, and which of them ends when there are too many. A reader who comes late is served, however
  * many others only hold a connection.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Of one connection. */
@@ -10,6 +11,10 @@ export interface ConnectionPlace {
   lastRequest: number;
   /** Requests that are not answered. While there are any, the connection is not closed for another one. */
   openRequests: number;
+  /** Its first request, if it has a body. */
+  firstBody: IncomingMessage | null;
+  /** {@link Places.late} since its opening, until a whole request has come. */
+  checks: number;
 }
 
 export class Places {
@@ -25,7 +30,7 @@ export class Places {
 
   /** A new connection. If it is the last one that is allowed, another one is closed, so that the next one has a place. */
   take(socket: Duplex): ConnectionPlace {
-    const place = { lastRequest: 0, openRequests: 0 };
+    const place = { lastRequest: 0, openRequests: 0, firstBody: null, checks: 0 };
     if (this.#places.size + 1 >= this.#max) this.#quietest()?.destroy();
     this.#places.set(socket, place);
     socket.once('close', () => this.#places.delete(socket));
@@ -46,6 +51,19 @@ export class Places {
 
   closeSilent(): void {
     for (const [socket, place] of this.#places) if (place.lastRequest === 0 && isQuiet(socket, place)) socket.destroy();
+  }
+
+  /**
+   * Counts a check, and gives each connection once that sent no whole request in `limit` of them. node:http would count
+   * anew from the first byte.
+   */
+  late(limit: number): readonly Duplex[] {
+    const late: Duplex[] = [];
+    for (const [socket, place] of this.#places) {
+      if (hasAsked(place) || ++place.checks !== limit + 1) continue;
+      late.push(socket);
+    }
+    return late;
   }
 
   closeAll(): void {
@@ -75,6 +93,11 @@ export class Places {
     }
     return quietest;
   }
+}
+
+/** Whether a whole request has come on it. */
+function hasAsked({ lastRequest, firstBody }: ConnectionPlace): boolean {
+  return lastRequest > 0 && firstBody?.complete !== false;
 }
 
 function isQuiet(socket: Duplex, { openRequests }: ConnectionPlace): boolean {

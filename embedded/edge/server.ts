@@ -20,7 +20,7 @@ import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { createFastLane, type FastLane } from './fast-lane.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
 import { createLaterVersions } from './later-version.ts';
-import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
+import { checksIn, DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { createObjectReplies } from './object-replies.ts';
 import { Places } from './places.ts';
 import { ReadCounts } from './read-counts.ts';
@@ -94,6 +94,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     }
     const place = places.of(request.socket);
     if (place !== undefined) {
+      if (place.lastRequest === 0 && announcesBody(request)) place.firstBody = request;
       places.asked(place);
       place.openRequests++;
     }
@@ -215,20 +216,34 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   server.closeAllConnections = () => places.closeAll();
   server.closeIdleConnections = () => places.closeIdle();
 
-  if (options.fastLane ?? true) {
-    putInFront(server, limits, (handOver) =>
-      createFastLane({
-        ...{ route, cache, replies, counts, nowMs, limits, handOver },
-        // The last answers of connections are node:http's.
-        isReady: () => isReady() && !isStopping,
-        isCacheControlRead: options.wantsNewest !== undefined,
-        places,
-        timedOut: (socket) => onClientError(requestTimeout(), socket),
-      }),
-    );
-  }
+  const lane =
+    options.fastLane === false
+      ? null
+      : putInFront(server, (handOver) =>
+          createFastLane({
+            ...{ route, cache, replies, counts, nowMs, limits, handOver },
+            // The last answers of connections are node:http's.
+            isReady: () => isReady() && !isStopping,
+            isCacheControlRead: options.wantsNewest !== undefined,
+            places,
+          }),
+        );
 
   server.prependListener('connection', (socket) => places.take(socket));
+  const requestChecks = checksIn(limits.requestTimeoutMs, limits);
+
+  function check(): void {
+    lane?.check();
+    for (const socket of places.late(requestChecks)) {
+      lane?.letGo(socket);
+      onClientError(requestTimeout(), socket);
+    }
+  }
+  let checking: NodeJS.Timeout | undefined;
+  server.on('listening', () => {
+    checking = setInterval(check, limits.checkIntervalMs).unref();
+  });
+  server.on('close', () => clearInterval(checking));
 
   async function stop(): Promise<void> {
     isStopping = true;
@@ -248,22 +263,14 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
 /**
  * Has the lane handle new connections. node:http gets those that the lane hands over, by the listener that it has set for
- * all of them.
+ * all of them. Null: it cannot, and node:http handles all connections.
  */
-function putInFront(
-  server: Server,
-  { checkIntervalMs }: EdgeLimits,
-  create: (handOver: (socket: Socket) => void) => FastLane,
-): void {
+function putInFront(server: Server, create: (handOver: (socket: Socket) => void) => FastLane): FastLane | null {
   const [listener, ...more] = server.listeners('connection');
-  // So it is in Node 24 (a test says so). If a later one does it differently, node:http handles all connections.
-  if (listener === undefined || more.length > 0) return;
+  // So it is in Node 24 (a test says so).
+  if (listener === undefined || more.length > 0) return null;
   const lane = create((socket) => Reflect.apply(listener, server, [socket]));
   server.removeAllListeners('connection');
   server.on('connection', lane.take);
-  let checking: NodeJS.Timeout | undefined;
-  server.on('listening', () => {
-    checking = setInterval(lane.check, checkIntervalMs).unref();
-  });
-  server.on('close', () => clearInterval(checking));
+  return lane;
 }

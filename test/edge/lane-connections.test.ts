@@ -231,6 +231,33 @@ describe.each([
     expect((await ask(edge, '/healthz')).status).toBe(200);
   });
 
+  test.each(['G', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf'])(
+    'the time of a first request counts from the opening, also if %j comes late',
+    async (bytes) => {
+      const edge = await start({ requestTimeoutMs: 2_000, checkIntervalMs: 25 });
+      const late = await connectTo(edge);
+      await setTimeout(1_000);
+      const later = await connectTo(edge);
+      await setTimeout(500);
+      await late.send(bytes);
+      await later.waitFor(() => late.text !== '' || later.text !== '', FOREVER_MS);
+      expect([late.text !== '', later.text]).toEqual([true, '']);
+    },
+  );
+
+  test('the time of a second request counts from its first byte, also if the first one came late', async () => {
+    const edge = await start({ requestTimeoutMs: 2_000, checkIntervalMs: 25 });
+    const client = await connectTo(edge);
+    await setTimeout(1_500);
+    await client.send(get(GOLD_URL, 'Cookie: \x80\r\n'));
+    await client.waitFor(() => client.text.endsWith(BODY));
+    await client.send(get(GOLD_URL).slice(0, 9));
+    await setTimeout(1_000);
+    await client.send(get(GOLD_URL).slice(9));
+    await client.waitFor(() => client.text.split(BODY).length === 3);
+    expect(client.text.split(BODY)).toHaveLength(3);
+  });
+
   test('a connection that is used goes on beyond all time limits of a request', async () => {
     const edge = await start({ requestTimeoutMs: 300, checkIntervalMs: 20 });
     const client = await connectTo(edge);
