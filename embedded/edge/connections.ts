@@ -16,6 +16,12 @@ export interface Connection {
   readonly owed: Set<Promise<void>>;
   /** The newest of them that belongs to a request with an unsafe method. */
   owedToUnsafe: Promise<void> | null;
+  /** Bytes of its reads' answers that the kernel has not taken. */
+  unsentBytes: number;
+  /** A further read begins when this resolves. Null: at once. */
+  readsHeld: Promise<void> | null;
+  /** Called when there is room for the answer to a further read. */
+  onRoom: (() => void) | null;
   /** Requests of the current turn, and earlier ones that were still open when the turn began. */
   pipelined: number;
   /** The turn of the event loop in which its newest request came. */
@@ -68,6 +74,9 @@ export function createConnections(): Connections {
       receiving: null,
       owed: new Set(),
       owedToUnsafe: null,
+      unsentBytes: 0,
+      readsHeld: null,
+      onRoom: null,
       pipelined: 0,
       turn,
       isFinished: false,
@@ -97,11 +106,50 @@ export function createConnections(): Connections {
 /**
  * The answers that a request must wait for; null if it need not wait. Requests of a pipeline run side by side only
  * while all their methods are safe (RFC 9112, section 9.3.2). An unsafe request waits for all before it, and all after
- * it wait for it. So a client reads its own writes.
+ * it wait for it. So a client reads its own writes. Reads of public objects wait for room, too: {@link makeRoom}.
  */
-export function answersBefore(connection: Connection, isUnsafe: boolean): Promise<unknown> | null {
-  if (!isUnsafe) return connection.owedToUnsafe;
+export function answersBefore(connection: Connection, isUnsafe: boolean, isRead: boolean): Promise<unknown> | null {
+  const { owedToUnsafe, readsHeld } = connection;
+  if (isRead && readsHeld !== null) return Promise.all([owedToUnsafe, readsHeld]);
+  if (!isUnsafe) return owedToUnsafe;
   return connection.owed.size === 0 ? null : Promise.all(connection.owed);
+}
+
+/**
+ * Has further reads of a connection wait, so that it holds one answer beyond `maxUnsentBytes` at most, whatever it has
+ * asked for in one packet. A body is shared with others only while it is in the cache.
+ *
+ * @param answered when the answer to this read was handed over; null: it was
+ */
+export function makeRoom(
+  connection: Connection,
+  response: ServerResponse,
+  answered: Promise<void> | null,
+  maxUnsentBytes: number,
+): void {
+  const room = () => sent(connection, response, maxUnsentBytes);
+  const waits = answered === null ? room() : answered.then(room);
+  if (waits === null) return;
+  const held = waits.then(() => {
+    if (connection.readsHeld === held) connection.readsHeld = null;
+  });
+  connection.readsHeld = held;
+}
+
+/** Null: there is room already. Never settles if the connection is closed before. */
+function sent(connection: Connection, response: ServerResponse, maxUnsentBytes: number): Promise<void> | null {
+  // Also of an answer that node:http holds back for an earlier one.
+  const bytes = response.writableLength;
+  if (bytes === 0) return null;
+  connection.unsentBytes += bytes;
+  response.once('close', () => {
+    connection.unsentBytes -= bytes;
+    if (connection.unsentBytes < maxUnsentBytes) connection.onRoom?.();
+  });
+  if (connection.unsentBytes < maxUnsentBytes) return null;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  connection.onRoom = resolve;
+  return promise;
 }
 
 /** Remembers an answer until it has been handed over. `answered` must not reject. */

@@ -18,6 +18,8 @@ export interface EdgeLimits {
   readonly keepAliveTimeoutMs: number;
   /** Open requests of one connection at once. The request that reaches this limit is the connection's last. */
   readonly maxPipelined: number;
+  /** Of answers of one connection that the kernel has not taken. While there are more, its further reads wait. */
+  readonly maxUnsentBytes: number;
   /** With the last one, the connection ends that was quiet for longest (places.ts). If all are being answered, a further one is closed. */
   readonly maxConnections: number;
   /** Request line and header fields together. */
@@ -38,7 +40,9 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   // Longer than a minute, which is the usual polling interval and the usual idle limit of load balancers. So the other
   // side closes first, and no request meets a closing socket.
   keepAliveTimeoutMs: 65_000,
-  maxPipelined: 32,
+  // More than the sixteen of the load generators that pipeline. Each that waits takes 4 KB.
+  maxPipelined: 20,
+  maxUnsentBytes: 64 * 1024,
   maxConnections: 4_096,
   maxHeaderBytes: 16_384,
   maxHeaderCount: 100,

@@ -15,7 +15,15 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { type CacheUsage, createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
-import { answersBefore, type Connection, createConnections, endAfterNewest, isStillOwed, owe } from './connections.ts';
+import {
+  answersBefore,
+  type Connection,
+  createConnections,
+  endAfterNewest,
+  isStillOwed,
+  makeRoom,
+  owe,
+} from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { createFastLane, type FastLane } from './fast-lane.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
@@ -120,15 +128,17 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       if (diverted !== null && expectsContinue) continueWhenRead(request, response);
       const begin = diverted ?? answer;
       const isUnsafe = diverted !== null && !isSafe(request);
-      const before = answersBefore(connection, isUnsafe);
+      const isRead = diverted === null;
+      const before = answersBefore(connection, isUnsafe, isRead);
       const later =
         before === null
           ? begin(request, response)
           : before.then(async () => {
               if (isStillOwed(connection, request, response)) await begin(request, response);
             });
-      if (later === null) return;
-      const answered = later.catch((error: unknown) => fail(request, response, error));
+      const answered = later?.catch((error: unknown) => fail(request, response, error)) ?? null;
+      if (isRead) makeRoom(connection, response, answered, limits.maxUnsentBytes);
+      if (answered === null) return;
       owe(connection, answered, response, isUnsafe);
     } catch (error) {
       fail(request, response, error);

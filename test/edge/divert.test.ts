@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Divert, DivertedHandler } from '../../embedded/edge/divert.ts';
-import type { EdgeLimits } from '../../embedded/edge/limits.ts';
+import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from '../../embedded/edge/limits.ts';
 import { converse, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
@@ -174,9 +174,12 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
   });
 
   describe('pipelines', () => {
-    test('of 40 writes in a packet 32 are answered', async () => {
+    test('of 40 writes in a packet as many are answered as may be open', async () => {
       const all = replies(await converse(edge, post('echo', 'abc').repeat(40)));
-      expect(all.map(({ headers }) => headers.connection)).toEqual([...Array(31).fill('keep-alive'), 'close']);
+      expect(all.map(({ headers }) => headers.connection)).toEqual([
+        ...Array(DEFAULT_EDGE_LIMITS.maxPipelined - 1).fill('keep-alive'),
+        'close',
+      ]);
     });
 
     test('a connection has no limit on its requests', async () => {
@@ -186,8 +189,8 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
         text += chunk;
       });
       for (let round = 1; round <= 5; round++) {
-        socket.write(post('echo', 'abc').repeat(20) + post('unread', 'abc'));
-        while (replies(text).length < round * 21 || !text.endsWith('unread')) await once(socket, 'data');
+        socket.write(post('echo', 'abc').repeat(15) + post('unread', 'abc'));
+        while (replies(text).length < round * 16 || !text.endsWith('unread')) await once(socket, 'data');
       }
       expect(text).not.toContain('Connection: close');
       socket.destroy();

@@ -6,9 +6,11 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Divert, DivertedHandler } from '../../embedded/edge/divert.ts';
-import type { EdgeLimits } from '../../embedded/edge/limits.ts';
+import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from '../../embedded/edge/limits.ts';
 import { converse, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
 
+/** Open requests of one connection. */
+const MOST = DEFAULT_EDGE_LIMITS.maxPipelined;
 const GOLD_URL = '/api/v1/markets/gold-usd';
 const BODY = '{"slug":"gold-usd"}';
 const H = 'Host: localhost\r\n';
@@ -230,15 +232,15 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
   });
 
   describe('the bounds hold for what waits', () => {
-    test('of 40 writes in a packet 32 are made, one by one', async () => {
+    test('of 40 writes in a packet as many are made as may be open, one by one', async () => {
       const bytes = Array.from({ length: 40 }, (_, index) => post('/list', `${index}`)).join('');
-      const first = Array.from({ length: 32 }, (_, index) => `${index}`);
+      const first = Array.from({ length: MOST }, (_, index) => `${index}`);
       expect(told(await converse(edge, bytes))).toEqual(first.map((text) => [201, text]));
       expect(begun).toEqual(first.map((_, index) => `POST ${first.slice(0, index).join()}`));
       expect(list).toEqual(first);
     });
 
-    test('of 40 reads in several packets 32 are answered while all wait for a write', async () => {
+    test('of 40 reads in several packets as many are answered as may be open, while all wait for a write', async () => {
       const openGate = shutGate('POST');
       const { socket, text } = openSocket(edge);
       socket.write(post('/list', 'a'));
@@ -248,15 +250,56 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
       }
       openGate();
       await once(socket, 'close');
-      expect(told(text())).toEqual([[201, 'a'], ...Array(31).fill([200, 'a'])]);
+      expect(told(text())).toEqual([[201, 'a'], ...Array(MOST - 1).fill([200, 'a'])]);
     });
 
-    test('32 in hand, answered, make room for others', async () => {
+    test('nearly as many as may be open, answered, make room for others', async () => {
       const { socket, text } = openSocket(edge);
       for (let round = 1; round <= 3; round++) {
-        socket.write(post('/list', 'a').repeat(30));
-        await until(() => told(text()).length === round * 30);
+        socket.write(post('/list', 'a').repeat(MOST - 2));
+        await until(() => told(text()).length === round * (MOST - 2));
       }
+      socket.destroy();
+    });
+
+    test('a client that asks for large bodies in one packet and reads none has the store read one at a time', async () => {
+      const bytes = 5_000_000;
+      const slugs = Array.from({ length: MOST - 1 }, (_, index) => `large-${index}`);
+      for (const slug of slugs) edge.objects.put({ kind: 'market', slug }, slug.padEnd(bytes, '.'));
+      const accepted = once(edge.server, 'connection');
+      const { socket, text } = openSocket(edge);
+      const [connection] = (await accepted) as [Socket];
+      socket.pause();
+      socket.write(slugs.map((slug) => get(`/api/v1/markets/${slug}`)).join(''));
+      // The kernel has some of it, and takes no more.
+      await until(() => connection.writableLength > 0);
+      await settle();
+      const taken = connection.bytesWritten - connection.writableLength;
+      const read = edge.objects.reads.length * bytes;
+      expect(read - taken).toBeLessThanOrEqual(bytes + DEFAULT_EDGE_LIMITS.maxUnsentBytes);
+      socket.resume();
+      await until(() => text().length > slugs.length * bytes);
+      expect(told(text()).map(([status, body]) => [status, body.replaceAll('.', '')])).toEqual(
+        slugs.map((slug) => [200, slug]),
+      );
+      socket.destroy();
+    });
+
+    test('so it is with bodies that are in memory: few answers are made for a client that does not read', async () => {
+      edge.objects.put({ kind: 'snapshot' }, 'x'.repeat(5_000_000));
+      await converse(edge, get('/api/v1/snapshot', CLOSE));
+      const accepted = once(edge.server, 'connection');
+      const { socket, text } = openSocket(edge);
+      const [connection] = (await accepted) as [Socket];
+      socket.pause();
+      const answered = edge.counts.classes[2] as number;
+      socket.write(get('/api/v1/snapshot').repeat(MOST - 1));
+      await until(() => connection.writableLength > 0);
+      await settle();
+      expect((edge.counts.classes[2] as number) - answered).toBeLessThanOrEqual(3);
+      socket.resume();
+      await until(() => text().length > (MOST - 1) * 5_000_000);
+      expect(told(text()).map(([status]) => status)).toEqual(Array(MOST - 1).fill(200));
       socket.destroy();
     });
 

@@ -1,6 +1,7 @@
 /** Readers who ask for much and read next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MARKETS_URL, OPENAPI_URL } from '../../contract/routes.ts';
+import { DEFAULT_EDGE_LIMITS } from '../../embedded/edge/limits.ts';
 import { openConnections } from './connections.ts';
 import { openConnection } from './exchange.ts';
 import { runWithFaults } from './faulted-run.ts';
@@ -11,13 +12,13 @@ import type { Scenario, Trial } from './trial.ts';
 
 const READERS = 300;
 /** In one packet, as many as one connection may have open: together some megabytes, more than the kernel's buffers. */
-const ASKED_EACH = 31;
+const ASKED_EACH = DEFAULT_EDGE_LIMITS.maxPipelined - 1;
 const REQUESTS = `GET ${OPENAPI_URL} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: identity\r\n\r\n`.repeat(ASKED_EACH);
 /**
- * Bodies are kept once for all readers. Each request that waits takes some 16 KB of memory, so a connection with 31 of them
- * takes half a megabyte, and not the 13 megabytes that it has asked for.
+ * Bodies in memory are kept once for all readers. Each request that waits takes 4 KB, and garbage as much again. So a
+ * connection takes less than a fifth of a megabyte, and not the eight megabytes that it has asked for.
  */
-const BYTES_EACH_AT_MOST = 768 * 1024;
+const BYTES_EACH_AT_MOST = 256 * 1024;
 /** Twice the limit on idle connections, and a slow machine. */
 const CUT_OFF_WITHIN_MS = 90_000;
 
