@@ -44,6 +44,19 @@ it('is good to look at, wide and narrow, light and dark', async () => {
   expect(complaints).toEqual([]);
 });
 
+it('gives the names of markets room at every width', async () => {
+  const { page } = await openPage(browser);
+  await page.goto('/');
+  await shown(page);
+  const narrow: number[] = [];
+  for (let width = 660; width <= 1_920; width += 20) {
+    await page.setViewportSize({ width, height: 700 });
+    const box = await page.locator('.explorer-table tbody .of-name').first().boundingBox();
+    if ((box?.width ?? 0) < 10 * 16) narrow.push(width);
+  }
+  expect(narrow).toEqual([]);
+});
+
 it('is used by keyboard: filter, sort, share, and go back to everything', async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto('/');
