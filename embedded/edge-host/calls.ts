@@ -4,6 +4,7 @@ import type { Handled } from '../../lambdas/pipeline/handle.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { CountedReads } from '../edge/read-counts.ts';
+import type { ProcessUsage } from '../process-usage.ts';
 import type { Proxies } from '../sender.ts';
 
 /** Where an edge listens, and the folders that it shares with the core. */
@@ -39,6 +40,13 @@ export interface WriteTerms {
 /** By quantile, in seconds. */
 export type LoopDelays = readonly (readonly [quantile: string, seconds: number])[];
 
+export interface EdgeMeasures {
+  /** The delays of its event loop since the last call. */
+  readonly delays: LoopDelays;
+  /** Null for a thread: it is in those of the core. */
+  readonly usage: ProcessUsage | null;
+}
+
 /** What the core asks of an edge. */
 export type EdgeCalls = {
   /** Binds the port. Every request is answered 503 until `ready`. @throws StartError if it cannot be bound */
@@ -53,8 +61,8 @@ export type EdgeCalls = {
   receiveBody(write: number, actor: string, maxBytes: number): Promise<Uint8Array>;
   /** Says that its event loop turns. */
   ping(): void;
-  /** The delays of its event loop since the last call. Before the answer it tells what it has counted. */
-  measure(): LoopDelays;
+  /** Before the answer it tells what it has counted. */
+  measure(): EdgeMeasures;
   /** Closes the port, and each connection after the answer that is on its way. Takes `stopGraceMs` at most. */
   stop(): void;
 };

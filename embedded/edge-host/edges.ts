@@ -9,13 +9,31 @@ import { systemRuntime } from '../../storage/runtime.ts';
 import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
 import { takeSharedPort } from '../listen.ts';
 import type { Log } from '../log.ts';
+import type { ProcessUsage } from '../process-usage.ts';
 import { StartError } from '../start-error.ts';
-import type { EdgeCalls, EdgeSettings, Listening, LoopDelays } from './calls.ts';
+import type { EdgeCalls, EdgeMeasures, EdgeSettings, Listening, LoopDelays } from './calls.ts';
 import { type CoreDuties, linkToEdge, type WriteDuties } from './core-side.ts';
 import { type Link, LinkGone } from './link.ts';
 import { type Spawned, spawnProcess, spawnThread } from './spawn.ts';
 
 export type EdgesSettings = Omit<EdgeSettings, 'isShared' | 'name'>;
+
+export interface EdgesMeasures {
+  /** The worst of their event loops since the last call. */
+  readonly delays: LoopDelays;
+  /** Of each edge that is a process. */
+  readonly processes: readonly PlaceUsage[];
+}
+
+/** Of the process at one place, and of those before it. */
+export interface PlaceUsage {
+  /** E.g. `edge-1`. */
+  readonly name: string;
+  /** Null: it does not answer now. */
+  readonly usage: ProcessUsage | null;
+  /** Never falls, also when a new process takes the place. */
+  readonly cpuSeconds: number;
+}
 
 export interface Edges {
   /**
@@ -29,8 +47,8 @@ export interface Edges {
   ready(duties: WriteDuties): Promise<void>;
   /** Resolves when all edges have dropped the objects from memory. That takes 20 s if one hangs. */
   purge(targets: PurgeTargets): Promise<void>;
-  /** Brings the counts up to date, and gives the worst delays of their event loops since the last call. */
-  measure(): Promise<LoopDelays>;
+  /** Brings the counts up to date. */
+  measure(): Promise<EdgesMeasures>;
   /** How many answer requests. */
   serving(): number;
   /** Resolves if no edge can be started any more. */
@@ -69,6 +87,10 @@ interface Place {
   failures: number;
   /** Times that it was asked, and did not answer, in a row. */
   missed: number;
+  /** As its process, of this edge, has told last. */
+  cpuSeconds: number;
+  /** Of the processes before it. */
+  endedCpuSeconds: number;
 }
 
 /** Of the machine; tests have their own. */
@@ -109,7 +131,16 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   }
 
   const places = Array.from({ length: count }, (_, index): Place => {
-    return { number: index + 1, edge: newEdge(index + 1), isOpen: false, openedAtMs: 0, failures: 0, missed: 0 };
+    return {
+      number: index + 1,
+      edge: newEdge(index + 1),
+      isOpen: false,
+      openedAtMs: 0,
+      failures: 0,
+      missed: 0,
+      cpuSeconds: 0,
+      endedCpuSeconds: 0,
+    };
   });
 
   async function openOne(place: Place): Promise<Listening> {
@@ -126,6 +157,8 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
   async function startAgain(place: Place, why: string): Promise<void> {
     const isSound = place.isOpen && nowMs() - place.openedAtMs > SOUND_AFTER_MS;
     place.isOpen = false;
+    place.endedCpuSeconds += place.cpuSeconds;
+    place.cpuSeconds = 0;
     endedBecause = why;
     // Before the port is bound, its end is a fault of the start: see `open`.
     if (isStopping || settings === null || settings.port === 0) return;
@@ -212,10 +245,19 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
       await Promise.all(places.map(({ edge }) => edge.link.ask('purge', targets).catch(() => undefined)));
     },
     async measure() {
-      const measured = (await askAll(DEADLINE_MS, 'measure')).flatMap((delays) => (delays as LoopDelays | null) ?? []);
+      const asked = places.map(({ edge }) => edge);
+      const measured = (await askAll(DEADLINE_MS, 'measure')) as (EdgeMeasures | null)[];
       const worst = new Map<string, number>();
-      for (const [quantile, seconds] of measured) worst.set(quantile, Math.max(seconds, worst.get(quantile) ?? 0));
-      return [...worst];
+      for (const [quantile, seconds] of measured.flatMap((one) => one?.delays ?? [])) {
+        worst.set(quantile, Math.max(seconds, worst.get(quantile) ?? 0));
+      }
+      const processes = places.map((place, index) => {
+        // Another one may have its place by now.
+        const usage = place.edge === asked[index] && place.isOpen ? (measured[index]?.usage ?? null) : null;
+        if (usage !== null) place.cpuSeconds = usage.cpuSeconds;
+        return { name: `edge-${place.number}`, usage, cpuSeconds: place.endedCpuSeconds + place.cpuSeconds };
+      });
+      return { delays: [...worst], processes: count === 1 ? [] : processes };
     },
     serving: () => places.filter(({ isOpen }) => isOpen).length,
     lost: lost.promise,

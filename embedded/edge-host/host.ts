@@ -14,6 +14,7 @@ import type { Divert } from '../edge/divert.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
 import { listen } from '../listen.ts';
+import { processUsage } from '../process-usage.ts';
 import { createSenders } from '../sender.ts';
 import { type AnswerWrite, createWriteServer, type ReadBody } from '../write-server.ts';
 import type { CoreCalls, EdgeCalls, EdgeSettings, Listening, WriteTerms } from './calls.ts';
@@ -117,7 +118,7 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
       tellCounts();
       const measured = loopDelays(delays);
       delays.reset();
-      return measured;
+      return { delays: measured, usage: settings?.isShared === true ? processUsage() : null };
     },
     async stop() {
       await edge?.stop();

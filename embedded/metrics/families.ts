@@ -1,6 +1,8 @@
 /** The metrics of the embedded server, from what it knows. docs/operations.md lists them. */
 import { CACHE_STATUSES, type ReadCounts } from '../edge/read-counts.ts';
 import type { LoopDelays } from '../edge-host/calls.ts';
+import type { PlaceUsage } from '../edge-host/edges.ts';
+import type { ProcessUsage } from '../process-usage.ts';
 import type { SourceHealth } from '../source-health.ts';
 import type { Family, Sample } from './open-metrics.ts';
 import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
@@ -34,13 +36,8 @@ export interface Measured {
   readonly oldestExpectedMs: number | null;
   /** Milliseconds since the epoch; null: no backup is known. */
   readonly lastBackupMs: number | null;
-  readonly process: ProcessState;
-}
-
-export interface ProcessState {
-  readonly startedAtMs: number;
-  readonly residentBytes: number;
-  readonly cpuSeconds: number;
+  /** The first one, and those of edges. */
+  readonly processes: readonly PlaceUsage[];
   /** The delays of each event loop since the last look. */
   readonly loopDelays: readonly (readonly [loop: 'readers' | 'core', delays: LoopDelays])[];
 }
@@ -55,7 +52,8 @@ export function familiesOf({
   freeBytes,
   oldestExpectedMs,
   lastBackupMs,
-  process,
+  processes,
+  loopDelays,
 }: Measured): Family[] {
   const {
     status,
@@ -155,7 +153,16 @@ export function familiesOf({
       ...gauge('tidemark_storage_free_bytes', 'Free on the disk of the data folder.', [{ value: freeBytes }]),
       unit: 'bytes',
     },
-    ...processFamilies(process),
+    ...processFamilies(processes),
+    {
+      name: 'tidemark_event_loop_delay_seconds',
+      type: 'summary',
+      unit: 'seconds',
+      help: 'How late the event loops run, since the last scrape: that of public reads (the worst of several), and that of all else.',
+      samples: loopDelays.flatMap(([loop, delays]) =>
+        delays.map(([quantile, value]) => ({ labels: { loop, quantile }, value })),
+      ),
+    },
   ];
 }
 
@@ -185,27 +192,34 @@ function sourceFamilies(sources: readonly SourceHealth[]): Family[] {
   ];
 }
 
-function processFamilies({ startedAtMs, residentBytes, cpuSeconds, loopDelays }: ProcessState): Family[] {
+function processFamilies(processes: readonly PlaceUsage[]): Family[] {
+  const labels = (process: string) => ({ labels: { process } });
+  const running = (measure: (usage: ProcessUsage) => number) =>
+    processes.flatMap(({ name, usage }) => (usage === null ? [] : [{ ...labels(name), value: measure(usage) }]));
   return [
     {
-      ...gauge('process_start_time_seconds', 'When the process started, since the epoch.', [
-        { value: startedAtMs / 1000 },
-      ]),
+      ...gauge(
+        'process_start_time_seconds',
+        'When each process started, since the epoch.',
+        running(({ startedAtMs }) => startedAtMs / 1000),
+      ),
       unit: 'seconds',
     },
     {
-      ...gauge('process_resident_memory_bytes', 'Memory of the process.', [{ value: residentBytes }]),
+      ...gauge(
+        'process_resident_memory_bytes',
+        'Memory of each process.',
+        running(({ residentBytes }) => residentBytes),
+      ),
       unit: 'bytes',
     },
-    { ...counter('process_cpu_seconds', 'CPU time of the process.', [{ value: cpuSeconds }]), unit: 'seconds' },
     {
-      name: 'tidemark_event_loop_delay_seconds',
-      type: 'summary',
-      unit: 'seconds',
-      help: 'How late the event loops run, since the last scrape: that of public reads (the worst of several), and that of all else.',
-      samples: loopDelays.flatMap(([loop, delays]) =>
-        delays.map(([quantile, value]) => ({ labels: { loop, quantile }, value })),
+      ...counter(
+        'process_cpu_seconds',
+        'CPU time of each process, and of those before it in its place.',
+        processes.map(({ name, cpuSeconds }) => ({ ...labels(name), value: cpuSeconds })),
       ),
+      unit: 'seconds',
     },
   ];
 }

@@ -13,9 +13,10 @@ import type { ReadCounts } from '../edge/read-counts.ts';
 import type { Edges } from '../edge-host/edges.ts';
 import { loopDelays } from '../edge-host/loop-delays.ts';
 import type { Log } from '../log.ts';
+import { processUsage } from '../process-usage.ts';
 import type { SourceHealth } from '../source-health.ts';
 import { StartError } from '../start-error.ts';
-import { familiesOf, type MeasuredHealth, type ProcessState } from './families.ts';
+import { familiesOf, type MeasuredHealth } from './families.ts';
 import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
 import { freeBytes, measureStorage, type StorageSizes } from './storage-sizes.ts';
 import type { WriteCounts } from './write-counts.ts';
@@ -72,10 +73,10 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   async function text(): Promise<string> {
     const { health, reads, edges, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
-    const process = processState([
-      ['readers', await edges.measure()],
-      ['core', loopDelays(delays)],
-    ]);
+    const readers = await edges.measure();
+    const usage = processUsage();
+    const processes = [{ name: 'core', usage, cpuSeconds: usage.cpuSeconds }, ...readers.processes];
+    const core = loopDelays(delays);
     delays.reset();
     return openMetricsText(
       familiesOf({
@@ -88,7 +89,11 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
         freeBytes: await freeBytes(dataFolder),
         oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
         lastBackupMs: lastBackupMs(dataFolder),
-        process,
+        processes,
+        loopDelays: [
+          ['readers', readers.delays],
+          ['core', core],
+        ],
       }),
     );
   }
@@ -137,16 +142,6 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
 function send(response: ServerResponse, status: number, type: string, body: string): void {
   const length = Buffer.byteLength(body);
   response.writeHead(status, { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }).end(body);
-}
-
-function processState(loopDelays: ProcessState['loopDelays']): ProcessState {
-  const { user, system } = process.cpuUsage();
-  return {
-    startedAtMs: performance.timeOrigin,
-    residentBytes: process.memoryUsage.rss(),
-    cpuSeconds: (user + system) / 1e6,
-    loopDelays,
-  };
 }
 
 /** Null: no backup is known, or its note cannot be read: `tidemark doctor` says why. */

@@ -135,7 +135,7 @@ describe('a server with a port for metrics', () => {
     expect(after.get('tidemark_generation')).toBe(1);
     expect(after.get('tidemark_work_queued')).toBe(0);
     expect(after.get('tidemark_storage_free_bytes')).toBeGreaterThan(0);
-    expect(after.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(after.get('process_resident_memory_bytes core')).toBeGreaterThan(1e6);
     expect(after.get('tidemark_storage_bytes objects')).toBeGreaterThan(100_000);
     await expect.poll(async () => (await scrape(address)).get('tidemark_sources_late')).toBe(0);
 

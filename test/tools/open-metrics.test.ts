@@ -29,7 +29,8 @@ async function readByReference(text: string) {
 
 const writes = new WriteCounts();
 writes.add({ operation: 'createBatch', status: 202 });
-const PROCESS = { startedAtMs: 1, residentBytes: 2, cpuSeconds: 0.5, loopDelays: [] };
+const USAGE = { startedAtMs: 1, residentBytes: 2, cpuSeconds: 0.5 };
+const CORE = { name: 'core', usage: USAGE, cpuSeconds: 0.5 };
 const EMPTY: Measured = {
   health: { status: 'starting', lastVerify: null },
   reads: new ReadCounts(),
@@ -40,7 +41,8 @@ const EMPTY: Measured = {
   freeBytes: 0,
   oldestExpectedMs: null,
   lastBackupMs: null,
-  process: PROCESS,
+  processes: [CORE],
+  loopDelays: [],
 };
 const FULL: Measured = {
   health: {
@@ -66,7 +68,8 @@ const FULL: Measured = {
   freeBytes: 5e12,
   oldestExpectedMs: 1_790_000_000_500,
   lastBackupMs: 1_790_000_000_500,
-  process: { ...PROCESS, loopDelays: [['readers', [['0.5', 0.000_000_1]]]] },
+  processes: [CORE, { name: 'edge-1', usage: USAGE, cpuSeconds: 0.75 }, { name: 'edge-2', usage: null, cpuSeconds: 0 }],
+  loopDelays: [['readers', [['0.5', 0.000_000_1]]]],
 };
 
 test.each([

@@ -22,7 +22,7 @@ const SETTINGS = {
 
 /** Edges that answer every call. `isBroken`: they end at the first. `hangs`: they do not say that they are there. */
 function scripted(count: number) {
-  const state = { isBroken: false, hangs: false, nowMs: 0 };
+  const state = { isBroken: false, hangs: false, nowMs: 0, cpuSeconds: 0 };
   let look: () => Promise<void> = async () => {};
   const pausesMs: number[] = [];
   const faults: string[] = [];
@@ -42,6 +42,12 @@ function scripted(count: number) {
     };
     const self = { asked, kill };
     live.push(self);
+    const answers: Readonly<Record<string, unknown>> = {
+      open: { baseUrl: 'http://e', port: 80 },
+      get measure() {
+        return { delays: [], usage: { startedAtMs: 0, residentBytes: 1_000, cpuSeconds: state.cpuSeconds } };
+      },
+    };
     const channel: Channel = {
       send(message) {
         const { id, name } = message as Call;
@@ -49,7 +55,7 @@ function scripted(count: number) {
         const failure = { kind: 'other', message: 'not answered in time' };
         if (state.isBroken) queueMicrotask(kill);
         else if (state.hangs && name === 'ping') take({ kind: 'failure', id, failure });
-        else take({ kind: 'answer', id, value: name === 'open' ? { baseUrl: 'http://e', port: 80 } : null });
+        else take({ kind: 'answer', id, value: answers[name] ?? null });
       },
       listen(taken, left) {
         [take, gone] = [taken, left];
@@ -172,6 +178,28 @@ test('it is lost only when no edge serves and none can be started', async () => 
   expect(Math.max(...pausesMs)).toBe(10_000);
   live[0]?.kill();
   await expect(edges.lost).resolves.toBeInstanceOf(Error);
+});
+
+test('the processor time of a place never falls, also when a new process takes it', async () => {
+  const { edges, state, live, open, ready } = scripted(2);
+  await open();
+  await ready();
+  const measured = async () =>
+    (await edges.measure()).processes.map(({ name, usage, cpuSeconds }) => [name, usage?.cpuSeconds, cpuSeconds]);
+  state.cpuSeconds = 7;
+  expect(await measured()).toEqual([
+    ['edge-1', 7, 7],
+    ['edge-2', 7, 7],
+  ]);
+  live[0]?.kill();
+  expect((await measured())[0]).toEqual(['edge-1', undefined, 7]);
+  await turn();
+  await turn();
+  state.cpuSeconds = 1;
+  expect(await measured()).toEqual([
+    ['edge-1', 1, 8],
+    ['edge-2', 1, 1],
+  ]);
 });
 
 test('a stop asks every edge, and starts none again', async () => {

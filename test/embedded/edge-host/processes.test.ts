@@ -140,6 +140,16 @@ test('one file is received once, and may come again when the edge that received 
   expect(await measured('tidemark_edges')).toBe(2);
 });
 
+test('the metrics have memory and processor time of every process', async () => {
+  const address = /http:\S+\/metrics/.exec(server.output())?.[0] ?? '';
+  const samples = parseOpenMetrics((await ask(undefined, 'GET', address)).text);
+  for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'process_start_time_seconds']) {
+    const found = samples.filter((one) => one.name === name);
+    expect(found.map(({ labels }) => labels.process)).toEqual(['core', 'edge-1', 'edge-2']);
+    for (const { value } of found) expect(value).toBeGreaterThan(0);
+  }
+});
+
 /** Files that have not come completely. */
 async function parts(): Promise<readonly string[]> {
   return (await readdir(join(data, 'uploads'))).filter((name) => name.endsWith('.part'));
