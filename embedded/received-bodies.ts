@@ -17,7 +17,7 @@ export interface BodyLimits {
 }
 
 const MIB = 1024 * 1024;
-const BODY_LIMITS: BodyLimits = { totalBytes: 64 * MIB, networkBytes: 32 * MIB, credentialBytes: 8 * MIB };
+export const BODY_LIMITS: BodyLimits = { totalBytes: 64 * MIB, networkBytes: 32 * MIB, credentialBytes: 8 * MIB };
 
 export interface ReceivedBodies {
   /** Bytes in memory. */

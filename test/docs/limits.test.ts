@@ -1,0 +1,27 @@
+/** The limits in the documentation are those of the code. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { DEFAULT_EDGE_LIMITS } from '../../embedded/edge/limits.ts';
+import { BODY_LIMITS } from '../../embedded/received-bodies.ts';
+
+const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const count = (value: number) => value.toLocaleString('en-GB');
+const megabytes = (bytes: number) => `${count(bytes / 1024 / 1024)} MB`;
+
+test.each([
+  ['connections', DEFAULT_EDGE_LIMITS.maxConnections, count],
+  ['cache of bodies', DEFAULT_EDGE_LIMITS.maxCacheBytes, megabytes],
+  ['bodies of writes that are in memory', BODY_LIMITS.totalBytes, megabytes],
+  ['of these, from one network', BODY_LIMITS.networkBytes, megabytes],
+  ['of these, with one credential', BODY_LIMITS.credentialBytes, megabytes],
+] as const)('%s: of one edge, and of four', (name, limit, text) => {
+  expect(page('operations.md')).toContain(`| ${name} | ${text(limit)} | ${text(4 * limit)} |`);
+});
+
+test('of one connection', () => {
+  const { maxPipelined, maxUnsentBytes, stopGraceMs } = DEFAULT_EDGE_LIMITS;
+  expect(page('faults.md')).toContain(`One connection may have ${maxPipelined} open requests`);
+  expect(page('faults.md')).toContain(`While ${maxUnsentBytes / 1024} KB of answers wait`);
+  expect(stopGraceMs).toBe(5_000);
+  expect(page('operations.md')).toContain('get five seconds at most');
+});
