@@ -62,11 +62,14 @@ export type ObservationRow = ExportRow & {
 
 /**
  * An observation of a part. Its entry becomes a row when the row is written: all rows at once take too much memory. It is kept
- * as bytes, because the heap may grow to several times the size of its strings before it is tidied.
+ * as bytes of its tile, because the heap may grow to several times the size of its strings before it is tidied.
  */
 interface Place {
   readonly index: number;
-  readonly entry: Buffer;
+  /** The entries of its tile, and where its own lies in them. */
+  readonly tile: Buffer;
+  readonly start: number;
+  readonly end: number;
   readonly id: string;
   readonly market: string;
   readonly metric: string;
@@ -83,6 +86,8 @@ export class PartRows {
   /** The index in the log from which a market's observations count: everything before its reset does not hold. */
   readonly #countsFrom = new Map<string, number>();
   readonly #superseded = new Map<string, SupersededAt>();
+  /** Slugs and metrics, each once: thousands of observations share them. */
+  readonly #names = new Map<string, string>();
 
   /** The entries of a tile. @param first index in the log of the first of them */
   addTile(first: number, texts: readonly string[]): void {
@@ -90,19 +95,28 @@ export class PartRows {
     let start = 0;
     for (const [place, text] of texts.entries()) {
       const end = start + Buffer.byteLength(text);
-      this.#add(first + place, text, bytes.subarray(start, end));
+      this.#add(text, { index: first + place, tile: bytes, start, end });
       start = end;
     }
   }
 
-  #add(index: number, text: string, entry: Buffer): void {
+  #add(text: string, entry: Pick<Place, 'index' | 'tile' | 'start' | 'end'>): void {
+    const { index } = entry;
     const facts = JSON.parse(text) as Facts;
     if (facts.type === 'observation') {
-      const { supersedes, id, recordedAt, observedAt, market, metric } = facts;
-      this.#observations.push({ index, entry, id, market, metric, observedAt: millisecondInstant(observedAt) });
+      const { supersedes, id, recordedAt, observedAt } = facts;
+      const [market, metric] = [this.#once(facts.market), this.#once(facts.metric)];
+      this.#observations.push({ ...entry, id, market, metric, observedAt: millisecondInstant(observedAt) });
       if (supersedes !== null) this.#superseded.set(supersedes, { index, by: id, at: recordedAt, observedAt });
     } else if (facts.type === 'market') this.#quantities.set(facts.market, facts.unit.quantity);
     else if (facts.type === 'reset') this.#countsFrom.set(facts.market, index);
+  }
+
+  #once(name: string): string {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    this.#names.set(name, name);
+    return name;
   }
 
   /** The changes to earlier parts by the entries from this index on. */
@@ -137,9 +151,9 @@ export class PartRows {
       return newer !== null && newer.index >= (this.#countsFrom.get(market) ?? 0) ? newer : null;
     };
     for (let start = 0; start < places.length; start += ROWS_IN_A_STRETCH) {
-      yield places.slice(start, start + ROWS_IN_A_STRETCH).map(({ index, entry, id, market }) => {
+      yield places.slice(start, start + ROWS_IN_A_STRETCH).map(({ index, tile, start: from, end, id, market }) => {
         const quantity = this.#quantities.get(market) ?? quantities.get(market) ?? null;
-        const facts = JSON.parse(entry.toString()) as ObservationFacts;
+        const facts = JSON.parse(tile.toString('utf8', from, end)) as ObservationFacts;
         return observationRow(index, facts, quantity, supersededAt(id, market));
       });
     }

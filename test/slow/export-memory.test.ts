@@ -13,7 +13,8 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const CHILD = join(import.meta.dirname, '..', '..', 'bench', 'children', 'export-child.ts');
 const OBSERVATIONS = 140_000;
-const BYTES_MAX = 500e6;
+/** Of the 500 MB that are promised, some are for a machine that tidies its memory later. */
+const BYTES_MAX = 475e6;
 /** Processor time of the event loop's thread, tidying of memory included, so a busy machine changes it little. */
 const STRETCH_MAX_MS = 150;
 /** Ends a run that hangs. Not a limit on speed. */
