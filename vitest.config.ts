@@ -18,9 +18,16 @@ const PROCESSES = [
     (name) => `test/cli/${name}.test.ts`,
   ),
   'test/embedded/edge-host/processes.test.ts',
-  ...['backup', 'ingest-file', 'main', 'metrics', 'operator-key-file', 'restore-command', 'vanished-folder'].map(
-    (name) => `test/embedded/${name}.test.ts`,
-  ),
+  ...[
+    'backup',
+    'ingest-file',
+    'main',
+    'metrics',
+    'operator-key-file',
+    'restore-command',
+    'stop',
+    'vanished-folder',
+  ].map((name) => `test/embedded/${name}.test.ts`),
 ];
 /** Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others. */
 const COMPUTING = [
