@@ -42,6 +42,8 @@ export interface Receiving {
   readonly response: ServerResponse;
   /** Whether the handler limits the time of the body itself (divert.ts). */
   readonly isTimed: boolean;
+  /** The edge has answered, because the body is malformed or late. The answer of the handler comes too late. */
+  isRefused: boolean;
 }
 
 export interface Connections {

@@ -34,7 +34,7 @@ export function admitBody(
   connection: Connection,
   { timesBody }: Pick<DivertedHandler, 'timesBody'>,
 ): void {
-  connection.receiving = { request, response, isTimed: timesBody === true };
+  connection.receiving = { request, response, isTimed: timesBody === true, isRefused: false };
   // By default, leaving a loop over the body early destroys the connection, and with it the answer.
   request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false });
   const { writeHead } = response;

@@ -154,8 +154,10 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    // The client went away, or was cut off, before its body had arrived: not a fault of ours.
-    if (request.errored !== null) return;
+    const { receiving } = connections.of(request.socket);
+    const isRefused = receiving?.response === response && receiving.isRefused;
+    // The client went away, was cut off, or sent a body that is malformed: not a fault of ours.
+    if (request.errored !== null || isRefused) return;
     report('a request failed', error);
     if (response.headersSent) response.destroy();
     else sendProblem(request, response, problem('internal-error', 'A fault of the service: retry later.'));
@@ -169,7 +171,10 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     // node:http has one time limit for all requests, and reports it once for each: this request may go on.
     else if (receiving.isTimed && document.code === 'request-timeout') return;
     // In the middle of a body: this is the answer to its request, in order, unless it is already answered.
-    else if (!receiving.response.headersSent) sendProblem(receiving.request, receiving.response, document);
+    else if (!receiving.response.headersSent) {
+      receiving.isRefused = true;
+      sendProblem(receiving.request, receiving.response, document);
+    }
   }
 
   function onConnect(_request: IncomingMessage, socket: Duplex): void {
@@ -185,16 +190,23 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     const connection = connections.of(socket);
     if (connection.isFinished) return;
     connection.isFinished = true;
-    // While an earlier request of the pipeline waits, an answer written here would be taken for its own.
-    if (document === null || connection.owed.size > 0 || !socket.writable) {
+    if (document === null || !socket.writable) {
       socket.destroy();
       return;
     }
-    const write = () => writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
-    // Answers that node:http holds back for an earlier one come first.
-    const { heldBack } = connection;
-    if (heldBack === null || heldBack.writableFinished) write();
-    else heldBack.once('finish', write);
+    const write = () => {
+      if (connection.isEnding || !socket.writable) return;
+      writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
+    };
+    const writeInOrder = () => {
+      // Answers that node:http holds back for an earlier one come first.
+      const { heldBack } = connection;
+      if (heldBack === null || heldBack.writableFinished) write();
+      else heldBack.once('finish', write);
+    };
+    // So do those that are not made yet: this one would be taken for theirs.
+    if (connection.owed.size > 0) void Promise.all(connection.owed).then(writeInOrder);
+    else writeInOrder();
   }
 
   const server = createServer(

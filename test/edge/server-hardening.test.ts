@@ -143,10 +143,13 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
       const gate = Promise.withResolvers<void>();
       edge.objects.gate = gate.promise;
       edge.clock.advanceSeconds(15);
-      const text = await converse(edge, `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\nnonsense\r\n\r\n`);
+      const refused = once(edge.server, 'clientError');
+      const conversation = converse(edge, `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\nnonsense\r\n\r\n`);
+      await refused;
       edge.objects.gate = null;
       gate.resolve();
-      expect(text).toBe('');
+      const text = await conversation;
+      expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)).toEqual(['200', '400']);
     });
 
     test.each(['CONNECT localhost:443', `GET ${GOLD_URL}`])(

@@ -64,7 +64,16 @@ const LIST: DivertedHandler = async (request, response) => {
   await turns(lag);
 };
 
-const divert: Divert = (request) => ((request.url as string).startsWith('/list') ? LIST : null);
+/** Refuses without a look at the body, when the gate opens. */
+const REFUSE: DivertedHandler = async (_request, response) => {
+  await gate?.opened;
+  send(response, 401, '');
+};
+
+const divert: Divert = (request) => {
+  if (request.url === '/refused') return REFUSE;
+  return (request.url as string).startsWith('/list') ? LIST : null;
+};
 
 describe.each(LANES)('%s', (_lane, fastLane) => {
   async function open(limits: Partial<EdgeLimits> = {}): Promise<Edge> {
@@ -345,6 +354,36 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
       expect(begun).toEqual(['POST ']);
       expect(impatient.reports).toEqual([]);
     });
+  });
+
+  describe('what is no request, after requests that are not answered yet, is answered after them', () => {
+    test.each<[string, string, (string | number)[]]>([
+      ['garbage after a write', `${post('/list', 'a')}\0\0`, [201, 400]],
+      ['garbage after a read of the store', `${get(GOLD_URL)}\0\0`, [200, 400]],
+      ['garbage after several', `${post('/list', 'a')}${get('/list')}${get(GOLD_URL)}\0\0`, [201, 200, 200, 400]],
+      ['an unknown method after a write', `${post('/list', 'a')}FOO / HTTP/1.1\r\n${H}\r\n`, [201, 405]],
+    ])('%s', async (_title, bytes, statuses) => {
+      expect(told(await converse(edge, bytes)).map(([status]) => status)).toEqual(statuses);
+      expect(edge.reports).toEqual([]);
+    });
+
+    test('nothing, if the last of them ends the connection', async () => {
+      const text = await converse(edge, `${post('/list', 'a')}${post('/list?closes', 'b')}\0\0`);
+      expect(told(text)).toEqual([
+        [201, 'a'],
+        [201, 'b'],
+      ]);
+    });
+  });
+
+  test('a body that turns malformed before its handler answers is one answer, and no fault of ours', async () => {
+    const openGate = shutGate('PUT');
+    const head = `PUT /refused HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n`;
+    const text = await converse(edge, `${head}2\r\nab\r\nq`);
+    expect(told(text).map(([status]) => status)).toEqual([400]);
+    openGate();
+    await settle();
+    expect(edge.reports).toEqual([]);
   });
 
   describe('a waiting request never begins', () => {
