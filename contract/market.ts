@@ -193,6 +193,13 @@ export const snapshotSchema = z.strictObject({
     .describe(
       'The list shows the markets as of this generation. A long list is published less often than its markets.',
     ),
+  filesGeneration: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .describe(
+      'Files of histories show each market as of this generation or a later one, because long files wait for their turn while much is written. Left out: they show this generation.',
+    ),
   projections: z
     .array(z.enum(PROJECTIONS))
     .max(PROJECTIONS.length)

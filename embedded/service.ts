@@ -34,7 +34,7 @@ import { keepLogKeys, type LogKeys, readLogCheckpoint } from './log-key.ts';
 import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
-import { listEverySeconds } from './pace.ts';
+import { HISTORY_FILE_BYTES, listEverySeconds } from './pace.ts';
 import { readSite } from './site-folder.ts';
 import { readSourceHealth } from './source-health.ts';
 import { StartError, unusable } from './start-error.ts';
@@ -161,6 +161,7 @@ async function startOn(
       site: await readSite(),
       caches: { purge: edges.purge },
       listEverySeconds,
+      historyFileBytes: HISTORY_FILE_BYTES,
       ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
     };
     await assertSameOrigin(dependencies);

@@ -23,6 +23,7 @@ import { logChunksOf, logHashesKey } from '../storage/records/log.ts';
 import { MARKET_INDEX, marketPartition } from '../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
+  FILES_BEHIND,
   FRESH_MARKS,
   GENERATIONS,
   generationOfKey,
@@ -69,6 +70,7 @@ export const PARTITIONS = {
   /** Parts and days. */
   exports: EXPORT_DAYS.partition,
   faces: FACES_DAY_KEY.partition,
+  filesBehind: FILES_BEHIND.partition,
   firstKey: FIRST_KEY_KEY.partition,
   format: FORMAT_KEY.partition,
   generationOf: generationOfKey('').partition,

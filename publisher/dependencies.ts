@@ -32,7 +32,22 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly projections?: ReadonlySet<Projection>;
   /** The caches in front of the object store; default none. */
   readonly caches?: Purge;
+  /** Default: {@link DEFAULT_HISTORY_FILE_BYTES}. */
+  readonly historyFileBytes?: HistoryFileBytes;
 }
+
+/**
+ * How many bytes of histories' files one generation writes again, because a file is written as a whole for one row more.
+ * The others wait for the next generation; at least one gets its turn.
+ */
+export interface HistoryFileBytes {
+  /** While markets are marked: their bodies come first. */
+  readonly besideMarks: number;
+  readonly alone: number;
+}
+
+/** Some seconds of rendering, compressing and putting. */
+export const DEFAULT_HISTORY_FILE_BYTES: HistoryFileBytes = { besideMarks: 64 * 1024 * 1024, alone: 64 * 1024 * 1024 };
 
 /** Who signs the log. */
 export interface LogSettings {

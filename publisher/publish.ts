@@ -22,7 +22,10 @@ export interface PublishOutcome {
   readonly generation: number;
   /** Marks that this call has worked off. */
   readonly marks: number;
-  /** More markets are marked than one generation takes, or an edition is not complete: call again. */
+  /**
+   * More markets are marked than one generation takes, or more files of histories are due, or an edition is not complete:
+   * call again.
+   */
   readonly isMoreDue: boolean;
   /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
@@ -79,9 +82,9 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
 
   // 9. Copy a part of an edition that an operator has asked for.
   const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
-  const { isFreshLeft, isRefreshLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = draft;
+  const { isFreshLeft, isRefreshLeft, areFilesLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = draft;
   const kind = published === head ? 'unchanged' : 'published';
-  const isMoreDue = isFreshLeft || isRefreshLeft || isTakedownLeft || isEditionDue;
+  const isMoreDue = isFreshLeft || isRefreshLeft || areFilesLeft || isTakedownLeft || isEditionDue;
   const marks = draft.marks.length;
   return { kind, generation: value.generation, marks, isMoreDue, asksForRefresh, putOff, listDueAtMs };
 }

@@ -39,6 +39,8 @@ export interface MarketView {
   readonly published: PublishedHeads | null;
   /** The log states everything anew: see {@link LogState}. */
   readonly isReset: boolean;
+  /** Whether the history's files are due. */
+  readonly hasFiles: boolean;
   /** The number of closed history pages, from the oldest on, that no change touches. */
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
@@ -54,8 +56,8 @@ export interface ViewOptions {
   readonly isRefresh: boolean;
   /** Observations on a closed page. A page of another size is never kept. */
   readonly pageSize: number;
-  /** Keeps only pages from which the history's files can be continued. Default: false. */
-  readonly hasFiles?: boolean;
+  /** Whether the history's files are due: then only pages from which they can be continued are kept. */
+  readonly areFilesDue: (published: PublishedHeads | null, record: Item<MarketRecordValue> | null) => boolean;
   /** What the log needs of a published market. Null: there is no log. */
   readonly needOfLog:
     | ((published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null) => LogNeed)
@@ -74,13 +76,14 @@ export type LogNeed = 'new' | 'all' | 'anew';
 export async function viewMarket(
   ledger: Ledger,
   slug: string,
-  { isRefresh, pageSize, hasFiles = false, needOfLog }: ViewOptions,
+  { isRefresh, pageSize, areFilesDue, needOfLog }: ViewOptions,
 ): Promise<MarketView> {
   // Read first. Later reads are at least as new, so only newer items have to be left out.
   const record = await ledger.get(marketKey(slug));
   const revision = record?.revision ?? Number.POSITIVE_INFINITY;
   const heads = await ledger.get(publishedHeadsKey(slug));
   const published = heads?.value ?? null;
+  const hasFiles = areFilesDue(published, record);
   const need = needOfLog?.(heads, record) ?? 'new';
   const isNew = published === null || isRefresh;
   const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
@@ -104,6 +107,7 @@ export async function viewMarket(
     isIndexed,
     published,
     isReset: need === 'anew',
+    hasFiles,
     keptPages: lastKept ? lastKept.index + 1 : 0,
     publishedPages,
     async *observations() {

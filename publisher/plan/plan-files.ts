@@ -11,6 +11,8 @@ import { publicKey } from '../../contract/public-objects.ts';
 import { type Removal, removedMarketDocument } from '../../contract/removed-market.ts';
 import { readAll } from '../../storage/paging.ts';
 import {
+  type FileSize,
+  type FilesPosition,
   historyPagesOf,
   indexOfPage,
   type ObjectRef,
@@ -46,6 +48,7 @@ export const NO_FILES: FilesPlan = { lines: [], parts: [], gone: [] };
 export interface FilesContext {
   readonly storage: PublisherStorage;
   readonly bundle: Pick<BundleWriter, 'putPart'>;
+  readonly generation: number;
   readonly view: MarketView;
   /** Whether bodies are compared with the published ones, not with the records of them. */
   readonly isRefresh: boolean;
@@ -60,13 +63,15 @@ export function hasHistoryFiles({ projections }: Pick<PublisherStorage, 'project
  * is recorded, so the market must be refreshed.
  */
 export async function openFiles(context: FilesContext): Promise<FilesPlan | MarketFiles | null> {
-  const { storage, view, isRefresh } = context;
+  const { storage, generation, view, isRefresh } = context;
   const { slug, record, published } = view;
   const before = published?.files;
   const isOn = hasHistoryFiles(storage);
   if (!isOn && before === undefined && !isRefresh) return NO_FILES;
-  if (isOn && view.isShown && !isRefresh && before?.sum === record?.value.sum && before !== undefined) {
-    return { ...NO_FILES, published: before };
+  if (isOn && view.isShown && !isRefresh && before !== undefined) {
+    if (before.sum === record?.value.sum) return { ...NO_FILES, published: before };
+    // Pages that are cut now have no position in the files. So the files continue from an older one when they are due.
+    if (!view.hasFiles) return { ...NO_FILES, published: { ...before, behindSince: before.behindSince ?? generation } };
   }
   const items = await readAll(storage.ledger, publishedYearsOf(slug));
   const years = new Map(items.map((item) => [yearOf(item), item.value]));
@@ -130,7 +135,7 @@ export class MarketFiles {
     const lost = [...this.#years.keys()].filter((year) => year >= this.#fromYear && !this.#current.has(year));
     for (const year of lost) this.#lines.push(yearLine(this.#slug, year, null));
     const index = await this.#planIndex(history);
-    const files: PublishedFiles = { sum: history.sum, all, index };
+    const files: PublishedFiles = { sum: history.sum, all, index, bytes: bytesOfAppend(this.rows.position) };
     return { lines: this.#lines, parts: this.#parts, gone: [], published: files };
   }
 
@@ -157,7 +162,9 @@ export class MarketFiles {
     const { storage, view, isRefresh } = this.#context;
     const known = view.published?.files?.index ?? null;
     const years = [...this.#current].sort();
-    const isChanged = pages.some(({ isNew }) => isNew) || superseded.length > 0 || !this.#hasSameYears(years);
+    const wasBehind = view.published?.files?.behindSince !== undefined;
+    const isChanged =
+      wasBehind || pages.some(({ isNew }) => isNew) || superseded.length > 0 || !this.#hasSameYears(years);
     if (known !== null && !isRefresh && !isChanged) return known;
     const kept: readonly PublishedPage[] =
       view.keptPages === 0
@@ -191,6 +198,12 @@ export class MarketFiles {
 /** Its rows were not read, because it was too long, and now it is not: the ledger has lost some of them. */
 function hasShrunk({ texts, size }: HistoryFile): boolean {
   return texts === null && !isFileTooLong(size);
+}
+
+/** Of the whole history and of its newest year, without headers. */
+function bytesOfAppend({ all, ofYear }: FilesPosition): number {
+  const bytesOf = (size: FileSize) => (isFileTooLong(size) ? 0 : size.csv + size.ndjson);
+  return bytesOf(all) + bytesOf(ofYear);
 }
 
 /** The instant of a place in the history. */

@@ -8,6 +8,7 @@ import { BundleWriter } from '../commit/bundle.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { LogPlan } from '../log/log-plan.ts';
+import { FilesTurn } from './files-turn.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from './marks.ts';
@@ -33,6 +34,8 @@ export interface Draft {
   readonly putOff: ReadonlyMap<string, string>;
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
+  /** Whether files of histories wait for their turn. */
+  readonly areFilesLeft: boolean;
   /** Whether a takedown has entries left. */
   readonly isTakedownLeft: boolean;
   /** When the list is due that this generation leaves out, in milliseconds since the epoch; null: no list waits. */
@@ -60,7 +63,9 @@ export async function planGeneration(
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
-  const markets = await planMarkets(dependencies, bundle, generation, asked, isDoubtful, { log, editions });
+  const turn = await FilesTurn.read(dependencies, before, asked.length === 0, putOff);
+  const wanted = [...asked, ...turn.unmarked(asked)];
+  const markets = await planMarkets(dependencies, bundle, generation, wanted, isDoubtful, { log, editions, turn });
   const left = whatIsLeft(due, markets);
   if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
@@ -77,6 +82,7 @@ export async function planGeneration(
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
   const logState = (await log?.finish(isAnyUnknown)) ?? before?.log;
 
+  const { behindSince: filesBehindSince, areFilesLeft } = turn.end(markets.putOff);
   const renderer = rendererOf(dependencies);
   const head: Draft['head'] = {
     generation,
@@ -92,10 +98,12 @@ export async function planGeneration(
     ...(logState === undefined ? {} : { log: logState }),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
     ...knownSince(before, endsDoubt, isAnyUnknown ? null : generation),
+    ...(filesBehindSince === undefined ? {} : { filesBehindSince }),
   };
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
   const isListChanged = list.generation !== before?.list.generation;
-  const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged;
+  const isTurnChanged = filesBehindSince !== before?.filesBehindSince;
+  const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !isTurnChanged;
   if (!isEmpty && list.digest !== null) {
     const { projections = new Set() } = dependencies;
     const kinds = projections.size === 0 ? {} : { projections: PROJECTIONS.filter((name) => projections.has(name)) };
@@ -104,7 +112,8 @@ export async function planGeneration(
       log === null || logState === undefined ? {} : { log: { size: logState.size, root: logState.root } };
     const { generation: number, publishedAt, counts } = head;
     const lists = { listDigest: list.digest, listGeneration: list.shows };
-    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...kinds, ...shownLog });
+    const files = filesBehindSince === undefined ? {} : { filesGeneration: filesBehindSince - 1 };
+    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...kinds, ...shownLog, ...files });
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
   return {
@@ -117,6 +126,7 @@ export async function planGeneration(
     putOff: markets.putOff,
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
+    areFilesLeft,
     isTakedownLeft: log?.isTakedownDue === true || (editions.takedown !== null && markets.gone.length > 0),
     listDueAtMs: dueAtMs,
   };

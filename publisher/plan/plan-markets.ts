@@ -2,7 +2,7 @@
 import { pMapIterable } from 'p-map';
 import type { Item } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import type { HeadValue } from '../../storage/records/publication.ts';
+import type { HeadValue, PublishedFiles } from '../../storage/records/publication.ts';
 import type { BundleWriter, HeadPut } from '../commit/bundle.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
@@ -10,8 +10,9 @@ import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import type { EntrySpool } from '../log/entry-spool.ts';
 import type { LogPlan } from '../log/log-plan.ts';
 import type { MarketEntries } from '../log/market-entries.ts';
+import type { FilesTurn } from './files-turn.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
-import { type MarketView, viewMarket } from './market-view.ts';
+import { type MarketView, type ViewOptions, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
 import { withGoneFaces } from './plan-faces.ts';
 import { hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
@@ -65,7 +66,16 @@ type Planned = {
   readonly newest: NewestPrices | null;
   /** The market's entries of the log. */
   readonly spool: EntrySpool | null;
+  /** Absent: the market has none. */
+  readonly files?: PublishedFiles;
 };
+
+export interface PlanParts {
+  readonly log: LogPlan | null;
+  readonly editions: EditionKeeper;
+  /** Of the histories' files. */
+  readonly turn: FilesTurn;
+}
 
 /**
  * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
@@ -81,7 +91,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   isDoubtful: boolean,
-  { log, editions }: { readonly log: LogPlan | null; readonly editions: EditionKeeper },
+  { log, editions, turn }: PlanParts,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const newestPricesOf = new Map<string, NewestPrices>();
@@ -94,8 +104,9 @@ export async function planMarkets(
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan, spool, newest }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, spool, newest, files }: Planned): Promise<void> => {
     const { slug } = market;
+    turn.took(slug, files);
     for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
     for await (const texts of spool?.parts() ?? []) await log?.append(texts);
@@ -117,7 +128,7 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked({ storage, bundle, generation, log }, market, editions),
+    outcome: await planMarked({ storage, bundle, generation, log, turn }, market, editions),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
@@ -174,15 +185,18 @@ interface PlanContext {
   readonly bundle: BundleWriter;
   readonly generation: number;
   readonly log: LogPlan | null;
+  readonly turn: FilesTurn;
 }
 
 async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
-  const { storage, bundle, generation, log } = context;
+  const { storage, bundle, generation, log, turn } = context;
   const { ledger, objects, pageSizes, projections } = storage;
   const { slug, revision, isRefresh } = market;
   const pageSize = pageSizes.observations;
   const needOfLog = log?.needOf ?? null;
-  const view = await viewMarket(ledger, slug, { isRefresh, pageSize, hasFiles: hasHistoryFiles(storage), needOfLog });
+  const areFilesDue: ViewOptions['areFilesDue'] = (published, record) =>
+    hasHistoryFiles(storage) && (isRefresh || turn.isDue(slug, published?.files, record?.value.sum));
+  const view = await viewMarket(ledger, slug, { isRefresh, pageSize, areFilesDue, needOfLog });
   const { record } = view;
   if (revision !== null && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
@@ -191,7 +205,7 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
   const refreshed = () => planOnce(context, { ...market, isRefresh: true });
-  const files = await openFiles({ storage, bundle, view, isRefresh });
+  const files = await openFiles({ storage, bundle, generation, view, isRefresh });
   if (files === null) return await refreshed();
   const rows = files instanceof MarketFiles ? files : null;
   const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
@@ -207,10 +221,12 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
   const filesPlan =
     files instanceof MarketFiles ? await files.finish(history) : await withGoneFaces(storage, view, files);
   if (filesPlan === null) return await refreshed();
-  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, filesPlan);
+  const { published: after } = filesPlan;
+  const lines = [...filesPlan.lines, ...turn.lines(slug, view.published?.files, after)];
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, { ...filesPlan, lines });
   const isPriced = projections?.has('latest') === true || projections?.has('recent') === true;
   const newest = isPriced && view.isShown ? newestPrices(history, record?.value.unit.quantity ?? 1) : null;
-  return { view, plan, rendered: history.rendered, newest, spool };
+  return { view, plan, rendered: history.rendered, newest, spool, ...(after && { files: after }) };
 }
 
 interface CutOptions {

@@ -163,10 +163,11 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 
 /** The body of `GET /api/v1/snapshot`. */
 export function snapshotBody(snapshot: Snapshot): string {
-  const { counts, generation, listDigest, listGeneration, log, projections, publishedAt } = snapshot;
+  const { counts, filesGeneration, generation, listDigest, listGeneration, log, projections, publishedAt } = snapshot;
   const shown = {
     ...(log === undefined ? {} : { log: { root: log.root, size: log.size } }),
     ...(projections === undefined ? {} : { projections }),
   };
-  return canonicalJson({ counts, generation, listDigest, listGeneration, ...shown, publishedAt });
+  const files = filesGeneration === undefined ? {} : { filesGeneration };
+  return canonicalJson({ counts, ...files, generation, listDigest, listGeneration, ...shown, publishedAt });
 }

@@ -12,6 +12,7 @@
  * | `head`                    | `head`                   | {@link HeadValue}: the only commit point                  |
  * | `publication`             | `generation/<n>`         | {@link GenerationValue}                                   |
  * | `list-changes`            | `<slug>`                 | {@link ListChangeValue}: changed since the last list      |
+ * | `files-behind`            | `<generation>/<slug>`    | {@link FilesBehindValue}: its history's files wait        |
  * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market                      |
  * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history                      |
  * | `published/market/<slug>` | `year/<year>`            | {@link PublishedFile} of one year of its history          |
@@ -103,6 +104,11 @@ export type HeadValue = {
    * no record names. Null until every market that was put off at that moment is rendered.
    */
   knownSince?: number | null;
+  /**
+   * Files of histories wait for their turn: each shows its market as of the generation before this one, or a later one.
+   * Absent: each shows its market as it is.
+   */
+  filesBehindSince?: number;
 };
 
 /** One generation, for the sweep. Revision: the generation. */
@@ -163,6 +169,10 @@ export type PublishedFiles = {
   all: PublishedFile | null;
   /** SHA-256 of the index, in hex. */
   index: string;
+  /** An append writes about this many bytes. Absent: not known. */
+  bytes?: number;
+  /** The first generation that published the market and left its files for a later one. Absent: they are up to date. */
+  behindSince?: number;
 };
 
 /** The published state of one market. Revision: the generation that last changed any of it. */
@@ -201,6 +211,9 @@ export type PublishedSite = { [file: string]: string };
 /** Whether the last list shows the market. */
 export type ListChangeValue = { wasListed: boolean };
 
+/** What {@link PublishedFiles} says of the files. */
+export type FilesBehindValue = { bytes: number };
+
 /** Since when, in milliseconds since the epoch, and the reason. */
 export type PutOffValue = { sinceMs: number; reason: string };
 
@@ -208,6 +221,7 @@ export type PutOffValue = { sinceMs: number; reason: string };
 export type SupersededValue = { generation: number };
 
 const INDEX_DIGITS = 9;
+const GENERATION_DIGITS = 15;
 
 const MARKS = 'dirty';
 /**
@@ -260,11 +274,22 @@ export const generationOfKey = (what: string) => keyOf<GenerationOfValue>('gener
 export const HEAD_KEY: ItemKey<HeadValue> = { partition: 'head', sort: 'head' };
 /** Every recorded generation, oldest first. */
 export const GENERATIONS: PrefixRange<GenerationValue> = { partition: 'publication', prefix: 'generation/' };
-export const generationKey = (generation: number) => keyIn(GENERATIONS, String(generation).padStart(15, '0'));
+export const generationKey = (generation: number) =>
+  keyIn(GENERATIONS, String(generation).padStart(GENERATION_DIGITS, '0'));
 
 /** In order of slugs. */
 export const LIST_CHANGES: KeyRange<ListChangeValue> = { partition: 'list-changes' };
 export const listChangeKey = (slug: string) => keyIn(LIST_CHANGES, slug);
+
+/** Markets whose bodies are newer than the files of their histories, in the order in which they wait. */
+export const FILES_BEHIND: KeyRange<FilesBehindValue> = { partition: 'files-behind' };
+/** @param since the generation as of {@link PublishedFiles} */
+export const filesBehindKey = (since: number, slug: string) =>
+  keyIn(FILES_BEHIND, `${String(since).padStart(GENERATION_DIGITS, '0')}/${slug}`);
+/** The inverse of {@link filesBehindKey}. */
+export function parseFilesBehind({ sort }: Pick<Item, 'sort'>): { readonly since: number; readonly slug: string } {
+  return { since: Number(sort.slice(0, GENERATION_DIGITS)), slug: sort.slice(GENERATION_DIGITS + 1) };
+}
 
 const publishedPartition = (slug: string): string => `published/market/${slug}`;
 export const publishedHeadsKey = (slug: string) => keyOf<PublishedHeads>(publishedPartition(slug), 'heads');
