@@ -3,6 +3,7 @@ import { statusOfObject } from '../../contract/edge-problems.ts';
 import { historyIndexUrl, historyUrl } from '../../contract/routes.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import { checkFiles, type ReadHistory } from '../../publisher/verify/check-files.ts';
+import { areFilesBehind } from '../../publisher/verify/check-older-files.ts';
 import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
@@ -28,13 +29,16 @@ export async function publishesFiles(upstream: PublicReader, slug: string): Prom
  * Reads and checks the files. They must have what the pages have that were read.
  *
  * @param pages answers with the pages
+ * @param isFirstLook files that waited may have had their turn since they were read
  */
 export async function copyFiles(
-  { upstream, copy, generation }: MirrorWorld,
+  world: MirrorWorld,
   slug: string,
   history: ReadHistory,
   pages: ReadonlyMap<string, PublicResponse>,
+  isFirstLook = true,
 ): Promise<CopiedFiles> {
+  const { upstream, copy, generation } = world;
   const findings = new Findings();
   const files = recorded(upstream);
   await checkFiles(async (url) => pages.get(url) ?? (await files.reader(url)), findings, slug, history);
@@ -42,6 +46,9 @@ export async function copyFiles(
     // The history may have moved on since its pages were read, or the files be of a cache.
     const { body } = await upstream(historyUrl(slug));
     const isSame = bodyDigest(body) === history.headDigest;
+    // The copy has no snapshot that says of its files that they are older, so it waits for their turn.
+    if (isSame && (await areFilesBehind(upstream))) return { kind: 'stale' };
+    if (isSame && isFirstLook) return await copyFiles(world, slug, history, pages, false);
     return isSame ? { kind: 'faulty', findings: bodyFaults(findings) } : { kind: 'stale' };
   }
   const put = async () => {

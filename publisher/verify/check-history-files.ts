@@ -6,7 +6,8 @@ import { canonicalInstant } from '../../contract/metric.ts';
 import { historyFileUrl, historyIndexUrl } from '../../contract/routes.ts';
 import type { FoldedMarket } from '../log/folded-market.ts';
 import { FILES_START, HistoryFiles, NO_PREFIXES } from '../plan/history-files.ts';
-import type { Findings } from './check-body.ts';
+import { Findings } from './check-body.ts';
+import { areFilesBehind } from './check-older-files.ts';
 import type { PublicReader } from './reader.ts';
 
 /** @param cursors of the closed pages, oldest first */
@@ -25,10 +26,11 @@ export async function checkHistoryFiles(
   for (const { order, observation } of observations) files.add(order, observation);
   const whole = files.finish();
   const years = files.takeYears();
+  const found = new Findings();
   const compare = async (url: string, expected: string): Promise<void> => {
     const { status, body } = await reader(url);
     if (status === 200 && Buffer.from(expected).equals(body)) return;
-    findings.add(url, 'not-in-log', `answers ${status}, or holds other bytes than the entries of the log give`);
+    found.add(url, 'not-in-log', `answers ${status}, or holds other bytes than the entries of the log give`);
   };
   for (const { year, size, texts } of [whole, ...years]) {
     // Of a history without a value there is no file.
@@ -46,4 +48,6 @@ export async function checkHistoryFiles(
   });
   const named = years.map(({ year }) => year as string).sort();
   await compare(indexUrl, canonicalJson(historyIndex(slug, closed, named) as Json));
+  // Files that wait for their turn are older than the log. The other oracle compares them with the pages.
+  if (found.all.length > 0 && !(await areFilesBehind(reader))) findings.all.push(...found.all);
 }

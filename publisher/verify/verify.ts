@@ -12,9 +12,9 @@ import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts'
 import { checkDocuments } from './check-documents.ts';
 import { checkExports } from './check-exports.ts';
 import { checkMarketFaces, checkRates, readIncluded } from './check-faces.ts';
-import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLatest, ReadPrices } from './check-latest.ts';
+import { checkFilesInTurn } from './check-older-files.ts';
 import { checkRemoved } from './check-removed.ts';
 import { checkSite } from './check-site.ts';
 import type { PublicReader } from './reader.ts';
@@ -76,7 +76,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     checkAgainstItem(findings, item, market, settled && isListCurrent);
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
-    if (hasFiles) await checkFiles(reader, findings, item.slug, history);
+    if (hasFiles) await checkFilesInTurn(reader, findings, item.slug, history);
     if (included !== null) {
       await checkMarketFaces(reader, findings, market.value, history.observations, included);
     }
@@ -97,11 +97,13 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   // published.
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
   if (settled && snapshot !== null && list.head !== null) {
-    const { counts, listDigest } = snapshot.value;
+    const { counts, filesGeneration, listDigest } = snapshot.value;
     const { observations, unknownValues } = totals;
     // For a share, the observations were not all counted.
     const found =
       share.of === 1 ? { markets: list.markets, observations, unknownValues } : { ...counts, markets: list.markets };
+    if (filesGeneration !== undefined)
+      findings.add(SNAPSHOT_URL, 'unsettled', `files of histories wait since generation ${filesGeneration}`);
     if (listDigest !== list.head.digest)
       findings.add(SNAPSHOT_URL, 'digest', 'names another list than the one published');
     if (isListCurrent && canonicalJson(counts) !== canonicalJson(found)) {

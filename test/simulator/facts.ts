@@ -12,6 +12,7 @@ import {
 } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
+  FILES_BEHIND,
   FRESH_MARKS,
   GENERATIONS,
   generationOfKey,
@@ -38,7 +39,7 @@ export interface Due {
 /** The work that is left, by the committed ledger. */
 export function dueIn(items: LedgerItems): Due {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, LIST_CHANGES, PUT_OFF];
+  const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, FILES_BEHIND, LIST_CHANGES, PUT_OFF];
   return {
     publishing: [
       ...ranges.flatMap((range) => items.committedIn(range).map(({ sort }) => `${range.partition} ${sort}`)),
@@ -101,15 +102,19 @@ export interface PublishedState {
   readonly logSize: number;
   /** The projections of the deployment that has rendered it. */
   readonly projections: readonly string[];
+  /** Whether files of histories wait for their turn. */
+  readonly areFilesBehind: boolean;
 }
 
 export function publishedIn(items: LedgerItems): PublishedState {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const { generation = 0, list, log, renderer = '' } = head ?? {};
+  const { generation = 0, list, log, renderer = '', filesBehindSince } = head ?? {};
   const isDoubtful = list?.isDoubtful === true;
   // Behind the version and the two sizes of pages.
   const projections = renderer.split('/')[3]?.split(',') ?? [];
-  return { generation, layout: list?.layout?.key ?? null, isDoubtful, logSize: log?.size ?? 0, projections };
+  const areFilesBehind = filesBehindSince !== undefined;
+  const layout = list?.layout?.key ?? null;
+  return { generation, layout, isDoubtful, logSize: log?.size ?? 0, projections, areFilesBehind };
 }
 
 export function isMarket(items: LedgerItems, slug: string): boolean {

@@ -78,7 +78,9 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const conditions = { ...(random.chance(0.1) ? CALM : drawConditions(random)), ...options.conditions };
   const isBasePublished = kind === 'torn' || random.chance(0.9);
   const projections = projectionsOf(seed);
-  const settings = { ...PLAIN, ...drawSettings(random), projections, ...options.settings };
+  // In half of the worlds with files, they wait for one another.
+  const files = seed % 10 === 0 ? { historyFileBytes: ONE_AT_A_TIME } : {};
+  const settings = { ...PLAIN, ...drawSettings(random), projections, ...files, ...options.settings };
   // Of those with files, some begin with a publication without them.
   const base = await baseWorld(isBasePublished, seed % 3 === 0 ? PLAIN.projections : settings.projections);
   const world = new World(seed, base, conditions, settings, trace, options);
@@ -95,6 +97,8 @@ function projectionsOf(seed: number): readonly Projection[] {
   const files = seed % 5 === 0 ? FILE_PROJECTIONS : seed % 25 === 1 ? (['recent'] as const) : [];
   return seed % 8 === 0 ? files : ['log', ...files];
 }
+
+const ONE_AT_A_TIME: Settings['historyFileBytes'] = { besideMarks: 1, alone: 1 };
 
 function drawSettings(random: Random): Partial<Settings> {
   return {

@@ -34,6 +34,8 @@ export interface WatchedWorld {
   readonly committedSize: () => number;
   /** The projections by the ledger's HEAD. */
   readonly projections: () => readonly string[];
+  /** Whether files of histories wait for their turn, by the ledger's HEAD. */
+  readonly areFilesBehind: () => boolean;
   /** Whether the ledger's records name this file. */
   readonly isRecorded: (name: PublicObjectName) => boolean;
 }
@@ -62,7 +64,7 @@ export class StoreWatch implements StoreWitness {
   readonly #files: FileWatch;
 
   constructor(entries: ObjectEntries, world: WatchedWorld) {
-    const { nowMs, fail, isThere, isDoubtful, committedSize, projections, isRecorded } = world;
+    const { nowMs, fail, isThere, isDoubtful, committedSize, projections, areFilesBehind, isRecorded } = world;
     this.#entries = entries;
     this.#nowMs = nowMs;
     this.#fail = fail;
@@ -76,6 +78,7 @@ export class StoreWatch implements StoreWitness {
     this.#files = new FileWatch(entries, {
       fail,
       projections: () => (isBase ? [] : projections()),
+      areFilesBehind,
       isRecorded,
       slugsOf,
     });

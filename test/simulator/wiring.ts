@@ -23,7 +23,12 @@ import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { touchesOf } from '../../lambdas/worker/touches.ts';
-import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
+import {
+  DEFAULT_HISTORY_FILE_BYTES,
+  type HistoryFileBytes,
+  type PageSizes,
+  type PublisherDependencies,
+} from '../../publisher/dependencies.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { rendererOf } from '../../publisher/plan/render.ts';
 import { type StaticBodies, staticBodies } from '../../publisher/plan/static-bodies.ts';
@@ -63,6 +68,7 @@ export interface Settings {
   /** A version of the static bodies. */
   readonly version: number;
   readonly projections: readonly Projection[];
+  readonly historyFileBytes: HistoryFileBytes;
 }
 
 /** Small pages, so that a few markets fill several. */
@@ -72,6 +78,7 @@ export const PLAIN: Settings = {
   pageSizes: { markets: 3, observations: 4 },
   version: 1,
   projections: ['log'],
+  historyFileBytes: DEFAULT_HISTORY_FILE_BYTES,
 };
 
 /** When to publish again: at once, soon, or when new work is due. */
@@ -243,6 +250,7 @@ function publisherOf({ settings, ...host }: Host): PublisherDependencies {
     caches: NO_CACHES,
     listEverySeconds: () => settings.listEverySeconds,
     maxMarkedMarkets: settings.maxMarkedMarkets,
+    historyFileBytes: settings.historyFileBytes,
   };
 }
 

@@ -110,6 +110,7 @@ export class World {
       isDoubtful: () => publishedIn(this.items).isDoubtful,
       committedSize: () => publishedIn(this.items).logSize,
       projections: () => publishedIn(this.items).projections,
+      areFilesBehind: () => publishedIn(this.items).areFilesBehind,
       isRecorded: (name) => isFileRecorded(this.items, name),
     });
     const onCommit = (committed: Committed) => {
