@@ -24,7 +24,10 @@ import { chunkRecords } from './log-chunks.ts';
 import { hashRecords, type LogEdge, NO_LOG, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
 import { MarketEntries } from './market-entries.ts';
-import { settleLog } from './settle-log.ts';
+import type { settleLog } from './settle-log.ts';
+
+/** Loaded after a repair or a restore, which is rare. */
+const settle: typeof settleLog = async (...parts) => await (await import('./settle-log.ts')).settleLog(...parts);
 
 export class LogPlan {
   readonly #dependencies: PublisherDependencies;
@@ -58,7 +61,7 @@ export class LogPlan {
     const { log } = dependencies;
     if (log === undefined) return null;
     const isDoubtful = before?.log?.isDoubtful === true;
-    const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
+    const state = before !== null && isDoubtful ? await settle(dependencies, before) : (before?.log ?? NO_LOG);
     assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
