@@ -94,7 +94,6 @@ const PUBLISHER_READS: Partitions = [
   P.editions,
   P.editionsDue,
   P.faces,
-  P.filesBehind,
   P.generationOf,
   P.head,
   P.listChanges,
@@ -229,7 +228,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   publish: {
     ...NOTHING,
     table: {
-      read: [...PUBLISHER_READS, P.publishedSite],
+      read: [...PUBLISHER_READS, P.filesBehind, P.publishedSite],
       put: [
         P.editions,
         P.editionsDue,

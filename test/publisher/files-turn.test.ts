@@ -1,0 +1,232 @@
+/** Files of long histories wait for their turn: what a generation writes of them, what readers see meanwhile, and the end. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { IngestMode } from '../../contract/ingest-records.ts';
+import { publicKey } from '../../contract/public-objects.ts';
+import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { DEFAULT_PAGE_SIZES, type HistoryFileBytes } from '../../publisher/dependencies.ts';
+import { publish } from '../../publisher/publish.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { verifyLog } from '../../publisher/verify/verify-log.ts';
+import { readAll } from '../../storage/paging.ts';
+import { FILES_BEHIND, HEAD_KEY } from '../../storage/records/publication.ts';
+import { roundOf, servedBy } from '../embedded/mirror/mirrored-world.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { faultyStorage } from './faulty-storage.ts';
+import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { TEST_LOG, withLog } from './log/test-log.ts';
+import { removeMarket } from './remove-market.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
+
+/** The first file always gets its turn, and no other beside it. */
+const ONE_AT_A_TIME: HistoryFileBytes = { besideMarks: 1, alone: 1 };
+const SLUGS = ['a', 'b', 'c'] as const;
+
+function waitingWorld(historyFileBytes: HistoryFileBytes = ONE_AT_A_TIME, world: World = createWorld()): FilesWorld {
+  return createFilesWorld({ ...world, dependencies: { ...world.dependencies, historyFileBytes } });
+}
+
+/** Three markets with histories of two pages each, and then one more row of each, which is not published. */
+async function worldWithNewRows(world: FilesWorld = waitingWorld()): Promise<FilesWorld> {
+  await world.ingest(SLUGS.map((slug) => market(slug)));
+  for (const days of [
+    [0, 1, 2, 3],
+    [4, 5],
+  ]) {
+    world.clock.nowMs += 1_000;
+    for (const slug of SLUGS) await world.ingest(days.map((day) => price(slug, day, 100 + day)));
+  }
+  await world.publish();
+  world.clock.nowMs += 1_000;
+  await world.ingest(SLUGS.map((slug) => price(slug, 6, 7)));
+  return world;
+}
+
+const rowsOf = async (world: FilesWorld, slug: string) =>
+  (await world.read(`${slug}/history.ndjson`)).text.trimEnd().split('\n').length;
+const rows = (world: FilesWorld) => Promise.all(SLUGS.map((slug) => rowsOf(world, slug)));
+const snapshotOf = async (world: World) =>
+  JSON.parse(Buffer.from((await readerOf(world.objects)(SNAPSHOT_URL)).body).toString());
+const findingsOf = async (world: World, settled = false) =>
+  (await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled })).findings;
+
+describe('while files wait', () => {
+  test('bodies are published at once, one file follows another, and the snapshot tells when all are there', async () => {
+    const world = await worldWithNewRows();
+    expect(await world.publish()).toMatchObject({ generation: 2, marks: 3, isMoreDue: true });
+    expect(await rows(world)).toEqual([7, 6, 6]);
+    for (const slug of SLUGS) {
+      expect(JSON.parse((await world.read(`${slug}/history`)).text).data).toHaveLength(3);
+    }
+    expect((await snapshotOf(world)).filesGeneration).toBe(1);
+    expect(await findingsOf(world)).toEqual([]);
+    expect(await findingsOf(world, true)).toMatchObject([{ url: SNAPSHOT_URL, rule: 'unsettled' }]);
+
+    expect(await world.publish()).toMatchObject({ generation: 3, marks: 0, isMoreDue: true });
+    expect([await rows(world), (await snapshotOf(world)).filesGeneration]).toEqual([[7, 7, 6], 1]);
+    expect(await world.publish()).toMatchObject({ generation: 4, isMoreDue: false });
+    expect([await rows(world), (await snapshotOf(world)).filesGeneration]).toEqual([[7, 7, 7], undefined]);
+    expect(await world.findings()).toEqual([]);
+    expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
+    expect((await world.ledger.get(HEAD_KEY))?.value).not.toHaveProperty('filesBehindSince');
+    expect(await world.publish()).toMatchObject({ kind: 'unchanged' });
+  });
+
+  test('those that have waited longest come first, whatever is written meanwhile', async () => {
+    const world = await worldWithNewRows();
+    const turns: (readonly number[])[] = [];
+    for (let day = 7; day < 13; day++) {
+      await world.publish();
+      turns.push(await rows(world));
+      await world.ingest(SLUGS.map((slug) => price(slug, day, 7)));
+    }
+    expect(turns).toEqual([
+      [7, 6, 6],
+      [7, 8, 6],
+      [7, 8, 9],
+      [10, 8, 9],
+      [10, 11, 9],
+      [10, 11, 12],
+    ]);
+    expect(await findingsOf(world)).toEqual([]);
+  });
+
+  test('a correction of a closed page is in the files when they follow', async () => {
+    const world = await worldWithNewRows();
+    await world.publish();
+    await world.ingest([price('c', 1, 55), price('c', 5, 56)], 'correct');
+    await world.publish();
+    expect(await findingsOf(world)).toEqual([]);
+    while ((await world.publish()).isMoreDue);
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test.each([
+    ['a removal', (world: FilesWorld) => removeMarket(world, 'c', 'a'), ['c']],
+    ['a refresh of everything', (world: FilesWorld) => rebuild(world.dependencies), []],
+  ])('%s needs no turn', async (_, happen, removed) => {
+    const world = await worldWithNewRows();
+    await world.publish();
+    await happen(world);
+    await world.publish();
+    expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
+    while ((await world.publish()).isMoreDue);
+    expect(await world.findings(removed)).toEqual([]);
+  });
+
+  test('the log proves bodies, and says nothing against older files', async () => {
+    const plain = createWorld();
+    const logged = { ...plain, dependencies: withLog(plain.dependencies, TEST_LOG) };
+    const world = await worldWithNewRows(waitingWorld(ONE_AT_A_TIME, logged));
+    await world.publish();
+    expect(await rows(world)).toEqual([7, 6, 6]);
+    const proof = () => verifyLog(readerOf(world.objects), { vkeys: [], seen: null, pageSizes: SMALL_PAGES });
+    expect((await proof()).findings).toEqual([]);
+    while ((await world.publish()).isMoreDue);
+    expect((await proof()).findings).toEqual([]);
+    await world.damage(publicKey({ kind: 'history-csv', slug: 'b' }));
+    expect((await proof()).findings).toMatchObject([{ rule: 'not-in-log' }]);
+  });
+
+  test('a mirror waits with these markets, and then has what the service has', async () => {
+    const world = await worldWithNewRows();
+    await world.publish();
+    const copied = openMemoryObjects();
+    expect(await roundOf(world, copied)).toMatchObject({ state: 'behind', waiting: ['b', 'c'], findings: [] });
+    while ((await world.publish()).isMoreDue);
+    expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
+    expect(servedBy(copied)).toEqual(servedBy(world.objects));
+  });
+
+  test.each([
+    ['a row less', (text: string) => text.replace(/^.*2026-01-03.*\n/m, '')],
+    ['another value', (text: string) => text.replace('1.03', '1.04')],
+    ['rows in another order', (text: string) => text.trimEnd().split('\n').reverse().join('\n').concat('\n')],
+    ['a row twice', (text: string) => text + text.slice(text.lastIndexOf('\n', text.length - 2) + 1)],
+  ])('verify finds %s', async (_, change) => {
+    const world = await worldWithNewRows();
+    await world.publish();
+    const key = publicKey({ kind: 'history-ndjson', slug: 'b' });
+    const found = await world.objects.get(key);
+    if (found.kind !== 'found') throw new Error(`${key} is missing`);
+    const text = Buffer.from(found.body).toString();
+    expect(change(text)).not.toBe(text);
+    await world.objects.put(key, Buffer.from(change(text)), found.metadata, { kind: 'matches', etag: found.etag });
+    expect(await findingsOf(world)).toMatchObject([{ url: '/api/v1/markets/b/history.ndjson', rule: 'file' }]);
+  });
+});
+
+/** How long a history is: as many rows make its files about 0.7 MB. */
+const LONG = 1_000;
+
+describe('the work of a generation does not grow with the histories that get one row more', () => {
+  test('it writes as many bytes of files as are allowed, and reads the rows since their last turn', async () => {
+    const allowed = 500_000;
+    const plain = createWorld(DEFAULT_PAGE_SIZES);
+    const world = waitingWorld({ besideMarks: allowed, alone: 2 * allowed }, plain);
+    const slugs = Array.from({ length: 8 }, (_, index) => `m${index}`);
+    await world.ingest(slugs.map((slug) => market(slug)));
+    for (const slug of slugs) {
+      await world.ingest(Array.from({ length: LONG }, (_, day) => price(slug, day - 2 * LONG, 100 + day)));
+    }
+    await world.publish();
+    let read = 0;
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      const result = (await run()) as { readonly items: readonly unknown[] };
+      if (what.startsWith('ledger.query market/')) read += result.items.length;
+      return result;
+    });
+    const work = async () => {
+      world.objects.resetCounts();
+      read = 0;
+      const { isMoreDue } = await publish({ ...world.dependencies, ledger, objects });
+      const bytes = world.objects.puts.reduce((sum, put) => sum + put.sizeBytes, 0);
+      return { bytes, read, isMoreDue };
+    };
+    const page = DEFAULT_PAGE_SIZES.observations;
+    // Bodies and heads of histories of eight markets, with their share of the bundle.
+    const bodies = slugs.length * page * 1_000;
+    for (let day = 0; day < 12; day++) {
+      await world.ingest(slugs.map((slug) => price(slug, day - LONG, 7)));
+      const { bytes, read } = await work();
+      expect(bytes).toBeLessThan(allowed + bodies);
+      // Each has an open page, and those that get their turn also one that was closed while they waited.
+      expect(read).toBeLessThanOrEqual(slugs.length * 2 * page);
+    }
+    for (let isMoreDue = true; isMoreDue; ) {
+      const done = await work();
+      expect(done.bytes).toBeLessThan(2 * allowed + bodies);
+      ({ isMoreDue } = done);
+    }
+    for (const slug of slugs) expect(await rowsOf(world, slug)).toBe(LONG + 12);
+    const { findings } = await verify(readerOf(world.objects), { settled: true });
+    expect(findings).toEqual([]);
+  });
+});
+
+test('any changes, published at any moments with any bounds, end in the files of the pages', async () => {
+  const change = fc.record({
+    slug: fc.constantFrom(...SLUGS),
+    day: fc.integer({ min: -8, max: 12 }),
+    amount: fc.option(fc.integer({ min: 1, max: 9 })),
+    mode: fc.constantFrom<IngestMode>('append', 'append', 'correct'),
+    bytes: fc.constantFrom(null, 1, 6_000, 1e6),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 30 }), async (changes) => {
+      const world = await worldWithNewRows();
+      for (const { slug, day, amount, mode, bytes } of changes) {
+        world.clock.nowMs += 1_000;
+        await world.ingest([price(slug, day, amount)], mode).catch(() => undefined);
+        if (bytes === null) continue;
+        await publish({ ...world.dependencies, historyFileBytes: { besideMarks: bytes, alone: bytes } });
+        expect(await findingsOf(world)).toEqual([]);
+      }
+      while ((await world.publish()).isMoreDue);
+      expect(await world.findings()).toEqual([]);
+      expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
+    }),
+    { numRuns: 12 },
+  );
+});
