@@ -30,7 +30,7 @@ export interface PublishLoopOptions {
 }
 
 export interface PublishLoop extends WakeLoop {
-  /** For how long a wake-up has waited for its generation, in milliseconds; 0 if everything is published. */
+  /** For how long a wake-up has waited for its generation, in milliseconds; 0 if all bodies are published. */
   lagMs(): number;
   /** As `lagMs`, but not longer than since the last publication that succeeded: large imports lag, and do not stall. */
   stalledMs(): number;
@@ -70,7 +70,7 @@ export function startPublishLoop(
         reportPutOff(outcome);
         if (outcome.asksForRefresh) onRefreshAsked();
         if (outcome.isMoreDue) loop.wake();
-        else waitingSinceMs = null;
+        if (outcome.areBodiesPublic) waitingSinceMs = null;
         const dueAtMs = nextDueAtMs(outcome, nowMs());
         if (dueAtMs !== null) loop.wakeIn(dueAtMs - nowMs());
       } catch (error) {

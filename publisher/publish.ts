@@ -27,6 +27,8 @@ export interface PublishOutcome {
    * call again.
    */
   readonly isMoreDue: boolean;
+  /** Everything but files of histories is public. */
+  readonly areBodiesPublic: boolean;
   /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
   /** Markets whose views do not add up. They keep their marks. */
@@ -84,9 +86,11 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
   const { isFreshLeft, isRefreshLeft, areFilesLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = draft;
   const kind = published === head ? 'unchanged' : 'published';
-  const isMoreDue = isFreshLeft || isRefreshLeft || areFilesLeft || isTakedownLeft || isEditionDue;
+  const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft || isEditionDue);
+  const isMoreDue = areFilesLeft || !areBodiesPublic;
   const marks = draft.marks.length;
-  return { kind, generation: value.generation, marks, isMoreDue, asksForRefresh, putOff, listDueAtMs };
+  const outcome = { isMoreDue, areBodiesPublic, asksForRefresh, putOff, listDueAtMs };
+  return { kind, generation: value.generation, marks, ...outcome };
 }
 
 /** Loaded when an edition is due, which is rare. */

@@ -265,6 +265,7 @@ describe('a publish makes exactly these puts, in one generation, and deletes its
       ...(total === 0 ? { kind: 'unchanged', generation: 1 } : { kind: 'published', generation: 2 }),
       marks,
       isMoreDue: false,
+      areBodiesPublic: true,
       asksForRefresh: false,
       putOff: [],
       listDueAtMs: null,
