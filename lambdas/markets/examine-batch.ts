@@ -2,6 +2,7 @@
  * Checks a whole batch before any of it is applied: the faults of its rows, and the result that the others would have.
  */
 
+import { pMapIterable } from 'p-map';
 import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import type { Change, LedgerReader } from '../../storage/ledger.ts';
@@ -13,6 +14,9 @@ import { type MarketState, readMarketItems, readMarkets } from './read-markets.t
 import { groupByMarket, orderOfRow, type Row, slugOf } from './rows.ts';
 import { unchangedMarket } from './standing.ts';
 import { faultsOf } from './tally.ts';
+
+/** Rows that come late cost reads, one after the other in a market. */
+const MARKETS_AT_ONCE = 16;
 
 /** A market's rows with the state that they are decided on, and their transactions. */
 export interface PlannedMarket {
@@ -50,9 +54,13 @@ export async function examineBatch(
   const judged = new Set(parsed.rows.filter((row) => !accepted.has(row)).map(({ record }) => slugOf(record)));
   const checks: Change[] = [];
   const markets: PlannedMarket[] = [];
-  for (const state of await readMarkets(ledger, groupByMarket(checked.rows), items)) {
+  const states = await readMarkets(ledger, groupByMarket(checked.rows), items);
+  const read = async (state: MarketState) => ({
+    state,
+    neighbours: await readNeighbours(ledger, state, options.mode),
+  });
+  for await (const { state, neighbours } of pMapIterable(states, read, { concurrency: MARKETS_AT_ONCE })) {
     await breathe();
-    const neighbours = await readNeighbours(ledger, state, options.mode);
     const parts = decideInParts({ ...state, ...options, neighbours }, maxChanges);
     const refused = parts.flatMap(faultsOf);
     if (refused.length === 0) {
