@@ -74,6 +74,20 @@ describe.each(LOADS)('$name', (load) => {
   });
 });
 
+test('rows that come late take as long for many markets as for one', async () => {
+  const secondsFor = async (slugs: readonly string[]) => {
+    // Of one subject, so in this order. Values of the past are compared with their neighbours.
+    const batches = [1, 0].map((number) => {
+      const records = rows(slugs, number, slugs.length).map((row) => ({ ...row, outlierConfirmed: false }));
+      return { subject: 'alice', records: records as IngestRecordInput[] };
+    });
+    const { seconds, counts } = await workOff({ name: 'late rows', markets: definitions, batches }, 1);
+    expect(counts.reads).toBeGreaterThan(slugs.length);
+    return seconds;
+  };
+  expect(await secondsFor(slugsOf(0))).toBeLessThan((await secondsFor(slugsOf(0).slice(0, 1))) + 0.1);
+});
+
 test('workers that begin at once and give way to each other leave no work', async () => {
   const few = slugsOf(0).slice(0, 6);
   const load: WorkLoad = {
