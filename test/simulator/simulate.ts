@@ -78,8 +78,8 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const conditions = { ...(random.chance(0.1) ? CALM : drawConditions(random)), ...options.conditions };
   const isBasePublished = kind === 'torn' || random.chance(0.9);
   const projections = projectionsOf(seed);
-  // In half of the worlds with files, they wait for one another.
-  const files = seed % 10 === 0 ? { historyFileBytes: ONE_AT_A_TIME } : {};
+  // In a quarter of the worlds with files, they wait for one another.
+  const files = seed % 20 === 5 ? { historyFileBytes: ONE_AT_A_TIME } : {};
   const settings = { ...PLAIN, ...drawSettings(random), projections, ...files, ...options.settings };
   // Of those with files, some begin with a publication without them.
   const base = await baseWorld(isBasePublished, seed % 3 === 0 ? PLAIN.projections : settings.projections);

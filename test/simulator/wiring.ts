@@ -39,6 +39,8 @@ import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import { NO_CACHES } from '../../publisher/tell/purge.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+// The publisher loads it when it needs it. That would take real time, which a world does not have.
+import '../../publisher/log/settle-log.ts';
 import { created } from '../../storage/changes.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
