@@ -54,12 +54,18 @@ const MOST_TRIES = 3;
  * MirrorFull. Whatever it rejects with, the copy is consistent.
  */
 export async function copyOnce(
-  fixed: Omit<MirrorWorld, 'generation' | 'acceptsAhead' | 'hasFiles'>,
+  fixed: Omit<MirrorWorld, 'generation' | 'acceptsAhead' | 'doubts' | 'hasFiles'>,
 ): Promise<RoundReport> {
   let snapshot = await readSnapshot(fixed);
   const before = await copiedSnapshot(fixed.copy);
   checkDirection(before?.value ?? null, snapshot.value);
-  const world = { ...fixed, acceptsAhead: false, hasFiles: false, generation: snapshot.value.generation };
+  const world: MirrorWorld = {
+    ...fixed,
+    acceptsAhead: false,
+    hasFiles: false,
+    doubts: new Map(),
+    generation: snapshot.value.generation,
+  };
   const { log, generation } = world;
   await log?.follow(generation);
   const isSame = before?.text === snapshot.text && !(await lacksListFiles(world.copy, snapshot.value));

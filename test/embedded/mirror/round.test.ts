@@ -64,6 +64,26 @@ test('the files of histories are copied, also those that the service begins to p
   expect(await findingsOf(copied, true, ['d'])).toEqual([]);
 });
 
+test('files and pages from a cache that keeps each for a time of its own are no fault: the round asks again', async () => {
+  const world = await publishedWorld(undefined, ['history-files']);
+  const cached = new Map<string, PublicResponse>();
+  for (const url of [SNAPSHOT_URL, MARKETS_URL, marketUrl('b'), historyUrl('b')])
+    cached.set(url, await readerOf(world.objects)(url));
+  await world.ingest([price('b', 1, 2)]);
+  await publish(world.dependencies);
+  const upstream: PublicReader = async (url, headers) =>
+    cached.get(url) ?? (await readerOf(world.objects)(url, headers));
+  const pauses: number[] = [];
+  const pause = async (durationMs: number) => {
+    pauses.push(durationMs);
+    cached.clear();
+  };
+  const copied = openMemoryObjects();
+  expect(await roundOf(world, copied, { upstream, pause })).toMatchObject({ state: 'current', findings: [] });
+  expect(pauses).toHaveLength(1);
+  expect(await findingsOf(copied, true)).toEqual([]);
+});
+
 test('a file with another value is not taken over', async () => {
   const world = await publishedWorld(undefined, ['history-files']);
   const upstream: PublicReader = async (url, headers) => {
