@@ -9,7 +9,7 @@ import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
-import { snapshotSchema } from '../../contract/market.ts';
+import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
 import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
@@ -163,6 +163,11 @@ class Look {
     const findings = new Findings();
     const { fold } = this.#walk;
     const wanted = again && new Set(again.map(({ url }) => slugOf(url)));
+    // Next to the checkpoint: the longer after it they are read, the more often they are of a later generation.
+    const snapshot = await checkBody(this.#reader, findings, SNAPSHOT_URL, snapshotSchema);
+    const list = new ListWalk(this.#reader, findings, this.#pageSizes.markets);
+    const listed = new Set<string>();
+    for await (const { slug } of list.itemsOf(ALL_MARKETS)) listed.add(slug);
     const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
     const shown = new Set<string>();
     await pMap(
@@ -186,7 +191,10 @@ class Look {
     await this.#checkEdition(findings);
     await this.#checkKeys(findings);
     await this.#checkDocuments(findings);
-    await this.#checkListAndSnapshot(findings, shown, counts);
+    for (const slug of listed) {
+      if (!shown.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the list, and not in the log');
+    }
+    if (snapshot !== null) this.#checkSnapshot(findings, snapshot.value, { list, listed, shown, counts });
     // Exports are of today: they say nothing of an edition.
     if (this.#edition !== null) return findings.all;
     const isExportDue = wanted === undefined || again?.some(({ url }) => url.startsWith(EXPORT_ROOT));
@@ -241,16 +249,8 @@ class Look {
     }
   }
 
-  async #checkListAndSnapshot(findings: Findings, shown: ReadonlySet<string>, counts: FoldedCounts): Promise<void> {
-    const list = new ListWalk(this.#reader, findings, this.#pageSizes.markets);
-    const listed = new Set<string>();
-    for await (const { slug } of list.itemsOf(ALL_MARKETS)) {
-      listed.add(slug);
-      if (!shown.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the list, and not in the log');
-    }
-    const snapshot = await checkBody(this.#reader, findings, SNAPSHOT_URL, snapshotSchema);
-    if (snapshot === null || this.#checkpoint === null) return;
-    const { value } = snapshot;
+  #checkSnapshot(findings: Findings, value: Snapshot, { list, listed, shown, counts }: Compared): void {
+    if (this.#checkpoint === null) return;
     const { size, root } = this.#edition ?? this.#checkpoint;
     const log = { size, root: root.toString('base64') };
     const differ = (one: Json, other: Json) => canonicalJson(one) !== canonicalJson(other);
@@ -273,6 +273,14 @@ class Look {
       if (!listed.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
     }
   }
+}
+
+/** The list as it was read, and the markets by the log. */
+interface Compared {
+  readonly list: ListWalk;
+  readonly listed: ReadonlySet<string>;
+  readonly shown: ReadonlySet<string>;
+  readonly counts: FoldedCounts;
 }
 
 /** The tree that an edition names, as a snapshot does. Null with a finding if it names none. */
