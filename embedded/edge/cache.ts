@@ -15,6 +15,7 @@ import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
+import { BoundedEntries, BoundedEntry } from './bounded-entries.ts';
 
 /** How an answer came about, for `Cache-Status` (RFC 9211). */
 export interface Provenance {
@@ -31,12 +32,15 @@ export interface Provenance {
 
 /** The cached entry of one object. `View` is made from the object once, by the user of the cache. */
 export interface CacheEntry<View> {
+  readonly key: string;
   readonly view: View;
   readonly etag: ETag;
   /** When the newest answer about the object was asked for. The age counts from here, so it includes the transfer. */
   readonly validatedAtMs: number;
   /** The store failed for this key and is not asked again before this moment. */
   readonly retryAtMs: number;
+  /** Noted by the fast lane: the router has named this object for the URL in its key. */
+  isAtItsUrl: boolean;
 }
 
 export type CacheAnswer<View> =
@@ -66,6 +70,9 @@ export interface ObjectCache<View> {
    * @param atMs now, if the caller has asked the clock
    */
   fresh(key: string, atMs?: number): CacheEntry<View> | undefined;
+  /** The same, whether or not it is fresh. */
+  kept(key: string): CacheEntry<View> | undefined;
+  isFresh(entry: CacheEntry<View>, atMs: number): boolean;
   /**
    * Answers in every other case. Never rejects because of the store. `newest`: the store is asked even if the entry is
    * fresh, but not before its next retry.
@@ -90,20 +97,35 @@ const SERVABLE_MS = FRESH_MS + STALE_IF_ERROR_SECONDS * 1000;
 const RETRY_AFTER_MS = 5_000;
 /** Keys without an object have a cache of their own, so that a scan of invented slugs cannot push out bodies. */
 const MAX_ABSENT_KEYS = 10_000;
-/** Measured: with the memory of one variant, see representation.ts. */
-const ENTRY_OVERHEAD_BYTES = 512;
+/** What an entry takes beside its view and the characters of its key: measured, rounded up. */
+const ENTRY_OVERHEAD_BYTES = 180;
 
 /** The answer from a fresh entry. */
 export const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapsed: false, staleIfError: false };
 
 type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
 
+class KeptEntry<View> extends BoundedEntry implements CacheEntry<View> {
+  readonly view: View;
+  readonly etag: ETag;
+  validatedAtMs: number;
+  retryAtMs = 0;
+  isAtItsUrl = false;
+
+  constructor(key: string, view: View, etag: ETag, validatedAtMs: number) {
+    super(key);
+    this.view = view;
+    this.etag = etag;
+    this.validatedAtMs = validatedAtMs;
+  }
+}
+
 export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
   const { objects, nowMs, view, sizeOf, deadlineMs, report } = options;
-  const entries = new LRUCache<string, CacheEntry<View>>({
-    maxSize: options.maxBytes,
-    sizeCalculation: (entry, key) => ENTRY_OVERHEAD_BYTES + key.length + sizeOf(entry.view),
-  });
+  const entries = new BoundedEntries<KeptEntry<View>>(
+    options.maxBytes,
+    (entry) => ENTRY_OVERHEAD_BYTES + sizeOf(entry.view),
+  );
   const gaps = new LRUCache<string, Gap>({ max: MAX_ABSENT_KEYS });
   const flights = new Map<string, Promise<CacheAnswer<View>>>();
   let drops = 0;
@@ -119,6 +141,8 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     const entry = entries.get(key);
     return entry !== undefined && isWithin(entry, FRESH_MS, atMs) ? entry : undefined;
   }
+
+  const isFresh = (entry: CacheEntry<View>, atMs: number): boolean => isWithin(entry, FRESH_MS, atMs);
 
   function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {
     const underWay = flights.get(key);
@@ -179,12 +203,13 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       if (result.kind === 'not-modified' && entry === undefined) {
         throw new StorageCorrupt(`the store answered "not modified" for ${key} to a read without an ETag`);
       }
-      const current: CacheEntry<View> =
-        result.kind === 'found'
-          ? { view: view(key, result), etag: result.etag, validatedAtMs: askedAtMs, retryAtMs: 0 }
-          : { ...(entry as CacheEntry<View>), validatedAtMs: askedAtMs, retryAtMs: 0 };
-      if (isKept) entries.set(key, current);
-      const stored = entries.peek(key) === current;
+      let current = entry as KeptEntry<View>;
+      if (result.kind === 'found') current = new KeptEntry(key, view(key, result), result.etag, askedAtMs);
+      current.validatedAtMs = askedAtMs;
+      current.retryAtMs = 0;
+      // It may have had to make room meanwhile.
+      if (isKept && current.place < 0) entries.set(current);
+      const stored = current.place >= 0;
       return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };
     } catch (cause) {
       report(key, cause);
@@ -197,9 +222,8 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     const entry = entries.peek(key);
     const retryAtMs = now + RETRY_AFTER_MS;
     if (entry !== undefined && isWithin(entry, SERVABLE_MS, now)) {
-      const stale = { ...entry, retryAtMs };
-      entries.set(key, stale);
-      return { kind: 'found', entry: stale, provenance: { ...asked, staleIfError: true } };
+      entry.retryAtMs = retryAtMs;
+      return { kind: 'found', entry, provenance: { ...asked, staleIfError: true } };
     }
     // Too old to be served ever again. Its ETag is dropped too, so the next answer has the whole body.
     entries.delete(key);
@@ -210,8 +234,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   function resized(key: string): void {
     const entry = entries.peek(key);
-    // A copy, because the cache does not ask for the size again if the same value is set.
-    if (entry !== undefined) entries.set(key, { ...entry });
+    if (entry !== undefined) entries.resized(entry);
   }
 
   function drop(isDropped: (key: string) => boolean): void {
@@ -221,8 +244,11 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     }
   }
 
-  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.calculatedSize });
-  return { fresh, read, resized, drop, usage };
+  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.bytes });
+  return {
+    ...{ fresh, isFresh, read, resized, drop, usage },
+    kept: (key) => entries.get(key),
+  };
 }
 
 function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {

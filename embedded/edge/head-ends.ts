@@ -9,16 +9,14 @@ export interface HeadEnds {
   ofHit(nowMs: number, ageSeconds: number): HitEnd;
 }
 
-interface Bytes {
-  200: Buffer | null;
-  304: Buffer | null;
-}
-
 /** The end of the heads of hits, for one second and one age. */
 export class HitEnd {
   readonly text: string;
-  /** Of variants that somebody has asked for. Dropped with the second, so that hot answers take memory for a second. */
-  readonly #bytes = new Map<Variant, Bytes>();
+  /**
+   * Answers that somebody has asked for, by status; null: once. Dropped with the second, so that hot answers take memory for
+   * a second.
+   */
+  readonly #answers = { 200: new Map<Variant, Buffer | null>(), 304: new Map<Variant, Buffer | null>() };
 
   constructor(text: string) {
     this.text = text;
@@ -31,15 +29,15 @@ export class HitEnd {
   ready(variant: Variant, status: 200 | 304): Buffer | null {
     const { body } = variant;
     if (typeof body !== 'string') return null;
-    const known = this.#bytes.get(variant);
-    if (known === undefined) {
-      this.#bytes.set(variant, { 200: null, 304: null });
+    const answers = this.#answers[status];
+    const ready = answers.get(variant);
+    if (ready) return ready;
+    if (ready === undefined) {
+      answers.set(variant, null);
       return null;
     }
-    const ready = known[status];
-    if (ready !== null) return ready;
     const made = Buffer.from(variant.hitHead(status) + this.text + (status === 200 ? body : ''), 'latin1');
-    known[status] = made;
+    answers.set(variant, made);
     return made;
   }
 }

@@ -219,14 +219,29 @@ describe('simultaneous readers of one key', () => {
 });
 
 describe('memory', () => {
-  test('is bounded by bytes: the least recently used go first', async () => {
-    cache = startCache(47_000);
+  test('is bounded by bytes: the oldest go first', async () => {
+    cache = startCache(46_000);
     const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => {
       objects.put({ kind: 'market', slug }, slug.repeat(9_000));
       return publicKey({ kind: 'market', slug });
     });
     for (const key of keys) await cache.read(key);
     expect(keys.map((key) => cache.fresh(key) !== undefined)).toEqual([0, 0, 0, 0, 1, 1, 1, 1].map(Boolean));
+  });
+
+  test('an object that was asked for again stays when others come that are read once', async () => {
+    cache = startCache(46_000);
+    objects.put(GOLD, 'x'.repeat(9_000));
+    await cache.read(KEY);
+    for (let index = 0; index < 40; index++) {
+      const slug = `once-${index}`;
+      objects.put({ kind: 'market', slug }, slug.repeat(1_000));
+      await cache.read(publicKey({ kind: 'market', slug }));
+      expect(cache.fresh(KEY)).toBeDefined();
+    }
+    expect(objects.reads).toHaveLength(41);
+    expect(cache.usage()).toMatchObject({ objects: 6 });
+    expect(cache.usage().bytes).toBeLessThanOrEqual(46_000);
   });
 
   test('an object larger than all of it is served and not stored', async () => {
@@ -252,7 +267,7 @@ describe('memory', () => {
     });
     await growing.read(other);
     await growing.read(KEY);
-    sizes.set('gold', 7_000);
+    sizes.set('gold', 7_700);
     expect(growing.fresh(other)).toBeDefined();
     growing.resized(KEY);
     expect(growing.fresh(KEY)).toBeDefined();
