@@ -55,12 +55,14 @@ const CHECKS: { readonly [Name in keyof Required<Header>]: Check } = {
   sha256: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
 };
 
+const CHECK_LIST = Object.entries(CHECKS);
+
 function isHeader(parsed: unknown): parsed is Header {
   if (typeof parsed !== 'object' || parsed === null) return false;
-  const fields: Readonly<Record<string, unknown>> = { ...parsed };
+  const fields = parsed as Readonly<Record<string, unknown>>;
   return (
     Object.keys(fields).every((name) => Object.hasOwn(CHECKS, name)) &&
-    Object.entries(CHECKS).every(([name, check]) => check(fields[name]))
+    CHECK_LIST.every(([name, check]) => check(fields[name]))
   );
 }
 

@@ -256,15 +256,20 @@ function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {
 }
 
 /** A store that does not answer has failed: a reader waits for at most `deadlineMs`. */
-export async function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    const giveUp = () => reject(new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`));
-    timer = setTimeout(giveUp, deadlineMs);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value>();
+  const timer = setTimeout(() => {
+    reject(new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`));
+  }, deadlineMs);
+  work.then(
+    (value) => {
+      clearTimeout(timer);
+      resolve(value);
+    },
+    (error: unknown) => {
+      clearTimeout(timer);
+      reject(error);
+    },
+  );
+  return promise;
 }
