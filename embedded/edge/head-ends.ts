@@ -12,14 +12,13 @@ export interface HeadEnds {
 /** The end of the heads of hits, for one second and one age. */
 export class HitEnd {
   readonly text: string;
-  /**
-   * Answers that somebody has asked for, by status; null: once. Dropped with the second, so that hot answers take memory for
-   * a second.
-   */
-  readonly #answers = { 200: new Map<Variant, Buffer | null>(), 304: new Map<Variant, Buffer | null>() };
+  /** Whole answers, by status. Dropped with the second, so that hot answers take memory for a second. */
+  readonly #answers = { 200: new Map<Variant, Buffer>(), 304: new Map<Variant, Buffer>() };
+  readonly #number: number;
 
-  constructor(text: string) {
+  constructor(text: string, number: number) {
     this.text = text;
+    this.#number = number;
   }
 
   /**
@@ -29,13 +28,13 @@ export class HitEnd {
   ready(variant: Variant, status: 200 | 304): Buffer | null {
     const { body } = variant;
     if (typeof body !== 'string') return null;
-    const answers = this.#answers[status];
-    const ready = answers.get(variant);
-    if (ready) return ready;
-    if (ready === undefined) {
-      answers.set(variant, null);
+    if (variant.askedWith !== this.#number) {
+      variant.askedWith = this.#number;
       return null;
     }
+    const answers = this.#answers[status];
+    const ready = answers.get(variant);
+    if (ready !== undefined) return ready;
     const made = Buffer.from(variant.hitHead(status) + this.text + (status === 200 ? body : ''), 'latin1');
     answers.set(variant, made);
     return made;
@@ -50,6 +49,7 @@ export function createHeadEnds(keepAliveTimeoutMs: number): HeadEnds {
   let newest = { text: '' };
   /** By age. */
   let hits: HitEnd[] = [];
+  let made = 0;
 
   function at(nowMs: number): { readonly text: string } {
     const now = Math.floor(nowMs / 1000);
@@ -66,9 +66,9 @@ export function createHeadEnds(keepAliveTimeoutMs: number): HeadEnds {
     const known = hits[ageSeconds];
     if (known !== undefined) return known;
     const cacheStatus = `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}`;
-    const made = new HitEnd(`Age: ${ageSeconds}\r\nCache-Status: ${cacheStatus}\r\n${text}`);
-    hits[ageSeconds] = made;
-    return made;
+    const hit = new HitEnd(`Age: ${ageSeconds}\r\nCache-Status: ${cacheStatus}\r\n${text}`, ++made);
+    hits[ageSeconds] = hit;
+    return hit;
   }
 
   return { at, ofHit };

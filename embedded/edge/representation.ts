@@ -38,6 +38,8 @@ export class Variant {
   /** The value of `Link`. */
   readonly link: string | null;
   readonly kind: AnswerKind;
+  /** The number of the end (head-ends.ts) with which it was sent last. */
+  askedWith = 0;
   readonly #coding: Coding;
 
   constructor(body: Buffer, coding: Coding, { etag, kind, link }: Pick<Variant, 'etag' | 'kind' | 'link'>) {
