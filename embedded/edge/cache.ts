@@ -39,8 +39,8 @@ export interface CacheEntry<View> {
   readonly validatedAtMs: number;
   /** The store failed for this key and is not asked again before this moment. */
   readonly retryAtMs: number;
-  /** Noted by the fast lane: the router has named this object for the URL in its key. */
-  isAtItsUrl: boolean;
+  /** See {@link ObjectCache.noteUrl}. */
+  readonly isAtItsUrl: boolean;
 }
 
 export type CacheAnswer<View> =
@@ -73,6 +73,8 @@ export interface ObjectCache<View> {
   /** The same, whether or not it is fresh. */
   kept(key: string): CacheEntry<View> | undefined;
   isFresh(entry: CacheEntry<View>, atMs: number): boolean;
+  /** Notes, as long as it is kept, that the router has named this object for the URL in its key. */
+  noteUrl(key: string): void;
   /**
    * Answers in every other case. Never rejects because of the store. `newest`: the store is asked even if the entry is
    * fresh, but not before its next retry.
@@ -248,6 +250,10 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   return {
     ...{ fresh, isFresh, read, resized, drop, usage },
     kept: (key) => entries.get(key),
+    noteUrl: (key) => {
+      const entry = entries.peek(key);
+      if (entry !== undefined) entry.isAtItsUrl = true;
+    },
   };
 }
 

@@ -28,7 +28,7 @@ import type { Route } from './router-sandbox.ts';
 
 export interface FastLaneOptions {
   readonly route: Route;
-  readonly cache: Pick<ObjectCache<Representation>, 'kept' | 'isFresh'>;
+  readonly cache: Pick<ObjectCache<Representation>, 'isFresh' | 'kept' | 'noteUrl'>;
   readonly replies: ObjectReplies;
   readonly counts: ReadCounts;
   /** Milliseconds since the epoch. */
@@ -60,10 +60,10 @@ interface LaneConnection {
   readonly listeners: Readonly<Record<string, (chunk: Buffer) => void>>;
   /** The newest request, and what it asks for. Clients repeat theirs: equal bytes are read once. */
   request: Buffer | null;
-  /** The URL of that: not checked yet, if an object that is kept is at its URL. */
+  /** Its URL. Not checked before it has a key. */
   target: string;
-  /** The key of the object whose URL this is, if the router sees it so. */
-  likelyKey: string;
+  /** Of the object that it asks for; empty: not known yet. */
+  key: string;
   asked: ObjectRequest;
   /** The end of its request line with its header block, and what that asks for. */
   tail: Buffer;
@@ -91,7 +91,7 @@ const NOTHING = Buffer.alloc(0);
 const NOTHING_ASKED: ObjectRequest = { method: 'GET', headers: {} };
 
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const { cache, replies, counts, nowMs, limits, isReady, handOver, places } = options;
+  const { route, cache, replies, counts, nowMs, limits, isReady, handOver, places } = options;
   const rules = { maxHeaderCount: limits.maxHeaderCount, isCacheControlRead: options.isCacheControlRead };
   const connections = new Map<Duplex, LaneConnection>();
   const maxBytes = Math.min(MAX_REQUEST_BYTES, limits.maxHeaderBytes);
@@ -115,7 +115,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       },
       request: null,
       target: '',
-      likelyKey: '',
+      key: '',
       asked: NOTHING_ASKED,
       tail: NOTHING,
       get: NOTHING_ASKED,
@@ -147,23 +147,16 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     }
     connection.quietChecks = 0;
     const atMs = nowMs();
-    // The router depends on method and URL alone, so it needs to be asked once for each object.
-    const likely = connection.asked.method === 'GET' ? cache.kept(connection.likelyKey) : undefined;
-    const known = likely?.isAtItsUrl ? likely : undefined;
-    const key = known?.key ?? route(connection);
-    if (key === null) return false;
-    const entry = known ?? cache.kept(key);
-    if (entry !== undefined) {
-      entry.isAtItsUrl ||= entry === likely;
-      if (answerHit(connection, entry, atMs)) return true;
-    }
+    const entry = connection.key === '' ? find(connection) : cache.kept(connection.key);
+    if (connection.key === '') return false;
+    if (entry !== undefined && answerHit(connection, entry, atMs)) return true;
     places.asked(connection.place);
     connection.place.openRequests = 1;
-    void answerRead(connection, key, chunk);
+    void answerRead(connection, chunk);
     return true;
   }
 
-  /** False: it is not a plain read. Its URL is then still to be checked, unless an object has that name. */
+  /** False: it is not a plain read. If it is, it is one for the lane once it has a key. */
   function readRequest(connection: LaneConnection, chunk: Buffer): boolean {
     if (chunk.length > maxBytes) return false;
     const { tail } = connection;
@@ -175,7 +168,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const isGet = startsWith(chunk, GET);
     if (!isGet && !startsWith(chunk, HEAD)) return false;
     connection.target = chunk.toString('latin1', isGet ? GET.length : HEAD.length, end);
-    connection.likelyKey = `${PUBLIC_PREFIX}${connection.target}.json`;
+    connection.key = '';
     connection.asked = isGet ? connection.get : connection.head;
     return true;
   }
@@ -194,12 +187,22 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     return end;
   }
 
-  /** The key of the object that is asked for; null: the URL is not one of a public object. */
-  function route({ target, asked }: LaneConnection): string | null {
-    if (!TARGET.test(target)) return null;
-    const routed = options.route(asked.method as string, target);
+  /** Finds the key, and the entry if there is one. The key stays empty if the URL is not that of a public object. */
+  function find(connection: LaneConnection): CacheEntry<Representation> | undefined {
+    const { target, asked } = connection;
+    const isGet = asked.method === 'GET';
+    // The router depends on method and URL alone, so it is asked once for each object that is kept.
+    const likely = isGet ? cache.kept(keyAtUrl(target)) : undefined;
+    if (likely?.isAtItsUrl) {
+      connection.key = likely.key;
+      return likely;
+    }
+    if (!TARGET.test(target)) return undefined;
+    const routed = route(isGet ? 'GET' : 'HEAD', target);
     // `divert` has URLs of its own below those of public objects.
-    return routed.kind === 'object' && routed.isPublishable ? routed.key : null;
+    if (routed.kind !== 'object' || !routed.isPublishable) return undefined;
+    connection.key = routed.key;
+    return cache.kept(routed.key);
   }
 
   /** The hot path: bytes that are ready. False: the object must be read first. */
@@ -221,9 +224,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     return true;
   }
 
-  async function answerRead(connection: LaneConnection, key: string, chunk: Buffer): Promise<void> {
-    const { asked } = connection;
-    const isAtItsUrl = asked.method === 'GET' && key === connection.likelyKey;
+  async function answerRead(connection: LaneConnection, chunk: Buffer): Promise<void> {
+    const { key, asked, target } = connection;
     let reply: EdgeReply;
     try {
       reply = await replies.read(key, asked, 'fresh');
@@ -232,8 +234,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       leave(connection, chunk);
       return;
     }
-    const entry = cache.kept(key);
-    if (entry !== undefined) entry.isAtItsUrl ||= isAtItsUrl;
+    if (asked.method === 'GET' && key === keyAtUrl(target)) cache.noteUrl(key);
     if (connection.socket.destroyed) return;
     // The edge stops: node:http says so in the answer.
     if (!isReady() && !connection.hasEnded) {
@@ -324,6 +325,11 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   }
 
   return { take, check, letGo };
+}
+
+/** The key of the object that is at this URL, if the router agrees. */
+function keyAtUrl(target: string): string {
+  return `${PUBLIC_PREFIX}${target}.json`;
 }
 
 function startsWith(chunk: Buffer, text: string): boolean {
