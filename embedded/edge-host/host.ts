@@ -111,6 +111,7 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
     open,
     ready,
     purge: (targets) => edge?.purge(targets),
+    outdate: (key) => edge?.outdate(key),
     async receiveBody(write, actor, maxBytes) {
       const read = bodies.get(write);
       if (read === undefined) throw new Error(`write ${write} is answered already`);

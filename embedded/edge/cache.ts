@@ -8,8 +8,8 @@
  *        └───► absent, 15 s ┘               └ absent: evicted, absent for 15 s
  *
  * Readers of one key never go back in time: at most one read of a key runs at once, so answers are kept in the order in
- * which the store gave them, and the answer of a read that was given up is never kept. `drop` sets a key back to
- * unknown, and then the answer of a running read is not kept either.
+ * which the store gave them, and the answer of a read that was given up is never kept. `outdate` makes a key expired, and
+ * `drop` unknown. Then the answer of a running read is not kept either.
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
@@ -39,6 +39,8 @@ export interface CacheEntry<View> {
   readonly validatedAtMs: number;
   /** The store failed for this key and is not asked again before this moment. */
   readonly retryAtMs: number;
+  /** The store has changed the object since. */
+  readonly isOutdated: boolean;
   /** See {@link ObjectCache.noteUrl}. */
   readonly isAtItsUrl: boolean;
 }
@@ -82,6 +84,8 @@ export interface ObjectCache<View> {
   read(key: string, wanted?: Wanted): Promise<CacheAnswer<View>>;
   /** To be called when a view has grown. */
   resized(key: string): void;
+  /** The store has changed the object. The next reader asks it; while it fails, the older body is served. */
+  outdate(key: string): void;
   /** Drops every key for which this is true, and the answers of its running reads. The next reader asks the store. */
   drop(isDropped: (key: string) => boolean): void;
   usage(): CacheUsage;
@@ -105,6 +109,16 @@ const ENTRY_OVERHEAD_BYTES = 180;
 /** The answer from a fresh entry. */
 export const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapsed: false, staleIfError: false };
 
+/** A running read of the store. */
+interface Flight<View> {
+  readonly answer: Promise<CacheAnswer<View>>;
+  readonly permit: Permit;
+}
+interface Permit {
+  /** False: the object has changed since the read began. */
+  mayKeep: boolean;
+}
+
 type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
 
 class KeptEntry<View> extends BoundedEntry implements CacheEntry<View> {
@@ -112,6 +126,7 @@ class KeptEntry<View> extends BoundedEntry implements CacheEntry<View> {
   readonly etag: ETag;
   validatedAtMs: number;
   retryAtMs = 0;
+  isOutdated = false;
   isAtItsUrl = false;
 
   constructor(key: string, view: View, etag: ETag, validatedAtMs: number) {
@@ -129,8 +144,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     (entry) => ENTRY_OVERHEAD_BYTES + sizeOf(entry.view),
   );
   const gaps = new LRUCache<string, Gap>({ max: MAX_ABSENT_KEYS });
-  const flights = new Map<string, Promise<CacheAnswer<View>>>();
-  let drops = 0;
+  const flights = new Map<string, Flight<View>>();
 
   /**
    * An entry with a time in the future counts as expired and may not be served. Otherwise a clock that was set back
@@ -141,21 +155,23 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   function fresh(key: string, atMs = nowMs()): CacheEntry<View> | undefined {
     const entry = entries.get(key);
-    return entry !== undefined && isWithin(entry, FRESH_MS, atMs) ? entry : undefined;
+    return entry !== undefined && isFresh(entry, atMs) ? entry : undefined;
   }
 
-  const isFresh = (entry: CacheEntry<View>, atMs: number): boolean => isWithin(entry, FRESH_MS, atMs);
+  const isFresh = (entry: CacheEntry<View>, atMs: number): boolean =>
+    !entry.isOutdated && isWithin(entry, FRESH_MS, atMs);
 
   function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {
     const underWay = flights.get(key);
-    if (underWay !== undefined) return underWay.then(collapsed);
+    if (underWay !== undefined) return underWay.answer.then(collapsed);
     const known = recall(key, wanted);
     if (known !== null) return Promise.resolve(known);
-    const flight = fetch(key).finally(() => {
-      if (flights.get(key) === flight) flights.delete(key);
+    const permit = { mayKeep: true };
+    const answer = fetch(key, permit).finally(() => {
+      if (flights.get(key)?.permit === permit) flights.delete(key);
     });
-    flights.set(key, flight);
-    return flight;
+    flights.set(key, { answer, permit });
+    return answer;
   }
 
   /** The answer if the store was asked a moment ago and must not be asked again yet. */
@@ -165,7 +181,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     if (entry !== undefined) {
       const mayAsk = now >= entry.retryAtMs || now < entry.retryAtMs - RETRY_AFTER_MS;
       const isAsked = wanted === 'newest' && mayAsk;
-      if (isWithin(entry, FRESH_MS, now) && !isAsked) return { kind: 'found', entry, provenance: HIT };
+      if (isFresh(entry, now) && !isAsked) return { kind: 'found', entry, provenance: HIT };
       if (mayAsk) return null;
       if (isWithin(entry, SERVABLE_MS, now)) {
         return { kind: 'found', entry, provenance: { ...HIT, staleIfError: true } };
@@ -182,18 +198,16 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   }
 
   /** Asks the store and keeps its answer. */
-  async function fetch(key: string): Promise<CacheAnswer<View>> {
+  async function fetch(key: string, permit: Permit): Promise<CacheAnswer<View>> {
     const entry = entries.peek(key);
     const askedAtMs = nowMs();
-    const dropsBefore = drops;
     // RFC 9211, section 2.2: a fresh entry is passed over only because the request asks for it.
-    const isFresh = entry !== undefined && isWithin(entry, FRESH_MS, askedAtMs);
-    const forwarded = entry === undefined ? 'uri-miss' : isFresh ? 'request' : 'stale';
+    const forwarded = entry === undefined ? 'uri-miss' : isFresh(entry, askedAtMs) ? 'request' : 'stale';
     const asked = { ...HIT, forwarded } as const;
     try {
       const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);
-      // A read that began before a drop may bring the dropped version.
-      const isKept = drops === dropsBefore;
+      // A read that began before a change may bring the version of before.
+      const isKept = permit.mayKeep;
       if (result.kind === 'absent') {
         const gap: Gap = { kind: 'absent', validatedAtMs: askedAtMs, provenance: HIT };
         if (isKept) {
@@ -207,10 +221,13 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       }
       let current = entry as KeptEntry<View>;
       if (result.kind === 'found') current = new KeptEntry(key, view(key, result), result.etag, askedAtMs);
-      current.validatedAtMs = askedAtMs;
-      current.retryAtMs = 0;
-      // It may have had to make room meanwhile.
-      if (isKept && current.place < 0) entries.set(current);
+      if (isKept) {
+        current.validatedAtMs = askedAtMs;
+        current.retryAtMs = 0;
+        current.isOutdated = false;
+        // It may have had to make room meanwhile.
+        if (current.place < 0) entries.set(current);
+      }
       const stored = current.place >= 0;
       return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };
     } catch (cause) {
@@ -239,16 +256,30 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     if (entry !== undefined) entries.resized(entry);
   }
 
+  /** The next reader does not wait for a running read, whose answer is not kept. */
+  function forgetFlight(key: string): void {
+    const flight = flights.get(key);
+    if (flight !== undefined) flight.permit.mayKeep = false;
+    flights.delete(key);
+  }
+
+  function outdate(key: string): void {
+    const entry = entries.peek(key);
+    if (entry !== undefined) entry.isOutdated = true;
+    gaps.delete(key);
+    forgetFlight(key);
+  }
+
   function drop(isDropped: (key: string) => boolean): void {
-    drops++;
-    for (const known of [entries, gaps, flights]) {
+    for (const known of [entries, gaps]) {
       for (const key of [...known.keys()]) if (isDropped(key)) known.delete(key);
     }
+    for (const key of [...flights.keys()]) if (isDropped(key)) forgetFlight(key);
   }
 
   const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.bytes });
   return {
-    ...{ fresh, isFresh, read, resized, drop, usage },
+    ...{ fresh, isFresh, read, resized, outdate, drop, usage },
     kept: (key) => entries.get(key),
     noteUrl: (key) => {
       const entry = entries.peek(key);

@@ -65,6 +65,8 @@ export interface EdgeServer {
   readonly server: Server;
   /** Drops objects with one of these cache tags from memory, or all objects. The next reader gets the stored object. */
   purge(targets: PurgeTargets): void;
+  /** The store has changed the object with this key: see `ObjectCache.outdate`. */
+  outdate(key: string): void;
   cacheUsage(): CacheUsage;
   /**
    * Listens no more, and ends each connection with the answer that is on its way. Answers that are not sent after
@@ -281,7 +283,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return tags === null || (name !== null && tags.has(cacheTagOf(name)));
     });
   }
-  return { server, purge, cacheUsage: cache.usage, stop };
+  return { server, purge, outdate: cache.outdate, cacheUsage: cache.usage, stop };
 }
 
 /**

@@ -331,6 +331,57 @@ test('property: readers never see an older body after a newer one, nor one repla
   );
 });
 
+describe('a change that the cache is told', () => {
+  test('is seen by the next reader, who asks the store for what it has', async () => {
+    objects.put(GOLD, 'one');
+    await look();
+    objects.put(GOLD, 'two');
+    cache.outdate(KEY);
+    expect(await look()).toBe('two, 1 read');
+    expect(await look()).toBe('two, 0 read');
+    cache.outdate(KEY);
+    expect(await look()).toBe('two, 1 read');
+    expect(objects.reads.map(({ conditional }) => conditional)).toEqual([false, true, true]);
+    expect(await look()).toBe('two, 0 read');
+  });
+
+  test('is seen where nothing was a moment ago', async () => {
+    expect(await look()).toBe('absent, 1 read');
+    objects.put(GOLD, 'one');
+    cache.outdate(KEY);
+    expect(await look()).toBe('one, 1 read');
+  });
+
+  test('and that the store does not give leaves the older body for as long as any', async () => {
+    objects.put(GOLD, 'one');
+    await look();
+    cache.outdate(KEY);
+    objects.mode = 'unavailable';
+    expect(await look()).toBe('one stale, 1 read');
+    expect(await look()).toBe('one stale, 0 read');
+    clock.advanceSeconds(314.999);
+    expect(await look()).toBe('one stale, 1 read');
+    clock.advanceSeconds(0.001);
+    expect(await look()).toBe('unavailable, 0 read');
+  });
+
+  test.each([false, true])('is not hidden by a read that began before it, conditional: %s', async (isKnown) => {
+    objects.put(GOLD, 'one');
+    if (isKnown) await look();
+    clock.advanceSeconds(15);
+    const gate = Promise.withResolvers<void>();
+    objects.gate = gate.promise;
+    const underWay = look();
+    objects.put(GOLD, 'two');
+    cache.outdate(KEY);
+    objects.gate = null;
+    gate.resolve();
+    expect(await underWay).toMatch('one');
+    expect(await look()).toBe('two, 1 read');
+    expect(await look()).toBe('two, 0 read');
+  });
+});
+
 describe('dropping', () => {
   const SILVER: PublicObjectName = { kind: 'market', slug: 'silver-usd' };
   const SILVER_KEY = publicKey(SILVER);
