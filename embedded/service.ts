@@ -19,6 +19,7 @@ import { fetchSource } from '../sources/fetch/fetch-source.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
+import { announceChanges } from './announced-objects.ts';
 import { answerWrites } from './answer-writes.ts';
 import { type Background, startBackground } from './background.ts';
 import { openControl } from './backup/control.ts';
@@ -103,7 +104,7 @@ async function startOn(
   const { fault: report } = log;
   const { nowMs } = systemRuntime;
   const damage = watchDamage(data.objects);
-  const { objects } = damage;
+  const objects = announceChanges(damage.objects, edges.outdate);
   let background: Background | null = null;
   const expectations = () => background?.expectations() ?? null;
   let metrics: MetricsServer | null = null;

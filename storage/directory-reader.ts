@@ -36,7 +36,8 @@ export class DirectoryReader implements Pick<ObjectStore, 'get'> {
   }
 
   pathOf(key: string): string {
-    return join(this.#objects, key + OBJECT_SUFFIX);
+    // Not by `join`, which looks for dots. A key has no such segments.
+    return `${this.#objects}/${key}${OBJECT_SUFFIX}`;
   }
 
   /**

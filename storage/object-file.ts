@@ -2,7 +2,7 @@
  * The file of one object: a line of JSON (the header), then the body, or a zstd frame that holds it. Pages of history
  * repeat their labels and links in each observation, so their files are a tenth as large.
  */
-import { closeSync, constants, fstat, open, read } from 'node:fs';
+import { closeSync, constants, fstat, open, openSync, read, readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
@@ -55,12 +55,14 @@ const CHECKS: { readonly [Name in keyof Required<Header>]: Check } = {
   sha256: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
 };
 
+const CHECK_LIST = Object.entries(CHECKS);
+
 function isHeader(parsed: unknown): parsed is Header {
   if (typeof parsed !== 'object' || parsed === null) return false;
-  const fields: Readonly<Record<string, unknown>> = { ...parsed };
+  const fields = parsed as Readonly<Record<string, unknown>>;
   return (
     Object.keys(fields).every((name) => Object.hasOwn(CHECKS, name)) &&
-    Object.entries(CHECKS).every(([name, check]) => check(fields[name]))
+    CHECK_LIST.every(([name, check]) => check(fields[name]))
   );
 }
 
@@ -159,15 +161,11 @@ function bodyIn(content: Buffer, header: Header, path: string): Uint8Array {
 export async function readObjectFile(path: string, key: string, unless?: ETag): Promise<FoundOrKnown | null> {
   const bytes = scratches.pop() ?? Buffer.allocUnsafeSlow(MAX_HEADER_BYTES);
   try {
-    const opened = await openAndRead(path, bytes);
-    if (opened === null) return null;
-    const { fd, filled } = opened;
+    const file = await openAndRead(path, bytes);
+    if (file === null) return null;
+    const { fd, filled } = file;
     try {
-      const end = bytes.subarray(0, filled).indexOf(NEWLINE);
-      const header = end < 0 ? null : parseHeader(bytes.toString('utf8', 0, end));
-      if (header === null) throw corrupt(path, 'it does not begin with a header');
-      if (header.key !== key) throw corrupt(path, `it is a copy of the object ${header.key}`);
-      const start = end + 1;
+      const { header, start } = opened(bytes, filled, key, path);
       const expected = start + contentBytes(header);
       // A whole file that fits has been read to its end, so its size is known.
       const size = filled === expected && filled < bytes.length ? filled : (await fstatAsync(fd)).size;
@@ -189,6 +187,45 @@ export async function readObjectFile(path: string, key: string, unless?: ETag): 
   } finally {
     if (scratches.length < MAX_SCRATCHES) scratches.push(bytes);
   }
+}
+
+/**
+ * {@link readObjectFile} in this thread, where one read is enough to know the answer. Null: it is not, or there is no file,
+ * or it is damaged. Then {@link readObjectFile} tells.
+ */
+export function readSmallObjectFile(path: string, key: string, unless?: ETag): FoundOrKnown | null {
+  const bytes = scratches[0] ?? Buffer.allocUnsafeSlow(MAX_HEADER_BYTES);
+  scratches[0] = bytes;
+  try {
+    const fd = openSync(path, constants.O_RDONLY);
+    let filled: number;
+    try {
+      filled = readSync(fd, bytes, 0, bytes.length, 0);
+    } finally {
+      closeSync(fd);
+    }
+    const { header, start } = opened(bytes, filled, key, path);
+    if (filled === bytes.length || filled !== start + contentBytes(header)) return null;
+    const head = headOf(header);
+    if (head.etag === unless) return { kind: 'not-modified' };
+    return { kind: 'found', body: bodyIn(Buffer.from(bytes.subarray(start, filled)), header, path), ...head };
+  } catch {
+    return null;
+  }
+}
+
+/** The header of a file of which this is the beginning, and where its content starts. */
+function opened(
+  bytes: Buffer,
+  filled: number,
+  key: string,
+  path: string,
+): { readonly header: Header; readonly start: number } {
+  const end = bytes.subarray(0, filled).indexOf(NEWLINE);
+  const header = end < 0 ? null : parseHeader(bytes.toString('utf8', 0, end));
+  if (header === null) throw corrupt(path, 'it does not begin with a header');
+  if (header.key !== key) throw corrupt(path, `it is a copy of the object ${header.key}`);
+  return { header, start: end + 1 };
 }
 
 /** As `get` of a store answers. */

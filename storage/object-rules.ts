@@ -20,7 +20,8 @@ const PREFIX = /^([a-z0-9@_-][a-z0-9@._-]*\/)*([a-z0-9@_-][a-z0-9@._-]*)?$/;
 export function checkObjectKey(key: string): void {
   if (!KEY.test(key))
     throw new RangeError(`${JSON.stringify(key)} is not an object key: [a-z0-9@._-] segments joined by /`);
-  // In keys, one character is one byte.
+  // In keys, one character is one byte. Most keys are shorter than a segment may be.
+  if (key.length <= MAX_SEGMENT_BYTES) return;
   if (key.length > MAX_KEY_BYTES || key.split('/').some((segment) => segment.length > MAX_SEGMENT_BYTES)) {
     throw new RangeError(
       `the key ${key} is longer than ${MAX_KEY_BYTES}, or a segment than ${MAX_SEGMENT_BYTES} bytes`,

@@ -109,11 +109,13 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 const FAST_LANE = 'embedded/edge/fast-lane.ts';
 const FAST_LANE_NEEDS = [
   ...[
+    'bounded-entries',
     'cache',
     'encoding',
     'framing',
     'head-ends',
     'limits',
+    'object-heads',
     'object-replies',
     'places',
     'plain-fields',

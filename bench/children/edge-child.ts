@@ -7,7 +7,8 @@ import { Session } from 'node:inspector/promises';
 import type { AddressInfo } from 'node:net';
 import type { CacheUsage } from '../../embedded/edge/cache.ts';
 import { createEdgeServer } from '../../embedded/edge/server.ts';
-import { openDirectoryObjects } from '../../storage/directory-objects.ts';
+import { BatchReader } from '../../storage/batch-reader.ts';
+import { DirectoryReader } from '../../storage/directory-reader.ts';
 
 /** With --expose-gc, garbage is collected first. */
 export interface EdgeMemory extends CacheUsage {
@@ -37,7 +38,7 @@ async function profileInto(path: string): Promise<void> {
 const [folder, maxCacheBytes, profilePath] = process.argv.slice(2);
 if (folder === undefined) throw new RangeError('give the folder of a directory store');
 const { server, cacheUsage } = createEdgeServer({
-  objects: await openDirectoryObjects(folder),
+  objects: new BatchReader(new DirectoryReader(folder)),
   nowMs: Date.now,
   ...(maxCacheBytes && { limits: { maxCacheBytes: Number(maxCacheBytes) } }),
   health: () => ({ healthy: true, body: memory() }),

@@ -54,6 +54,8 @@ export type EdgeCalls = {
   /** There is something to read, and the core takes writes. */
   ready(terms: WriteTerms): void;
   purge(targets: PurgeTargets): void;
+  /** The core has put or deleted the object with this key. */
+  outdate(key: string): void;
   /**
    * Reads the body of a write that the core handles, because its sender may send it. Rejects with RefusedRequest if it is
    * too large, or did not come.

@@ -47,6 +47,8 @@ export interface Edges {
   ready(duties: WriteDuties): Promise<void>;
   /** Resolves when all edges have dropped the objects from memory. That takes 20 s if one hangs. */
   purge(targets: PurgeTargets): Promise<void>;
+  /** Tells all edges that this object has changed. They hear of it before any answer that is relayed later. */
+  outdate(key: string): void;
   /** Brings the counts up to date. */
   measure(): Promise<EdgesMeasures>;
   /** How many answer requests. */
@@ -243,6 +245,9 @@ export function startEdges(count: number, { fault: report, info }: Log, runtime:
       // An edge that has ended has forgotten everything. One that hangs is ended: see `look`. So whoever asked for the purge
       // is answered when no edge has the objects any more.
       await Promise.all(places.map(({ edge }) => edge.link.ask('purge', targets).catch(() => undefined)));
+    },
+    outdate(key) {
+      for (const { edge } of places) edge.link.tell('outdate', key);
     },
     async measure() {
       const asked = places.map(({ edge }) => edge);

@@ -5,6 +5,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { problem } from '../../contract/problems.ts';
 import { problemResult } from '../../lambdas/http/answer.ts';
+import { BatchReader } from '../../storage/batch-reader.ts';
 import { DirectoryReader } from '../../storage/directory-reader.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { newUlid } from '../../storage/ulid.ts';
@@ -57,7 +58,9 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
     settings = opened;
     const { wantsNewest } = createSenders(opened.proxies);
     edge = createEdgeServer({
-      objects: tellDamage(new DirectoryReader(opened.objectsFolder), (key) => link.tell('damaged', key)),
+      objects: tellDamage(new BatchReader(new DirectoryReader(opened.objectsFolder)), (key) =>
+        link.tell('damaged', key),
+      ),
       nowMs,
       // Before the first generation "not found" would be wrong, and would be cached.
       isReady: () => divert !== null,
@@ -108,6 +111,7 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
     open,
     ready,
     purge: (targets) => edge?.purge(targets),
+    outdate: (key) => edge?.outdate(key),
     async receiveBody(write, actor, maxBytes) {
       const read = bodies.get(write);
       if (read === undefined) throw new Error(`write ${write} is answered already`);

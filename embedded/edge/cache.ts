@@ -8,13 +8,14 @@
  *        └───► absent, 15 s ┘               └ absent: evicted, absent for 15 s
  *
  * Readers of one key never go back in time: at most one read of a key runs at once, so answers are kept in the order in
- * which the store gave them, and the answer of a read that was given up is never kept. `drop` sets a key back to
- * unknown, and then the answer of a running read is not kept either.
+ * which the store gave them, and the answer of a read that was given up is never kept. `outdate` makes a key expired, and
+ * `drop` unknown. Then the answer of a running read is not kept either.
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
+import { BoundedEntries, BoundedEntry } from './bounded-entries.ts';
 
 /** How an answer came about, for `Cache-Status` (RFC 9211). */
 export interface Provenance {
@@ -31,12 +32,17 @@ export interface Provenance {
 
 /** The cached entry of one object. `View` is made from the object once, by the user of the cache. */
 export interface CacheEntry<View> {
+  readonly key: string;
   readonly view: View;
   readonly etag: ETag;
   /** When the newest answer about the object was asked for. The age counts from here, so it includes the transfer. */
   readonly validatedAtMs: number;
   /** The store failed for this key and is not asked again before this moment. */
   readonly retryAtMs: number;
+  /** The store has changed the object since. */
+  readonly isOutdated: boolean;
+  /** See {@link ObjectCache.noteUrl}. */
+  readonly isAtItsUrl: boolean;
 }
 
 export type CacheAnswer<View> =
@@ -66,6 +72,11 @@ export interface ObjectCache<View> {
    * @param atMs now, if the caller has asked the clock
    */
   fresh(key: string, atMs?: number): CacheEntry<View> | undefined;
+  /** The same, whether or not it is fresh. */
+  kept(key: string): CacheEntry<View> | undefined;
+  isFresh(entry: CacheEntry<View>, atMs: number): boolean;
+  /** Notes, as long as it is kept, that the router has named this object for the URL in its key. */
+  noteUrl(key: string): void;
   /**
    * Answers in every other case. Never rejects because of the store. `newest`: the store is asked even if the entry is
    * fresh, but not before its next retry.
@@ -73,6 +84,8 @@ export interface ObjectCache<View> {
   read(key: string, wanted?: Wanted): Promise<CacheAnswer<View>>;
   /** To be called when a view has grown. */
   resized(key: string): void;
+  /** The store has changed the object. The next reader asks it; while it fails, the older body is served. */
+  outdate(key: string): void;
   /** Drops every key for which this is true, and the answers of its running reads. The next reader asks the store. */
   drop(isDropped: (key: string) => boolean): void;
   usage(): CacheUsage;
@@ -90,23 +103,48 @@ const SERVABLE_MS = FRESH_MS + STALE_IF_ERROR_SECONDS * 1000;
 const RETRY_AFTER_MS = 5_000;
 /** Keys without an object have a cache of their own, so that a scan of invented slugs cannot push out bodies. */
 const MAX_ABSENT_KEYS = 10_000;
-/** Measured: with the memory of one variant, see representation.ts. */
-const ENTRY_OVERHEAD_BYTES = 512;
+/** What an entry takes beside its view and the characters of its key: measured, rounded up. */
+const ENTRY_OVERHEAD_BYTES = 180;
 
 /** The answer from a fresh entry. */
 export const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapsed: false, staleIfError: false };
 
+/** A running read of the store. */
+interface Flight<View> {
+  readonly answer: Promise<CacheAnswer<View>>;
+  readonly permit: Permit;
+}
+interface Permit {
+  /** False: the object has changed since the read began. */
+  mayKeep: boolean;
+}
+
 type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
+
+class KeptEntry<View> extends BoundedEntry implements CacheEntry<View> {
+  readonly view: View;
+  readonly etag: ETag;
+  validatedAtMs: number;
+  retryAtMs = 0;
+  isOutdated = false;
+  isAtItsUrl = false;
+
+  constructor(key: string, view: View, etag: ETag, validatedAtMs: number) {
+    super(key);
+    this.view = view;
+    this.etag = etag;
+    this.validatedAtMs = validatedAtMs;
+  }
+}
 
 export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
   const { objects, nowMs, view, sizeOf, deadlineMs, report } = options;
-  const entries = new LRUCache<string, CacheEntry<View>>({
-    maxSize: options.maxBytes,
-    sizeCalculation: (entry, key) => ENTRY_OVERHEAD_BYTES + key.length + sizeOf(entry.view),
-  });
+  const entries = new BoundedEntries<KeptEntry<View>>(
+    options.maxBytes,
+    (entry) => ENTRY_OVERHEAD_BYTES + sizeOf(entry.view),
+  );
   const gaps = new LRUCache<string, Gap>({ max: MAX_ABSENT_KEYS });
-  const flights = new Map<string, Promise<CacheAnswer<View>>>();
-  let drops = 0;
+  const flights = new Map<string, Flight<View>>();
 
   /**
    * An entry with a time in the future counts as expired and may not be served. Otherwise a clock that was set back
@@ -117,19 +155,23 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   function fresh(key: string, atMs = nowMs()): CacheEntry<View> | undefined {
     const entry = entries.get(key);
-    return entry !== undefined && isWithin(entry, FRESH_MS, atMs) ? entry : undefined;
+    return entry !== undefined && isFresh(entry, atMs) ? entry : undefined;
   }
+
+  const isFresh = (entry: CacheEntry<View>, atMs: number): boolean =>
+    !entry.isOutdated && isWithin(entry, FRESH_MS, atMs);
 
   function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {
     const underWay = flights.get(key);
-    if (underWay !== undefined) return underWay.then(collapsed);
+    if (underWay !== undefined) return underWay.answer.then(collapsed);
     const known = recall(key, wanted);
     if (known !== null) return Promise.resolve(known);
-    const flight = fetch(key).finally(() => {
-      if (flights.get(key) === flight) flights.delete(key);
+    const permit = { mayKeep: true };
+    const answer = fetch(key, permit).finally(() => {
+      if (flights.get(key)?.permit === permit) flights.delete(key);
     });
-    flights.set(key, flight);
-    return flight;
+    flights.set(key, { answer, permit });
+    return answer;
   }
 
   /** The answer if the store was asked a moment ago and must not be asked again yet. */
@@ -139,7 +181,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     if (entry !== undefined) {
       const mayAsk = now >= entry.retryAtMs || now < entry.retryAtMs - RETRY_AFTER_MS;
       const isAsked = wanted === 'newest' && mayAsk;
-      if (isWithin(entry, FRESH_MS, now) && !isAsked) return { kind: 'found', entry, provenance: HIT };
+      if (isFresh(entry, now) && !isAsked) return { kind: 'found', entry, provenance: HIT };
       if (mayAsk) return null;
       if (isWithin(entry, SERVABLE_MS, now)) {
         return { kind: 'found', entry, provenance: { ...HIT, staleIfError: true } };
@@ -156,18 +198,16 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   }
 
   /** Asks the store and keeps its answer. */
-  async function fetch(key: string): Promise<CacheAnswer<View>> {
+  async function fetch(key: string, permit: Permit): Promise<CacheAnswer<View>> {
     const entry = entries.peek(key);
     const askedAtMs = nowMs();
-    const dropsBefore = drops;
     // RFC 9211, section 2.2: a fresh entry is passed over only because the request asks for it.
-    const isFresh = entry !== undefined && isWithin(entry, FRESH_MS, askedAtMs);
-    const forwarded = entry === undefined ? 'uri-miss' : isFresh ? 'request' : 'stale';
+    const forwarded = entry === undefined ? 'uri-miss' : isFresh(entry, askedAtMs) ? 'request' : 'stale';
     const asked = { ...HIT, forwarded } as const;
     try {
       const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);
-      // A read that began before a drop may bring the dropped version.
-      const isKept = drops === dropsBefore;
+      // A read that began before a change may bring the version of before.
+      const isKept = permit.mayKeep;
       if (result.kind === 'absent') {
         const gap: Gap = { kind: 'absent', validatedAtMs: askedAtMs, provenance: HIT };
         if (isKept) {
@@ -179,12 +219,16 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       if (result.kind === 'not-modified' && entry === undefined) {
         throw new StorageCorrupt(`the store answered "not modified" for ${key} to a read without an ETag`);
       }
-      const current: CacheEntry<View> =
-        result.kind === 'found'
-          ? { view: view(key, result), etag: result.etag, validatedAtMs: askedAtMs, retryAtMs: 0 }
-          : { ...(entry as CacheEntry<View>), validatedAtMs: askedAtMs, retryAtMs: 0 };
-      if (isKept) entries.set(key, current);
-      const stored = entries.peek(key) === current;
+      let current = entry as KeptEntry<View>;
+      if (result.kind === 'found') current = new KeptEntry(key, view(key, result), result.etag, askedAtMs);
+      if (isKept) {
+        current.validatedAtMs = askedAtMs;
+        current.retryAtMs = 0;
+        current.isOutdated = false;
+        // It may have had to make room meanwhile.
+        if (current.place < 0) entries.set(current);
+      }
+      const stored = current.place >= 0;
       return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };
     } catch (cause) {
       report(key, cause);
@@ -197,9 +241,8 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     const entry = entries.peek(key);
     const retryAtMs = now + RETRY_AFTER_MS;
     if (entry !== undefined && isWithin(entry, SERVABLE_MS, now)) {
-      const stale = { ...entry, retryAtMs };
-      entries.set(key, stale);
-      return { kind: 'found', entry: stale, provenance: { ...asked, staleIfError: true } };
+      entry.retryAtMs = retryAtMs;
+      return { kind: 'found', entry, provenance: { ...asked, staleIfError: true } };
     }
     // Too old to be served ever again. Its ETag is dropped too, so the next answer has the whole body.
     entries.delete(key);
@@ -210,19 +253,39 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   function resized(key: string): void {
     const entry = entries.peek(key);
-    // A copy, because the cache does not ask for the size again if the same value is set.
-    if (entry !== undefined) entries.set(key, { ...entry });
+    if (entry !== undefined) entries.resized(entry);
+  }
+
+  /** The next reader does not wait for a running read, whose answer is not kept. */
+  function forgetFlight(key: string): void {
+    const flight = flights.get(key);
+    if (flight !== undefined) flight.permit.mayKeep = false;
+    flights.delete(key);
+  }
+
+  function outdate(key: string): void {
+    const entry = entries.peek(key);
+    if (entry !== undefined) entry.isOutdated = true;
+    gaps.delete(key);
+    forgetFlight(key);
   }
 
   function drop(isDropped: (key: string) => boolean): void {
-    drops++;
-    for (const known of [entries, gaps, flights]) {
+    for (const known of [entries, gaps]) {
       for (const key of [...known.keys()]) if (isDropped(key)) known.delete(key);
     }
+    for (const key of [...flights.keys()]) if (isDropped(key)) forgetFlight(key);
   }
 
-  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.calculatedSize });
-  return { fresh, read, resized, drop, usage };
+  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.bytes });
+  return {
+    ...{ fresh, isFresh, read, resized, outdate, drop, usage },
+    kept: (key) => entries.get(key),
+    noteUrl: (key) => {
+      const entry = entries.peek(key);
+      if (entry !== undefined) entry.isAtItsUrl = true;
+    },
+  };
 }
 
 function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {
@@ -230,15 +293,20 @@ function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {
 }
 
 /** A store that does not answer has failed: a reader waits for at most `deadlineMs`. */
-export async function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    const giveUp = () => reject(new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`));
-    timer = setTimeout(giveUp, deadlineMs);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value>();
+  const timer = setTimeout(() => {
+    reject(new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`));
+  }, deadlineMs);
+  work.then(
+    (value) => {
+      clearTimeout(timer);
+      resolve(value);
+    },
+    (error: unknown) => {
+      clearTimeout(timer);
+      reject(error);
+    },
+  );
+  return promise;
 }

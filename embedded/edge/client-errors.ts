@@ -5,7 +5,7 @@
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
-import { type FieldList, headText } from './representation.ts';
+import { type FieldList, headText } from './object-heads.ts';
 import { problemReply } from './respond.ts';
 
 /** How long a client may take to read its last answers before its connection is destroyed. */

@@ -11,22 +11,24 @@
  */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ObjectCache } from './cache.ts';
+import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import type { CacheEntry, ObjectCache } from './cache.ts';
 import { acceptedCodings, type Coding, codingAmong } from './encoding.ts';
 import { createHeadEnds } from './head-ends.ts';
 import { checksIn, type EdgeLimits } from './limits.ts';
+import { headText } from './object-heads.ts';
 import type { ObjectReplies } from './object-replies.ts';
 import type { ConnectionPlace, Places } from './places.ts';
 import { readPlainFields } from './plain-fields.ts';
 import type { ObjectRequest } from './range.ts';
 import type { ReadCounts } from './read-counts.ts';
-import { headText, type Representation } from './representation.ts';
+import type { Representation } from './representation.ts';
 import { type EdgeReply, isCurrent } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
 
 export interface FastLaneOptions {
   readonly route: Route;
-  readonly cache: Pick<ObjectCache<Representation>, 'fresh'>;
+  readonly cache: Pick<ObjectCache<Representation>, 'isFresh' | 'kept' | 'noteUrl'>;
   readonly replies: ObjectReplies;
   readonly counts: ReadCounts;
   /** Milliseconds since the epoch. */
@@ -58,10 +60,13 @@ interface LaneConnection {
   readonly listeners: Readonly<Record<string, (chunk: Buffer) => void>>;
   /** The newest request, and what it asks for. Clients repeat theirs: equal bytes are read once. */
   request: Buffer | null;
+  /** Its URL. Not checked before it has a key. */
+  target: string;
+  /** Of the object that it asks for; empty: not known yet. */
   key: string;
   asked: ObjectRequest;
-  /** Its header block, and what that asks for. */
-  block: string;
+  /** The end of its request line with its header block, and what that asks for. */
+  tail: Buffer;
   get: ObjectRequest;
   head: ObjectRequest;
   accepted: readonly Coding[];
@@ -78,6 +83,11 @@ const MAX_REQUEST_BYTES = 8_192;
 /** Targets in origin form (RFC 9112, section 3.2.1), in the characters of a URL (RFC 3986, section 2). */
 const TARGET = /^\/[\w\-.~!$&'()*+,;=:@%/?]*$/;
 
+const VERSION = ' HTTP/1.1';
+const GET = 'GET ';
+const HEAD = 'HEAD ';
+
+const NOTHING = Buffer.alloc(0);
 const NOTHING_ASKED: ObjectRequest = { method: 'GET', headers: {} };
 
 export function createFastLane(options: FastLaneOptions): FastLane {
@@ -104,9 +114,10 @@ export function createFastLane(options: FastLaneOptions): FastLane {
         close: () => connections.delete(socket),
       },
       request: null,
+      target: '',
       key: '',
       asked: NOTHING_ASKED,
-      block: '',
+      tail: NOTHING,
       get: NOTHING_ASKED,
       head: NOTHING_ASKED,
       accepted: [],
@@ -135,55 +146,74 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       connection.request = chunk;
     }
     connection.quietChecks = 0;
+    const atMs = nowMs();
+    const entry = connection.key === '' ? find(connection) : cache.kept(connection.key);
+    if (connection.key === '') return false;
+    if (entry !== undefined && answerHit(connection, entry, atMs)) return true;
     places.asked(connection.place);
-    if (answerHit(connection)) return true;
     connection.place.openRequests = 1;
     void answerRead(connection, chunk);
     return true;
   }
 
-  /** False: it is not a plain read. */
+  /** False: it is not a plain read. If it is, it is one for the lane once it has a key. */
   function readRequest(connection: LaneConnection, chunk: Buffer): boolean {
     if (chunk.length > maxBytes) return false;
-    const text = chunk.toString('latin1');
-    const isGet = text.startsWith('GET ');
-    if (!isGet && !text.startsWith('HEAD ')) return false;
-    const lineEnd = text.indexOf('\r\n');
-    if (!text.endsWith(' HTTP/1.1', lineEnd)) return false;
-    const target = text.slice(isGet ? 4 : 5, lineEnd - ' HTTP/1.1'.length);
-    if (!TARGET.test(target) || !readBlock(connection, text, lineEnd + 2)) return false;
-    const routed = route(isGet ? 'GET' : 'HEAD', target);
-    // `divert` has URLs of its own below those of public objects.
-    if (routed.kind !== 'object' || !routed.isPublishable) return false;
-    connection.key = routed.key;
+    const { tail } = connection;
+    const tailStart = chunk.length - tail.length;
+    // Readers of many objects repeat all but the URL.
+    const isTailKnown = tail.length > 0 && tailStart > 0 && chunk.compare(tail, 0, tail.length, tailStart) === 0;
+    const end = isTailKnown ? tailStart : readTail(connection, chunk);
+    if (end < 0) return false;
+    const isGet = startsWith(chunk, GET);
+    if (!isGet && !startsWith(chunk, HEAD)) return false;
+    connection.target = chunk.toString('latin1', isGet ? GET.length : HEAD.length, end);
+    connection.key = '';
     connection.asked = isGet ? connection.get : connection.head;
     return true;
   }
 
-  /** Reads the header block, unless it is the one before. */
-  function readBlock(connection: LaneConnection, text: string, start: number): boolean {
-    const { block } = connection;
-    if (block !== '' && text.length - start === block.length && text.endsWith(block)) return true;
-    const read = text.slice(start);
-    const headers = readPlainFields(read, rules);
-    if (headers === null) return false;
-    connection.block = read;
+  /** Reads the header block. Gives where the URL ends; -1: it is not plain. */
+  function readTail(connection: LaneConnection, chunk: Buffer): number {
+    const text = chunk.toString('latin1');
+    const end = text.indexOf('\r\n') - VERSION.length;
+    if (end < 0 || !text.startsWith(VERSION, end)) return -1;
+    const headers = readPlainFields(text.slice(end + VERSION.length + 2), rules);
+    if (headers === null) return -1;
+    connection.tail = chunk.subarray(end);
     connection.get = { method: 'GET', headers };
     connection.head = { method: 'HEAD', headers };
     connection.accepted = acceptedCodings(headers['accept-encoding'] as string | undefined);
-    return true;
+    return end;
   }
 
-  /** The hot path: two look-ups, and bytes that are ready. False: the object must be read first. */
-  function answerHit(connection: LaneConnection): boolean {
-    const { key, asked, accepted } = connection;
-    const atMs = nowMs();
-    const entry = cache.fresh(key, atMs);
-    if (entry === undefined) return false;
+  /** Finds the key, and the entry if there is one. The key stays empty if the URL is not that of a public object. */
+  function find(connection: LaneConnection): CacheEntry<Representation> | undefined {
+    const { target, asked } = connection;
+    const isGet = asked.method === 'GET';
+    // The router depends on method and URL alone, so it is asked once for each object that is kept.
+    const likely = isGet ? cache.kept(keyAtUrl(target)) : undefined;
+    if (likely?.isAtItsUrl) {
+      connection.key = likely.key;
+      return likely;
+    }
+    if (!TARGET.test(target)) return undefined;
+    const routed = route(isGet ? 'GET' : 'HEAD', target);
+    // `divert` has URLs of its own below those of public objects.
+    if (routed.kind !== 'object' || !routed.isPublishable) return undefined;
+    connection.key = routed.key;
+    return cache.kept(routed.key);
+  }
+
+  /** The hot path: bytes that are ready. False: the object must be read first. */
+  function answerHit(connection: LaneConnection, entry: CacheEntry<Representation>, atMs: number): boolean {
+    if (!cache.isFresh(entry, atMs)) return false;
+    const { asked, accepted } = connection;
     const { view } = entry;
     const variant = view.ready(codingAmong(accepted, view.identity.sizeBytes, view.isText));
     // A removed market is answered like an object that was just read.
     if (variant === undefined || view.status !== 200) return false;
+    places.asked(connection.place);
     const status = isCurrent(asked, view, variant) ? 304 : 200;
     const end = ends.ofHit(atMs, Math.floor((atMs - entry.validatedAtMs) / 1000));
     const hasBody = status === 200 && asked.method === 'GET';
@@ -195,7 +225,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   }
 
   async function answerRead(connection: LaneConnection, chunk: Buffer): Promise<void> {
-    const { key, asked } = connection;
+    const { key, asked, target } = connection;
     let reply: EdgeReply;
     try {
       reply = await replies.read(key, asked, 'fresh');
@@ -204,6 +234,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       leave(connection, chunk);
       return;
     }
+    if (asked.method === 'GET' && key === keyAtUrl(target)) cache.noteUrl(key);
     if (connection.socket.destroyed) return;
     // The edge stops: node:http says so in the answer.
     if (!isReady() && !connection.hasEnded) {
@@ -294,4 +325,14 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   }
 
   return { take, check, letGo };
+}
+
+/** The key of the object that is at this URL, if the router agrees. */
+function keyAtUrl(target: string): string {
+  return `${PUBLIC_PREFIX}${target}.json`;
+}
+
+function startsWith(chunk: Buffer, text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (chunk[index] !== text.charCodeAt(index)) return false;
+  return true;
 }

@@ -9,19 +9,16 @@ export interface HeadEnds {
   ofHit(nowMs: number, ageSeconds: number): HitEnd;
 }
 
-interface Bytes {
-  200: Buffer | null;
-  304: Buffer | null;
-}
-
 /** The end of the heads of hits, for one second and one age. */
 export class HitEnd {
   readonly text: string;
-  /** Of variants that somebody has asked for. Dropped with the second, so that hot answers take memory for a second. */
-  readonly #bytes = new Map<Variant, Bytes>();
+  /** Whole answers, by status. Dropped with the second, so that hot answers take memory for a second. */
+  readonly #answers = { 200: new Map<Variant, Buffer>(), 304: new Map<Variant, Buffer>() };
+  readonly #number: number;
 
-  constructor(text: string) {
+  constructor(text: string, number: number) {
     this.text = text;
+    this.#number = number;
   }
 
   /**
@@ -31,15 +28,15 @@ export class HitEnd {
   ready(variant: Variant, status: 200 | 304): Buffer | null {
     const { body } = variant;
     if (typeof body !== 'string') return null;
-    const known = this.#bytes.get(variant);
-    if (known === undefined) {
-      this.#bytes.set(variant, { 200: null, 304: null });
+    if (variant.askedWith !== this.#number) {
+      variant.askedWith = this.#number;
       return null;
     }
-    const ready = known[status];
-    if (ready !== null) return ready;
+    const answers = this.#answers[status];
+    const ready = answers.get(variant);
+    if (ready !== undefined) return ready;
     const made = Buffer.from(variant.hitHead(status) + this.text + (status === 200 ? body : ''), 'latin1');
-    known[status] = made;
+    answers.set(variant, made);
     return made;
   }
 }
@@ -52,6 +49,7 @@ export function createHeadEnds(keepAliveTimeoutMs: number): HeadEnds {
   let newest = { text: '' };
   /** By age. */
   let hits: HitEnd[] = [];
+  let made = 0;
 
   function at(nowMs: number): { readonly text: string } {
     const now = Math.floor(nowMs / 1000);
@@ -68,9 +66,9 @@ export function createHeadEnds(keepAliveTimeoutMs: number): HeadEnds {
     const known = hits[ageSeconds];
     if (known !== undefined) return known;
     const cacheStatus = `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}`;
-    const made = new HitEnd(`Age: ${ageSeconds}\r\nCache-Status: ${cacheStatus}\r\n${text}`);
-    hits[ageSeconds] = made;
-    return made;
+    const hit = new HitEnd(`Age: ${ageSeconds}\r\nCache-Status: ${cacheStatus}\r\n${text}`, ++made);
+    hits[ageSeconds] = hit;
+    return hit;
   }
 
   return { at, ofHit };

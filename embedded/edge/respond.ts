@@ -6,8 +6,9 @@ import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
 import type { Provenance } from './cache.ts';
+import { ACCEPT_RANGES, CORS_FIELDS, type FieldList } from './object-heads.ts';
 import { type ObjectRequest, wantedRange } from './range.ts';
-import { ACCEPT_RANGES, CORS_FIELDS, type FieldList, type Representation, type Variant } from './representation.ts';
+import type { Representation, Variant } from './representation.ts';
 
 /**
  * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null if there is no object to serve. If the store

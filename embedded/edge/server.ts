@@ -29,10 +29,11 @@ import { createFastLane, type FastLane } from './fast-lane.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
 import { createLaterVersions } from './later-version.ts';
 import { checksIn, DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
+import type { FieldList } from './object-heads.ts';
 import { createObjectReplies } from './object-replies.ts';
 import { Places } from './places.ts';
 import { ReadCounts } from './read-counts.ts';
-import { type FieldList, Representation } from './representation.ts';
+import { Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
 import { loadRouter } from './router-sandbox.ts';
 import { stopServer } from './stop.ts';
@@ -64,6 +65,8 @@ export interface EdgeServer {
   readonly server: Server;
   /** Drops objects with one of these cache tags from memory, or all objects. The next reader gets the stored object. */
   purge(targets: PurgeTargets): void;
+  /** The store has changed the object with this key: see `ObjectCache.outdate`. */
+  outdate(key: string): void;
   cacheUsage(): CacheUsage;
   /**
    * Listens no more, and ends each connection with the answer that is on its way. Answers that are not sent after
@@ -280,7 +283,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return tags === null || (name !== null && tags.has(cacheTagOf(name)));
     });
   }
-  return { server, purge, cacheUsage: cache.usage, stop };
+  return { server, purge, outdate: cache.outdate, cacheUsage: cache.usage, stop };
 }
 
 /**

@@ -219,14 +219,29 @@ describe('simultaneous readers of one key', () => {
 });
 
 describe('memory', () => {
-  test('is bounded by bytes: the least recently used go first', async () => {
-    cache = startCache(47_000);
+  test('is bounded by bytes: the oldest go first', async () => {
+    cache = startCache(46_000);
     const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => {
       objects.put({ kind: 'market', slug }, slug.repeat(9_000));
       return publicKey({ kind: 'market', slug });
     });
     for (const key of keys) await cache.read(key);
     expect(keys.map((key) => cache.fresh(key) !== undefined)).toEqual([0, 0, 0, 0, 1, 1, 1, 1].map(Boolean));
+  });
+
+  test('an object that was asked for again stays when others come that are read once', async () => {
+    cache = startCache(46_000);
+    objects.put(GOLD, 'x'.repeat(9_000));
+    await cache.read(KEY);
+    for (let index = 0; index < 40; index++) {
+      const slug = `once-${index}`;
+      objects.put({ kind: 'market', slug }, slug.repeat(1_000));
+      await cache.read(publicKey({ kind: 'market', slug }));
+      expect(cache.fresh(KEY)).toBeDefined();
+    }
+    expect(objects.reads).toHaveLength(41);
+    expect(cache.usage()).toMatchObject({ objects: 6 });
+    expect(cache.usage().bytes).toBeLessThanOrEqual(46_000);
   });
 
   test('an object larger than all of it is served and not stored', async () => {
@@ -252,7 +267,7 @@ describe('memory', () => {
     });
     await growing.read(other);
     await growing.read(KEY);
-    sizes.set('gold', 7_000);
+    sizes.set('gold', 7_700);
     expect(growing.fresh(other)).toBeDefined();
     growing.resized(KEY);
     expect(growing.fresh(KEY)).toBeDefined();
@@ -314,6 +329,57 @@ test('property: readers never see an older body after a newer one, nor one repla
     }),
     { numRuns: 500 },
   );
+});
+
+describe('a change that the cache is told', () => {
+  test('is seen by the next reader, who asks the store for what it has', async () => {
+    objects.put(GOLD, 'one');
+    await look();
+    objects.put(GOLD, 'two');
+    cache.outdate(KEY);
+    expect(await look()).toBe('two, 1 read');
+    expect(await look()).toBe('two, 0 read');
+    cache.outdate(KEY);
+    expect(await look()).toBe('two, 1 read');
+    expect(objects.reads.map(({ conditional }) => conditional)).toEqual([false, true, true]);
+    expect(await look()).toBe('two, 0 read');
+  });
+
+  test('is seen where nothing was a moment ago', async () => {
+    expect(await look()).toBe('absent, 1 read');
+    objects.put(GOLD, 'one');
+    cache.outdate(KEY);
+    expect(await look()).toBe('one, 1 read');
+  });
+
+  test('and that the store does not give leaves the older body for as long as any', async () => {
+    objects.put(GOLD, 'one');
+    await look();
+    cache.outdate(KEY);
+    objects.mode = 'unavailable';
+    expect(await look()).toBe('one stale, 1 read');
+    expect(await look()).toBe('one stale, 0 read');
+    clock.advanceSeconds(314.999);
+    expect(await look()).toBe('one stale, 1 read');
+    clock.advanceSeconds(0.001);
+    expect(await look()).toBe('unavailable, 0 read');
+  });
+
+  test.each([false, true])('is not hidden by a read that began before it, conditional: %s', async (isKnown) => {
+    objects.put(GOLD, 'one');
+    if (isKnown) await look();
+    clock.advanceSeconds(15);
+    const gate = Promise.withResolvers<void>();
+    objects.gate = gate.promise;
+    const underWay = look();
+    objects.put(GOLD, 'two');
+    cache.outdate(KEY);
+    objects.gate = null;
+    gate.resolve();
+    expect(await underWay).toMatch('one');
+    expect(await look()).toBe('two, 1 read');
+    expect(await look()).toBe('two, 0 read');
+  });
 });
 
 describe('dropping', () => {

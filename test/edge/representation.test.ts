@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { PUBLIC_CACHE_CONTROL, publicKey } from '../../contract/public-objects.ts';
-import { headText, Representation } from '../../embedded/edge/representation.ts';
+import { headText } from '../../embedded/edge/object-heads.ts';
+import { Representation } from '../../embedded/edge/representation.ts';
 import type { ETag } from '../../storage/object-store.ts';
 
 const TEXT = 'tide'.repeat(1_000);

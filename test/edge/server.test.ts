@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { ask, CURSOR, type Edge, LANES, startEdge } from './edge-fixture.ts';
@@ -459,5 +460,16 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
       expect(await look()).toEqual(dropped);
       await purged.close();
     });
+  });
+
+  test('a change that the edge is told is answered at once, also where the same was asked again and again', async () => {
+    for (let version = 1; version <= 3; version++) {
+      edge.objects.put(GOLD, `"${version}"`);
+      edge.outdate(publicKey(GOLD));
+      // One connection for all, so that the lane meets equal requests again.
+      const read = async () => await (await fetch(`http://127.0.0.1:${edge.port}${GOLD_URL}`)).text();
+      for (let time = 0; time < 4; time++) expect(await read()).toBe(`"${version}"`);
+    }
+    expect(edge.objects.reads).toHaveLength(3);
   });
 });

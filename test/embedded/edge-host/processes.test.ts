@@ -113,6 +113,33 @@ test('a purge reaches every edge before its publication is answered', async () =
   }
 });
 
+test('what is published is seen at every edge at once, although each has the body of before', async () => {
+  const slug = 'tin-usd';
+  const source = { sourceLabel: 'A source', sourceUrl: 'https://example.com/tin', confidence: 'high', status: 'final' };
+  const unit = { quantity: 1, of: 'tonne' };
+  const market = { type: 'market', slug, name: 'Tin', kind: 'metal', nativeCurrency: 'USD', unit };
+  for (const day of [1, 2, 3, 4]) {
+    const price = { type: 'observation', market: slug, metric: 'price', amountMinor: 3_000_000 + day, currency: 'USD' };
+    const observation = {
+      ...price,
+      ...source,
+      sourceValue: `${30_000 + day / 100}`,
+      observedAt: `2026-10-0${day}T00:00:00Z`,
+    };
+    const sent = await write(1, 'POST', '/api/v1/ingest/batches', {
+      records: [market, observation].slice(day > 1 ? 1 : 0),
+    });
+    const { id } = JSON.parse(sent.text) as { id: string };
+    for (const edge of [1, 2]) {
+      // The answer about the batch comes over the same link as the news of its objects.
+      const report = async () => JSON.parse((await write(edge, 'GET', `/api/v1/ingest/batches/${id}`)).text);
+      await expect.poll(async () => (await report()).generation).toBeGreaterThan(0);
+      const { text } = await through(edge, 'GET', `/api/v1/markets/${slug}`);
+      expect(JSON.parse(text)).toMatchObject({ metrics: { price: { amountMinor: 3_000_000 + day } } });
+    }
+  }
+});
+
 test('one file is received once, and may come again when the edge that received it was killed', async () => {
   const { url, headers, body } = await announced(1);
   const agent = await connectionTo(server, 1);
