@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteFiles } from '../../scripts/build-site.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** The documentation takes a sixth of them, and the pages for people a fifth. */
-const PACKED_BYTES_MAX = 1_000_000;
+/** The documentation takes a fifth of them, and the pages for people more than a fourth. */
+const PACKED_BYTES_MAX = 1_050_000;
 
 interface PackedPackage {
   readonly filename: string;
