@@ -177,6 +177,7 @@ export const ROW_ERROR_CODES = [
   'date.implausible',
   'source.url-missing',
   'source.url-not-absolute',
+  'source.url-not-public',
   'provenance.incomplete',
   'duplicate.in-batch',
   'conflict.existing',

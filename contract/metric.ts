@@ -19,21 +19,24 @@ export function canonicalInstant(instant: string): string {
   return millisecondInstant(instant).replace('.000Z', 'Z');
 }
 
-/**
- * Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password. Only
- * characters that the RFC allows (section 2): no spaces, double quotes, angle brackets or backslashes.
- */
-export const sourceUrlSchema = z
+/** A URL as {@link sourceUrlSchema} wants it, whether or not it may become public. */
+export const absoluteUrlSchema = z
   .string()
   .max(2048, { error: 'must have at most 2,048 characters' })
   .regex(/^([A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/, {
     error: 'must be a URL with characters of RFC 3986 only: percent-encode all others',
     abort: true,
   })
-  .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL without user name or password' })
-  .refine((url) => neverPublicIn(url) === null && neverPublicIn(url.replaceAll('%40', '@')) === null, {
-    error: 'becomes public: must not hold an e-mail address, an API key or a token',
-  });
+  .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL without user name or password' });
+
+/**
+ * Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password, and without
+ * anything that must not be public. Only characters that the RFC allows (section 2): no spaces, double quotes, angle
+ * brackets or backslashes.
+ */
+export const sourceUrlSchema = absoluteUrlSchema.refine((url) => neverPublicIn(url) === null, {
+  error: ({ input }) => `becomes public: leave out ${neverPublicIn(String(input))}`,
+});
 
 /** A decimal number as text, without exponent or leading plus: the source's own digits. */
 export const decimalSchema = z

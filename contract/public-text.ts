@@ -8,11 +8,19 @@ import * as z from 'zod';
 export const EMAIL_ADDRESS =
   /(?<![/\p{L}\p{M}\p{N}_.+-])[\p{L}\p{M}\p{N}_.+-]+@[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)*\.(?=\p{L}{2})(?![\p{L}\p{M}\p{N}_-]*\/)\p{L}+/gu;
 
+/**
+ * Keys of other services, by their published beginnings: AWS, GitHub, GitLab, Stripe, OpenAI and Anthropic, Slack,
+ * Google; and private keys (RFC 7468). Each part is bounded, so that words of data do not match.
+ */
+const SHAPED_KEYS =
+  /(?<![A-Za-z\d])(?:(?:AKIA|ASIA(?=[A-Z]*\d))[A-Z2-7]{16}(?![A-Za-z\d])|gh[opsur]_[A-Za-z\d]{36}|github_pat_\w{22}|glpat-[\w-]{20}|[rs]k_(?:live|test)_[A-Za-z\d]{16}|sk-(?:(?:proj|svcacct|admin|ant-api\d\d|or-v1)-[\w-]{20}|(?=[A-Za-z]*\d)[A-Za-z\d]{32})|xox[abeprs]-[\w-]{10}|AIza[\w-]{35}(?![\w-]))|-----BEGIN [A-Z ]*PRIVATE KEY/g;
+
 /** Patterns that must not be in any public byte, in texts or in URLs. */
 export const NEVER_PUBLIC = {
   'an e-mail address': EMAIL_ADDRESS,
   'an API key': /\btdm_[a-z]+_/g,
   'a bearer token': /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g,
+  'a key of another service': SHAPED_KEYS,
 } as const;
 
 /**
@@ -30,14 +38,50 @@ export const INTERNAL_FIELDS = [
   'contact',
 ] as const;
 
-/** Every match of {@link NEVER_PUBLIC} contains one of these, so most texts need only this cheap search. */
-const HINT_OF_NEVER_PUBLIC = /@|tdm_|eyJ/;
+/** Every finding contains one of these, so most texts need only this cheap search. */
+const HINT_OF_NEVER_PUBLIC = /[@=]|tdm_|eyJ|A[KS]IA|AIza|gh[opsur]_|github_|glpat|[rs]k[_-]|xox|PRIVATE/;
 
-/** The kind of the first match of {@link NEVER_PUBLIC} in a text; null if there is no match. */
-export function neverPublicIn(text: string): keyof typeof NEVER_PUBLIC | null {
-  if (!HINT_OF_NEVER_PUBLIC.test(text)) return null;
-  const kinds = Object.keys(NEVER_PUBLIC) as (keyof typeof NEVER_PUBLIC)[];
-  return kinds.find((kind) => text.search(NEVER_PUBLIC[kind]) !== -1) ?? null;
+/** A parameter with a value in a URL: `?name=value`, `&name=value`, `;name=value`, `#name=value`. */
+const PARAMETER = /[?&;#]([\w.[\]-]{1,60})=([^?&;#\s"'<>]+)/g;
+
+/**
+ * Names of parameters that hold a credential, whatever the value: in lower case, letters and digits only. Among them are the
+ * names in signed URLs of S3, Google Cloud and CloudFront.
+ */
+const SECRET_NAME =
+  /(api|app|access|auth|subscription|registration|secret|private)key(id)?$|(access|auth|api|security|session|refresh|id)token$|secret$|passw|^pwd$|signature$|credential$|sess(ion)?id$/;
+
+/** Names that hold a credential or something harmless, such as the key of a series. The value decides. */
+const DOUBTFUL_NAME = /^(token|auth|key|sig|sid|appid)$/;
+
+/**
+ * A word of 16 letters and digits that change places four times; one of 20 with both cases and a digit between letters; or
+ * a UUID. Keys of series are shorter words, with dots, hyphens or underscores between them.
+ */
+const RANDOM_WORD =
+  /(?<![A-Za-z\d])(?:(?=[A-Za-z\d]{16})[A-Za-z]*\d+[A-Za-z]+\d+[A-Za-z]+\d|(?=[A-Za-z\d]{20})(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])[A-Za-z]+\d+[A-Za-z]|[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-)/;
+
+/** The name of the first parameter with a credential; undefined if there is none. */
+function secretParameter(text: string): string | undefined {
+  return [...text.matchAll(PARAMETER)].find(([, name = '', value = '']) => {
+    const plain = name.toLowerCase().replace(/[^a-z\d]/g, '');
+    return SECRET_NAME.test(plain) || (DOUBTFUL_NAME.test(plain) && RANDOM_WORD.test(value));
+  })?.[1];
+}
+
+/**
+ * Names what a text holds that must never be public: the first kind of {@link NEVER_PUBLIC}, or a parameter of a URL that
+ * holds a credential. Null: nothing was found. The text is searched as it is, and with its percent-encoding read.
+ */
+export function neverPublicIn(text: string): string | null {
+  const read = text.replace(/%([2-7][\dA-F])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+  if (!HINT_OF_NEVER_PUBLIC.test(read)) return null;
+  const kinds = Object.entries(NEVER_PUBLIC);
+  const forms = read === text ? [text] : [text, read];
+  const found = kinds.find(([, pattern]) => forms.some((form) => form.search(pattern) !== -1));
+  if (found !== undefined) return found[0];
+  const name = secretParameter(read);
+  return name === undefined ? null : `the parameter ${name}, which holds a credential`;
 }
 
 /**

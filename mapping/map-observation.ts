@@ -2,7 +2,7 @@
 
 import { checkCurrency, checkCurrencyCode, currencyExponent } from '../contract/currencies.ts';
 import type { IngestRecordInput, MarketRecord } from '../contract/ingest-records.ts';
-import { provenanceFields, quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
+import { absoluteUrlSchema, provenanceFields, quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
 import { toMinorUnits } from '../contract/money.ts';
 import { plainWords } from '../contract/zod-words.ts';
 import type { CsvMapping } from './csv-mapping.ts';
@@ -65,9 +65,13 @@ export function observationMapper(
     const status = take(statusOf(columns));
     const sourceLabel = take(labelOf(columns));
     const sourceUrl = urlOf(columns);
-    if (observedAt !== null && !sourceUrlSchema.safeParse(sourceUrl).success) {
-      const detail = `${JSON.stringify(sourceUrl)} is not an absolute http or https URL of at most 2,048 characters`;
-      refusals.push(refuse(null, '/sourceUrl', 'source.url-not-absolute', detail));
+    const urlFault = observedAt === null ? undefined : sourceUrlSchema.safeParse(sourceUrl).error?.issues[0];
+    if (urlFault !== undefined) {
+      const isAbsolute = absoluteUrlSchema.safeParse(sourceUrl).success;
+      // A credential is not repeated: refusals are printed, and kept in the reports of runs.
+      const shown = isAbsolute ? 'the URL' : JSON.stringify(sourceUrl);
+      const code = isAbsolute ? 'source.url-not-public' : 'source.url-not-absolute';
+      refusals.push(refuse(null, '/sourceUrl', code, `${shown} ${urlFault.message}`));
     }
     if (refusals.length > 0) return { refusals };
     if (observedAt === null || amount === null || sourceLabel === null || confidence === null || status === null) {

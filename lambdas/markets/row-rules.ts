@@ -17,7 +17,7 @@ import {
   retractionRecordSchema,
   scalarObservationRecordSchema,
 } from '../../contract/ingest-records.ts';
-import { sourceUrlSchema } from '../../contract/metric.ts';
+import { absoluteUrlSchema, sourceUrlSchema } from '../../contract/metric.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 import { amountOfRecord } from './amount-rules.ts';
@@ -72,8 +72,8 @@ export function checkObservation(
   nowMs: number,
 ): RowError[] {
   // A retraction only names an observation, whose fields were checked when it came. Whether it exists is decided with
-  // the market.
-  if (record.type === 'retraction') return sourceUrlErrors(record.sourceUrl);
+  // the market. Its URL may be one that this version would not publish: so it can be taken back.
+  if (record.type === 'retraction') return sourceUrlErrors(record.sourceUrl, absoluteUrlSchema);
   return [
     ...currencyErrors(record, market),
     ...amountErrors(record, market),
@@ -146,14 +146,19 @@ function timeErrors(
   return [error(pointer, 'date.implausible', detail)];
 }
 
-function sourceUrlErrors(sourceUrl: string): RowError[] {
+function sourceUrlErrors(sourceUrl: string, schema: z.ZodType<string> = sourceUrlSchema): RowError[] {
   if (sourceUrl.trim() === '') {
     return [error('/sourceUrl', 'source.url-missing', 'every observation names the page or file it was read from')];
   }
-  const { error: refused } = sourceUrlSchema.safeParse(sourceUrl);
+  const { error: refused } = schema.safeParse(sourceUrl);
   // One fault is enough, because its text states the whole rule.
   const [issue] = refused?.issues ?? [];
-  return issue === undefined ? [] : [error('/sourceUrl', 'source.url-not-absolute', issue.message)];
+  return issue === undefined ? [] : [error('/sourceUrl', codeOfUrl(sourceUrl), issue.message)];
+}
+
+/** Of a URL that is refused. */
+function codeOfUrl(url: string): RowErrorCode {
+  return absoluteUrlSchema.safeParse(url).success ? 'source.url-not-public' : 'source.url-not-absolute';
 }
 
 function provenanceErrors(record: ObservationRecord): RowError[] {
@@ -189,7 +194,7 @@ function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
   const pointer = pointerOf(issue.path);
   const [field, ...deeper] = issue.path;
   if (field === 'sources' && deeper.at(-1) === 'url' && typeof value === 'string') {
-    return error(pointer, 'source.url-not-absolute', issue.message);
+    return error(pointer, codeOfUrl(value), issue.message);
   }
   if (deeper.length === 0 && issue.code !== 'unrecognized_keys') {
     if (field === 'amountMinor' && typeof value === 'number') {

@@ -1,5 +1,7 @@
 /** The URL of a recipe. It is public and asks one of few hosts. */
 
+import { neverPublicIn } from '../../contract/public-text.ts';
+
 /** A host name of at least two labels, whose last one begins with a letter: so neither an address nor a local name. */
 export const hostnamePattern = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
@@ -20,6 +22,8 @@ export function urlFault(template: string, hosts: readonly string[]): string | n
   if (url.protocol !== 'https:') return 'must begin with https://';
   if (url.username !== '' || url.password !== '')
     return 'must not hold a user name or a password: recipes are kept and listed';
+  const secret = neverPublicIn(filled);
+  if (secret !== null) return `must not hold ${secret}: recipes are kept and listed`;
   if (url.port !== '') return 'must not name a port: only 443 is asked';
   if (url.hash !== '') return 'must not have a fragment (#…): it is never sent';
   // The parser repairs much; a reader must see the URL that is asked for.

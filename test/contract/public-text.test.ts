@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NEVER_PUBLIC, neverPublicIn, publicTextSchema } from '../../contract/public-text.ts';
 
@@ -102,6 +103,117 @@ describe('forbidden text', () => {
     expect(neverPublicIn(url)).toBe(what);
     // Also after other texts.
     expect(neverPublicIn(url)).toBe(what);
+  });
+
+  test.each([
+    // Names that say it, in any spelling, whatever the value.
+    ['apikey', 'https://www.alphavantage.example/query?function=X&apikey=9F8E7D6C5B4A3928'],
+    ['api_key', 'https://api.stlouisfed.org/fred/series?series_id=GNPCA&api_key=abcdefghijklmnopqrstuvwxyz123456'],
+    ['API-Key', 'https://a.example/?API-Key=x'],
+    ['x-api-key', 'https://a.example/?x-api-key=x'],
+    ['CMC_PRO_API_KEY', 'https://a.example/?CMC_PRO_API_KEY=x'],
+    ['subscription-key', 'https://a.example/?subscription-key=x'],
+    ['registrationkey', 'https://api.bls.gov/publicAPI/v2/timeseries/data/CUUR0000SA0?registrationkey=x'],
+    ['access_token', 'https://a.example/#access_token=x&x=1'],
+    ['auth_token', 'https://a.example/?auth_token=x'],
+    ['client_secret', 'https://a.example/?client_secret=x'],
+    ['secret', 'https://a.example/?secret=x'],
+    ['password', 'https://a.example/?user=a&password=x'],
+    ['passwd', 'https://a.example/?passwd=x'],
+    ['pwd', 'https://a.example/?pwd=x'],
+    ['Signature', 'https://b.s3.amazonaws.com/x.csv?Expires=1&Signature=x'],
+    ['X-Amz-Credential', 'https://b.s3.amazonaws.com/x.csv?X-Amz-Credential=a%2F20261123%2Feu-west-1'],
+    ['X-Amz-Signature', 'https://b.s3.amazonaws.com/x.csv?X-Amz-Expires=60&X-Amz-Signature=0123'],
+    ['X-Amz-Security-Token', 'https://b.s3.amazonaws.com/x.csv?X-Amz-Security-Token=x'],
+    ['X-Goog-Signature', 'https://storage.googleapis.com/b/x.csv?X-Goog-Signature=x'],
+    ['jsessionid', 'https://a.example/x.do;jsessionid=1A530637289A03B07199A44E8D531427'],
+    ['PHPSESSID', 'https://a.example/?PHPSESSID=x'],
+    ['api_key', 'https://a.example/?api%5Fkey=x'],
+    ['api_key', 'https://a.example/go?to=https%3A%2F%2Fb.example%2F%3Fapi_key%3Dx'],
+    ['user[api_key]', 'https://a.example/?user[api_key]=x'],
+    // Names that may be harmless, with a value that looks random.
+    ['key', 'https://a.example/?key=9f86d081884c7d659a2feaa0c55ad015'],
+    ['key', 'https://a.example/?key=1f0c36cb-3a51-4d0c-8d6a-6a3e4a3d3b1e'],
+    ['token', 'https://finnhub.example/api/v1/quote?symbol=AAPL&token=c0j1v2f48v6tlon08p10'],
+    ['app_id', 'https://openexchangerates.org/api/latest.json?app_id=0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
+    [
+      'sig',
+      'https://a.blob.core.windows.net/b/x.csv?sv=2024-11-04&se=2026-12-01T00%3A00%3A00Z&sig=h2Kd9%2FbQ7tYcGrTz1XvWu3EoPaLmNs5JfR8iV0yUq4w%3D',
+    ],
+    ['auth', 'https://a.example/?auth=Zx9Kq2LmPt7VwRb4NcYd'],
+    ['sid', 'https://a.example/?sid=1A530637289A03B07199A44E8D531427'],
+  ])('is the parameter %s of %s', (name, url) => {
+    expect(neverPublicIn(url)).toContain(`the parameter ${name},`);
+    expect(schema.safeParse(`See ${url.replace('?', '\uff1f')} .`.slice(0, 200)).success).toBe(false);
+  });
+
+  test.each([
+    'AKIAIOSFODNN7EXAMPLE',
+    'ASIAIOSFODNN7EXAMPLE',
+    `ghp_${'a1B2'.repeat(9)}`,
+    `github_pat_${'a1B2'.repeat(9)}`,
+    `glpat-${'a1B2'.repeat(5)}`,
+    `sk_live_${'a1B2'.repeat(6)}`,
+    `rk_test_${'a1B2'.repeat(6)}`,
+    `sk-${'a1B2'.repeat(12)}`,
+    `sk-proj-${'a1-B2_'.repeat(12)}`,
+    `sk-ant-api03-${'a1-B2_'.repeat(12)}`,
+    'xoxb-123456789012-abcdef',
+    `AIza${'a1-B2'.repeat(7)}`,
+    '-----BEGIN OPENSSH PRIVATE KEY-----',
+  ])('is a key of another service in %s, alone and in a URL', (key) => {
+    expect(neverPublicIn(key)).toBe('a key of another service');
+    expect(neverPublicIn(`https://a.example/${encodeURIComponent(key)}/x`)).toBe('a key of another service');
+    expect(neverPublicIn(`https://a.example/?k=${encodeURIComponent(key)}`)).toBe('a key of another service');
+  });
+
+  test.each([
+    'https://data-api.ecb.europa.eu/service/data/EXR/D.USD.EUR.SP00.A?startPeriod=2026-01-01&format=csvdata',
+    'https://data.ecb.europa.eu/data/datasets/EXR/EXR.D.USD.EUR.SP00.A?key=EXR.D.USD.EUR.SP00.A',
+    'https://sdw.ecb.europa.eu/quickview.do?SERIES_KEY=120.EXR.D.USD.EUR.SP00.A',
+    'https://api.stlouisfed.org/fred/series/observations?series_id=DEXUSEU&file_type=json',
+    'https://fred.stlouisfed.org/graph/fredgraph.csv?id=DCOILWTICO&cosd=2020-01-01',
+    'https://ec.europa.eu/eurostat/api/dissemination/sdmx/2.1/data/NAMA_10_GDP/A.CLV10_MEUR.B1GQ.DE?format=TSV&key=nama_10_gdp_q_2020_b1gq',
+    'https://api.worldbank.org/v2/country/DE/indicator/NY.GDP.MKTP.CD?format=json&date=1960:2026&per_page=500',
+    'https://query1.finance.yahoo.com/v7/finance/download/GC=F?period1=1577836800&period2=1609459200&interval=1d&events=history',
+    'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
+    'https://raw.githubusercontent.com/o/r/0123456789abcdef0123456789abcdef01234567/data.csv',
+    'https://sdmx.oecd.org/public/rest/data/OECD.SDD.STES,DSD_STES@DF_CLI,/.M.LI...AA...H?dimensionAtObservation=AllDimensions',
+    'https://stats.bis.org/api/v2/data/dataflow/BIS/WS_XRU/1.0/D.CH.CHF.A?key=D.CH.CHF.A',
+    'https://api.imf.org/external/sdmx/2.1/data/IFS/M.DE.PCPI_IX?c[key]=M.DE.PCPI_IX',
+    'https://www.lme.example/?id=1f0c36cb-3a51-4d0c-8d6a-6a3e4a3d3b1e&sha256=0123456789abcdef0123456789abcdef',
+    'https://a.example/?key=GoldPriceHistoryDaily2026&sid=series-12&token=none&auth=false&sig=1',
+    'https://a.example/?key=20260101T000000Z&key=2026-01-01&key=gold-price-history-2026-11',
+    'https://a.example/?api_key=&keyword=gold&tokens=3&signatures=2&author=ECB&monkey=1&secretary=x',
+    'https://a.example/sk-bratislava-apartment-prices-of-the-capital-2026',
+    'https://a.example/?index=ASIAPACIFICEXJAPANLARGECAP&q=MASIAPACIFIC',
+    'https://a.example/api_key/password/token=x',
+    'Key = value; token prices, passwords = no',
+  ])('is nothing in %s', (text) => {
+    expect(neverPublicIn(text)).toBeNull();
+  });
+
+  test('is nothing in dates, decimals, names and hashes, wherever a URL has them', () => {
+    const part = fc.oneof(
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString().replaceAll(/[:.-]/g, '')),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.integer().map(String),
+      fc.stringMatching(/^[A-Z]{1,8}([._][A-Z0-9]{1,6}){1,5}$/),
+      fc.stringMatching(/^[a-z]{1,10}(-[a-z]{1,10}){0,4}$/),
+    );
+    const names = ['key', 'token', 'sid', 'date', 'series_key', 'startPeriod', 'id', 'q'];
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom(...names), part)),
+        fc.uint8Array({ minLength: 20, maxLength: 32 }),
+        (pairs, bytes) => {
+          const path = `${Buffer.from(bytes).toString('hex')}/${pairs.map(([, value]) => encodeURIComponent(value)).join('/')}`;
+          const url = `https://data.example/${path}?${new URLSearchParams(pairs)}`;
+          expect(neverPublicIn(url)).toBeNull();
+        },
+      ),
+    );
   });
 
   test('an address is found whole, by which exceptions are made', () => {

@@ -34,6 +34,7 @@ const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
   'date.implausible': [but({ observedAt: '1899-12-30T00:00:00Z' })],
   'source.url-missing': [but({ sourceUrl: '' })],
   'source.url-not-absolute': [but({ sourceUrl: '/prices.csv' })],
+  'source.url-not-public': [but({ sourceUrl: 'https://example.com/a?api_key=1234' })],
   'provenance.incomplete': [but({ sourceLabel: '' })],
   'duplicate.in-batch': [but({}), but({ amountMinor: 6118 })],
   'conflict.existing': [{ ...price('a', 0, 6118) }],

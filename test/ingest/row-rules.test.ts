@@ -65,6 +65,7 @@ describe('good records', () => {
     ['another metric in another currency', { ...money, metric: 'margin', currency: 'EUR' }],
     ['tomorrow, which has begun in Kiribati', { ...money, observedAt: '2026-10-02T12:00:00Z' }],
     ['a confirmed date before 1900', { ...money, observedAt: '1861-01-01T00:00:00Z', dateConfirmed: true }],
+    ['a retraction of a URL that is no longer taken', { ...retraction, sourceUrl: 'https://example.org/?api_key=1' }],
     ['January 1970', { ...money, observedAt: '1970-01-01T00:00:00Z' }],
     ['the largest amount', { ...money, amountMinor: Number.MAX_SAFE_INTEGER }],
   ])('%s is accepted', (_, record) => {
@@ -168,7 +169,7 @@ describe('refused by the shape', () => {
         ...market,
         sources: [source, { ...source, url: 'https://example.org/?to=jo@example.org', publisher: 'jo@example.org' }],
       },
-      ['source.url-not-absolute /sources/1/url', 'record.invalid /sources/1/publisher'],
+      ['source.url-not-public /sources/1/url', 'record.invalid /sources/1/publisher'],
     ],
     [
       'many faults',
@@ -229,7 +230,12 @@ describe('refused by a rule', () => {
     [
       'a URL with an e-mail address',
       { sourceUrl: 'https://example.org/?to=jo@example.org' },
-      ['source.url-not-absolute /sourceUrl'],
+      ['source.url-not-public /sourceUrl'],
+    ],
+    [
+      'a URL with a key of another service',
+      { sourceUrl: 'https://example.org/prices?apikey=9F8E7D6C5B4A3928' },
+      ['source.url-not-public /sourceUrl'],
     ],
     ['null without a reason', { amountMinor: null }, ['provenance.incomplete /unknownReason']],
     ['a reason with a value', { unknownReason: 'withheld' }, ['provenance.incomplete /unknownReason']],

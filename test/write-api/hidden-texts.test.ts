@@ -4,7 +4,7 @@ import { createSecrets, pseudonymised } from '../../lambdas/pipeline/secrets.ts'
 import { answersOf } from '../../storage/records/accounts.ts';
 import { auditOfActor } from '../../storage/records/audit.ts';
 import { workOff } from '../ingest/work-off.ts';
-import { market } from '../publisher/world.ts';
+import { market, price } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ASSERTIONS, openClaimWorld } from './claim-world.ts';
 import { watchLedger } from './watched-ledger.ts';
@@ -71,6 +71,49 @@ describe('a credential as the name of a field', () => {
     const report = await world.call({ path: `/api/v1/ingest/batches/${json.id}` });
     expect(report.json.errors).toHaveLength(1);
     expect(report.text).not.toContain(secret);
+  });
+});
+
+describe('a URL with a credential of its sender', () => {
+  const SECRET = '9F8E7D6C5B4A3928';
+  const URL_OF_QUERY = `https://a.example/query?symbol=X&apikey=${SECRET}`;
+
+  test('is refused in each row that would make it public, with the place and the parameter, and is not repeated', async () => {
+    const world = openApiWorld();
+    const source = { label: 'A', publisher: null, licence: null, attribution: null };
+    const records = [
+      { ...market('gold-usd'), sources: [{ ...source, url: URL_OF_QUERY }] },
+      market('silver-usd'),
+      { ...price('silver-usd', 0, 6117), sourceUrl: URL_OF_QUERY },
+      { ...price('silver-usd', 1, 6117), sourceUrl: 'https://b.s3.amazonaws.com/x.csv?X-Amz-Signature=0123' },
+      { ...price('silver-usd', 2, 6117), sourceUrl: 'https://data.example/?key=EXR.D.USD.EUR.SP00.A' },
+    ];
+    const { json } = await world.call({ method: 'POST', path: '/api/v1/ingest/batches', body: { records } });
+    await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
+    const report = await world.call({ path: `/api/v1/ingest/batches/${json.id}` });
+    const faults = report.json.errors.map(({ pointer, code, detail }: Record<string, string>) => [
+      pointer,
+      code,
+      detail,
+    ]);
+    expect(faults).toEqual([
+      ['/records/0/sources/0/url', 'source.url-not-public', expect.stringContaining('the parameter apikey')],
+      ['/records/2/sourceUrl', 'source.url-not-public', expect.stringContaining('the parameter apikey')],
+      ['/records/3/sourceUrl', 'source.url-not-public', expect.stringContaining('the parameter X-Amz-Signature')],
+    ]);
+    expect(report.text).not.toContain(SECRET);
+    expect(JSON.stringify(world.log)).not.toContain(SECRET);
+  });
+
+  test('is refused in claims', async () => {
+    const world = await openClaimWorld({ scopes: {} });
+    const body = { assertion: ASSERTIONS.dispute, evidence: [{ url: URL_OF_QUERY, note: 'a note' }] };
+    const { status, json, text } = await world.call({ method: 'POST', path: '/api/v1/claims', body });
+    expect([status, json.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+      422,
+      ['/evidence/0/url'],
+    ]);
+    expect(text).not.toContain(SECRET);
   });
 });
 

@@ -51,6 +51,7 @@ describe('a recipe', () => {
     ['a URL in the clear', '/url', 'http://example.org/a', '/url'],
     ['a path alone', '/url', '/a', '/url'],
     ['a password', '/url', 'https://me:secret@example.org/a', '/url'],
+    ['an API key', '/url', 'https://example.org/a?api_key=1234', '/url'],
     ['a port', '/url', 'https://example.org:8443/a', '/url'],
     ['a fragment', '/url', 'https://example.org/a#b', '/url'],
     ['a host in capitals', '/url', 'https://Example.org/a', '/url'],

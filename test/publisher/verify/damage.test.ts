@@ -468,6 +468,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       'key:tdm_test_k3y1d_c0ffee',
       'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl',
       'Bearer eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl',
+      'AKIAIOSFODNN7EXAMPLE',
     ].map((name) => ({
       damage: `a name “${name}”`,
       edits: { [marketOf('a')]: withField('name', name) },
