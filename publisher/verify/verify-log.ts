@@ -120,6 +120,7 @@ class Look {
   readonly #edition: SeenTree | null;
   readonly #pageSizes: PageSizes;
   readonly #partEntries: number;
+  readonly #pause: VerifyLogOptions['pause'];
   #note = '';
   #checkpoint: LogCheckpoint | null = null;
 
@@ -129,7 +130,7 @@ class Look {
     walk: LogWalk,
     keys: readonly VerifierKey[],
     edition: SeenTree | null,
-    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES }: VerifyLogOptions,
+    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause }: VerifyLogOptions,
   ) {
     this.#reader = reader;
     this.#files = files;
@@ -138,21 +139,35 @@ class Look {
     this.#edition = edition;
     this.#pageSizes = pageSizes;
     this.#partEntries = partEntries;
+    this.#pause = pause;
   }
 
-  /** Reads the log up to its checkpoint. Returns the checkpoint as it is signed. */
+  /**
+   * Reads the log up to its checkpoint. Returns the checkpoint as it is signed. Of several caches on the way, one may be older than
+   * the one that was asked before: a smaller checkpoint is looked at again, and one of the same log changes nothing.
+   */
   async readOn(seen: LogCheckpoint | null): Promise<string> {
-    this.#note = await this.#files.checkpointNote();
-    this.#checkpoint = openSigned(this.#note, this.#keys);
-    const { origin, size } = this.#checkpoint;
-    if (seen !== null && origin !== seen.origin) {
-      throw new LogFileError(CHECKPOINT_URL, 'fork', `the log is ${origin}, and was ${seen.origin}`);
+    let { note, checkpoint } = await this.#newest();
+    const isOfThisLog = async () => (await this.#walk.rootAt(checkpoint.size)).equals(checkpoint.root);
+    if (checkpoint.size < this.#walk.size && (await isOfThisLog())) return this.#note;
+    const isShorter = () => seen !== null && checkpoint.size < seen.size;
+    const shorter = () => `the log has ${checkpoint.size} entries, and had ${seen?.size}`;
+    if (isShorter() && (await this.#pause?.([{ url: CHECKPOINT_URL, rule: 'fork', detail: shorter() }])) === true) {
+      ({ note, checkpoint } = await this.#newest());
     }
-    if (seen !== null && size < seen.size) {
-      throw new LogFileError(CHECKPOINT_URL, 'fork', `the log has ${size} entries, and had ${seen.size}`);
+    if (seen !== null && checkpoint.origin !== seen.origin) {
+      throw new LogFileError(CHECKPOINT_URL, 'fork', `the log is ${checkpoint.origin}, and was ${seen.origin}`);
     }
-    await this.#walk.to(this.#checkpoint, seen);
-    return this.#note;
+    if (isShorter()) throw new LogFileError(CHECKPOINT_URL, 'fork', shorter());
+    await this.#walk.to(checkpoint, seen);
+    this.#note = note;
+    this.#checkpoint = checkpoint;
+    return note;
+  }
+
+  async #newest(): Promise<{ note: string; checkpoint: LogCheckpoint }> {
+    const note = await this.#files.checkpointNote();
+    return { note, checkpoint: openSigned(note, this.#keys) };
   }
 
   /**

@@ -194,6 +194,44 @@ describe('changes', () => {
     await expect(collected(tidemark.changes({ since: -1 }))).rejects.toThrow(RangeError);
   });
 
+  test('repeat nothing, and lose nothing, when a cache on the way has an earlier checkpoint', async () => {
+    const served = await serveWorldForTest();
+    await served.publish([market('a'), ...days('a', 3)]);
+    const earlier = await (await fetch(`${served.url}/api/v1/log/checkpoint`)).text();
+    await served.publish(days('a', 2, 3));
+    const size = await served.client().logSize();
+    let olderAnswers = 0;
+    const stop = new AbortController();
+    const system = {
+      fetch: (async (...request) => {
+        const isOlder = String(request[0]).endsWith('/log/checkpoint') && olderAnswers-- > 0;
+        return isOlder ? new Response(earlier) : await fetch(...request);
+      }) as typeof fetch,
+      sleep: async () => {
+        if (olderAnswers < -2) stop.abort(new Error('enough'));
+        stop.signal.throwIfAborted();
+      },
+    };
+    // At the beginning, after a restart of the follower.
+    olderAnswers = 1;
+    expect(await collected(served.client({ system }).changes({ since: size }))).toEqual([]);
+    olderAnswers = 2;
+    await expect(collected(served.client({ system }).changes({ since: size }))).rejects.toMatchObject({
+      code: 'log-shorter',
+    });
+    // While it follows.
+    const found: number[] = [];
+    olderAnswers = 0;
+    const following = async () => {
+      for await (const { index } of served.client({ system }).changes({ follow: true, signal: stop.signal })) {
+        found.push(index);
+        if (index === size - 1) olderAnswers = 2;
+      }
+    };
+    await expect(following()).rejects.toThrow('enough');
+    expect(found).toEqual(Array.from({ length: size }, (_, index) => index));
+  });
+
   test('can be followed, until the signal says so', async () => {
     const served = await serveWorldForTest();
     await served.publish([market('a'), ...days('a', 1)]);

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,8 +44,25 @@ async function startService() {
   return { world, asked, publishDays, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
+/** A cache on the way that has nothing but this checkpoint. */
+async function startOlderCache(checkpoint: string) {
+  const asked: string[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url ?? '');
+    if (url?.endsWith('/checkpoint')) response.writeHead(200, { etag: '"older"' }).end(checkpoint);
+    else response.writeHead(404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
 const EXAMPLES: readonly (readonly [language: string, command: string, file: string])[] = [
-  ['sh', 'bash', 'follow.sh'],
+  ['sh', 'sh', 'follow.sh'],
   ['ts', process.execPath, 'follow.ts'],
   ['python', 'python3', 'follow.py'],
 ];
@@ -79,10 +97,28 @@ test('each example reads every line once, with one request while nothing is new'
   for (const { language, lines } of followers) expect(lines, language).toBe(whole);
 });
 
+test('each example keeps its number when a cache has a smaller one, and repeats no line', async () => {
+  const { world, publishDays, url } = await startService();
+  await publishDays(0, 260);
+  const older = await startOlderCache(await (await fetch(`${url}/api/v1/log/checkpoint`)).text());
+  await publishDays(260, 1);
+  const whole = (await readTexts(world.objects)).map((text) => `${text}\n`).join('');
+  for (const [language, command, file] of EXAMPLES) {
+    const folder = await temporaryFolder();
+    const roundAt = async (base: string) => {
+      await writeFile(join(folder, file), exampleIn(language).replace('https://data.example', base));
+      return (await promisify(execFile)(command, [file], { cwd: folder, maxBuffer: 10e6 })).stdout;
+    };
+    expect(await roundAt(url), language).toBe(whole);
+    expect([await roundAt(older.url), await roundAt(older.url), await roundAt(url)], language).toEqual(['', '', '']);
+  }
+  expect(new Set(older.asked)).toEqual(new Set(['/api/v1/log/checkpoint']));
+});
+
 test('the path of a far file, in the shell', async () => {
-  const [part = ''] = /digits=.*?; path[\s\S]*?done/.exec(exampleIn('sh')) ?? [];
+  const [part = ''] = /path=\$\(printf[\s\S]*?done/.exec(exampleIn('sh')) ?? [];
   const numbers = [7, 999, 1_000, 1_000_000, 1_234_067, 123_456_789];
   const script = `for n in ${numbers.join(' ')}; do ${part}; echo "$path"; done`;
-  const { stdout } = await promisify(execFile)('bash', ['-c', script]);
+  const { stdout } = await promisify(execFile)('sh', ['-c', script]);
   expect(stdout.trim().split('\n')).toEqual(numbers.map((n) => tilePath(0, n, 256).replace('tile/0/', '')));
 });

@@ -295,6 +295,28 @@ def test_changes_are_read_by_index_and_a_line_that_was_taken_down_is_none():
     assert caught.value.code == "newer-format"
 
 
+def test_a_cache_with_an_earlier_checkpoint_repeats_and_loses_nothing():
+    sizes, waits = [], []
+
+    def handler(request):
+        if request.url.path.endswith("/checkpoint"):
+            return httpx.Response(200, text=f"origin\n{sizes.pop(0)}\nroot=\n")
+        width = int(request.url.path.removeprefix("/api/v1/log/ndjson/000.p/").removesuffix(".gz"))
+        lines = "".join(json.dumps({"format": 1, "i": i}) + "\n" for i in range(width))
+        return httpx.Response(200, content=gzip.compress(lines.encode()))
+
+    sizes[:] = [3, 5]
+    assert list(client(handler, waits).changes(since=5)) == []
+    assert waits == [15.0]
+    sizes[:] = [3, 3]
+    with pytest.raises(TidemarkError) as caught:
+        list(client(handler).changes(since=5))
+    assert caught.value.code == "log-shorter"
+    sizes[:] = [5, 3, 5, 6]
+    following = client(handler).changes(follow=True)
+    assert [next(following).index for _ in range(6)] == list(range(6))
+
+
 def test_small_parts():
     assert [ndjson_path(n, 256) for n in (0, 999, 1_234_067)] == ["ndjson/000.gz", "ndjson/999.gz", "ndjson/x001/x234/067.gz"]
     assert ndjson_path(1, 5) == "ndjson/001.p/5.gz"

@@ -392,3 +392,48 @@ test('what is published meanwhile is no finding: it is looked at again, with the
   expect((await check(disturbed(), { pause })).findings).toEqual([]);
   expect(pauses).toBe(1);
 });
+
+describe('a cache with an earlier checkpoint of the same log is no fork:', () => {
+  async function grownWorld() {
+    const small = createWorld();
+    const logged = withLog(small.dependencies);
+    const read = loggedReader(small.objects);
+    await small.ingest([market('a'), price('a', 0, 1)]);
+    await publish(logged);
+    const earlier = await read(CHECKPOINT, {});
+    await small.ingest([price('a', 1, 2)]);
+    await publish(logged);
+    return { read, earlier };
+  }
+
+  test('when another one was seen', async () => {
+    const { read, earlier } = await grownWorld();
+    const { checkpoint: seen } = await check(read);
+    let isWaited = false;
+    const older: PublicReader = async (url, headers) =>
+      url === CHECKPOINT && !isWaited ? earlier : await read(url, headers);
+    expect(await found(older, { seen })).toEqual([`fork ${CHECKPOINT}`]);
+    const pause = async () => {
+      isWaited = true;
+      return true;
+    };
+    expect(await check(older, { seen, pause })).toMatchObject({ findings: [], checkpoint: seen });
+  });
+
+  test('when something is looked at again', async () => {
+    const { read, earlier } = await grownWorld();
+    let isWaited = false;
+    const older: PublicReader = async (url, headers) => {
+      if (url === CHECKPOINT && isWaited) return earlier;
+      return url === '/api/v1/markets/a' && !isWaited
+        ? { ...(await read(url, headers)), status: 503 }
+        : await read(url, headers);
+    };
+    const pause = async () => {
+      isWaited = true;
+      return true;
+    };
+    expect((await check(older, { pause })).findings).toEqual([]);
+    expect(isWaited).toBe(true);
+  });
+});
