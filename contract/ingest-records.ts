@@ -74,7 +74,10 @@ const observationRecordFields = {
   dateConfirmed: z
     .boolean()
     .default(false)
-    .describe('States that a time before 1900 is right. Without it such a record is refused.'),
+    .describe(
+      'States that a time before 1900 is right, or a `releasedAt` more than 366 days before `observedAt`. Without it such a ' +
+        'record is refused.',
+    ),
   outlierConfirmed: z
     .boolean()
     .default(false)

@@ -14,3 +14,11 @@ export function millisecondInstant(instant: string): string {
   if (instant.length === TO_THE_SECOND) return `${instant.slice(0, -1)}.000Z`;
   return instant.length === TO_THE_MILLISECOND ? instant : new Date(instant).toISOString();
 }
+
+/**
+ * Whether a value was released more than 366 days before the moment that it is about, so that the sender must confirm it. Announcements
+ * are ahead by months; by more, it is most likely a wrong year.
+ */
+export function isReleasedLongBefore(observedAt: string, releasedAt: string): boolean {
+  return Date.parse(observedAt) - Date.parse(releasedAt) > 366 * 24 * 60 * 60 * 1000;
+}

@@ -188,7 +188,10 @@ const dateSchema = z.strictObject({
    */
   precision: z.enum(['instant', 'day', 'month', 'quarter', 'year']),
   offset,
-  /** Whether dates before 1900 are right. If not, their rows are refused (date.implausible). */
+  /**
+   * Whether dates before 1900 are right, and releases more than 366 days before `observedAt`. If not, their rows are refused
+   * (date.implausible).
+   */
   early: z.enum(['refuse', 'confirmed']).default('refuse'),
   /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
   whenBlank: z.strictObject({ column: columnName, format: dateFormats }).optional(),

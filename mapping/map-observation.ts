@@ -2,6 +2,7 @@
 
 import { checkCurrency, checkCurrencyCode, currencyExponent } from '../contract/currencies.ts';
 import type { IngestRecordInput, MarketRecord } from '../contract/ingest-records.ts';
+import { isReleasedLongBefore } from '../contract/instants.ts';
 import { absoluteUrlSchema, provenanceFields, quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
 import { toMinorUnits } from '../contract/money.ts';
 import { plainWords } from '../contract/zod-words.ts';
@@ -77,7 +78,9 @@ export function observationMapper(
     if (observedAt === null || amount === null || sourceLabel === null || confidence === null || status === null) {
       throw new RangeError('a part of the row is missing without a refusal');
     }
-    const isEarly = observedAt < EARLIEST || (releasedAt !== null && releasedAt < EARLIEST);
+    const isEarly =
+      observedAt < EARLIEST ||
+      (releasedAt !== null && (releasedAt < EARLIEST || isReleasedLongBefore(observedAt, releasedAt)));
     return {
       record: {
         type: 'observation',
@@ -106,12 +109,17 @@ function earlyFaults(
 ): RowRefusal[] {
   if (date.early === 'confirmed') return [];
   const columns = { observedAt: date.column, releasedAt: typeof releasedAt === 'object' ? releasedAt.column : null };
-  return (['observedAt', 'releasedAt'] as const).flatMap((time) => {
+  const remedy = `if such dates are right, set "early" of the mapping's date to "confirmed"`;
+  const faults = (['observedAt', 'releasedAt'] as const).flatMap((time) => {
     const instant = times[time];
     if (instant === null || instant >= EARLIEST) return [];
-    const detail = `${instant} is before ${EARLIEST}: if such dates are right, set "early" of the mapping's date to "confirmed"`;
-    return [refuse(columns[time], `/${time}`, 'date.implausible', detail)];
+    return [refuse(columns[time], `/${time}`, 'date.implausible', `${instant} is before ${EARLIEST}: ${remedy}`)];
   });
+  const { observedAt, releasedAt: released } = times;
+  if (faults.length > 0 || observedAt === null || released === null) return faults;
+  if (!isReleasedLongBefore(observedAt, released)) return [];
+  const detail = `${released} is more than a year before observedAt, ${observedAt}: check the year; ${remedy}`;
+  return [refuse(columns.releasedAt, '/releasedAt', 'date.implausible', detail)];
 }
 
 /** Most rows have the label of the row before. */

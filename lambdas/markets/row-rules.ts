@@ -17,6 +17,7 @@ import {
   retractionRecordSchema,
   scalarObservationRecordSchema,
 } from '../../contract/ingest-records.ts';
+import { isReleasedLongBefore } from '../../contract/instants.ts';
 import { absoluteUrlSchema, sourceUrlSchema } from '../../contract/metric.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
@@ -26,9 +27,9 @@ import { amountOfRecord } from './amount-rules.ts';
 export const FAULTS_OF_RECORD = 20;
 
 /**
- * How far ahead of our clock an observation or its release may be. The day in Kiribati (UTC+14) begins before that of UTC, sources
- * stamp tonight's release with tomorrow, and clocks differ. A mistyped year, or a swapped day and month, is usually
- * further ahead.
+ * How far ahead of our clock an observation or its release may be. A day is 00:00 UTC of its date, so a day that has begun in Kiribati
+ * (UTC+14) is 14 hours ahead, and the date of tomorrow, with which sources stamp tonight's release, up to 24. A mistyped
+ * year, or a swapped day and month, is usually further ahead.
  */
 const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
 
@@ -123,12 +124,17 @@ function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean)
 
 /**
  * The two times have no order. A monthly average is released after the first day of its month, and revised years later.
- * Day-ahead power prices and regulated prices are released before the time for which they hold.
+ * Day-ahead power prices and regulated prices are released before the time for which they hold, but not by years: with a wrong
+ * year of its release, a value would be shown as known long before it was.
  */
 function dateErrors({ observedAt, releasedAt, dateConfirmed }: ObservationRecord, nowMs: number): RowError[] {
   const rules = { nowMs, dateConfirmed };
   const ofRelease = releasedAt == null ? [] : timeErrors('/releasedAt', releasedAt, rules);
-  return [...timeErrors('/observedAt', observedAt, rules), ...ofRelease];
+  const errors = [...timeErrors('/observedAt', observedAt, rules), ...ofRelease];
+  if (errors.length > 0 || releasedAt == null || dateConfirmed) return errors;
+  if (!isReleasedLongBefore(observedAt, releasedAt)) return [];
+  const detail = `${releasedAt} is more than a year before observedAt, ${observedAt}: check the year. If it is right, set dateConfirmed`;
+  return [error('/releasedAt', 'date.implausible', detail)];
 }
 
 function timeErrors(

@@ -39,6 +39,12 @@ describe('a template', () => {
     ['of a day without a time', '{released}', '2026-02-03', NOT_A_TIME],
     ['of an offset', '{released}', '2026-02-03T14:30:00+01:00', NOT_A_TIME],
     ['of a day that no calendar has', '{released}T14:30:00Z', '2026-02-30', NOT_A_TIME],
+    [
+      'of a year long before the date of the value',
+      '{released}',
+      '2020-02-03T14:30:00Z',
+      '2 date.implausible /releasedAt (null)',
+    ],
     ['of a word', '{released}', 'soon', NOT_A_TIME],
     ['of two columns', '{released}T{flag}', '2026-02-03', '2 record.invalid /releasedAt (null)'],
   ])('%s', async (_, template, cell, expected) => {

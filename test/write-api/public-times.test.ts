@@ -112,6 +112,12 @@ describe('releasedAt', () => {
     ['two days ahead of the clock', { releasedAt: '2026-11-22T12:00:01Z' }, ['date.future /records/0/releasedAt']],
     ['in 1899', { releasedAt: '1899-12-30T00:00:00Z' }, ['date.implausible /records/0/releasedAt']],
     ['in 1899, confirmed', { releasedAt: '1899-12-30T00:00:00Z', dateConfirmed: true }, []],
+    [
+      'six years before the moment that it is about',
+      { releasedAt: '2020-01-01T00:00:00Z' },
+      ['date.implausible /records/0/releasedAt'],
+    ],
+    ['six years before the moment, confirmed', { releasedAt: '2020-01-01T00:00:00Z', dateConfirmed: true }, []],
     ['before the moment that it is about', { releasedAt: '2026-11-18T11:42:00Z' }, []],
     ['years later', { ...priceOn(15), observedAt: '2016-11-15T00:00:00Z' }, []],
     ['a date without a time', { releasedAt: '2026-11-19' }, ['record.invalid /records/0/releasedAt']],
