@@ -50,10 +50,10 @@ async function beginFromCsv(
       fault: 'no line has two fields by comma, semicolon, tab or bar: is it a CSV file with a line of column names?',
     };
   }
-  let table = await profileTable(open(), dialect);
+  let table = await profileTable(open(), dialect, json === null);
   if (table.isDamaged && dialect.encoding === 'utf-8') {
     dialect = { ...dialect, encoding: OTHER_ENCODING };
-    table = await profileTable(open(), dialect);
+    table = await profileTable(open(), dialect, json === null);
   }
   if (table.rows === 0) {
     const { line, detail } = table.firstFault ?? {

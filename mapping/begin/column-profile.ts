@@ -51,8 +51,18 @@ const EXAMPLES = 20;
 /** A column that has given no date in so many cells is not looked at for dates any more. */
 const DATE_TRIALS = 200;
 const WORDS_MAX = 50;
-/** The share of its cells that makes a column one of dates. */
+/** The share of its cells that makes a column one of dates. Cells that only look like dates count, if they are a quarter at most. */
 const LEAST_DATES = 0.9;
+const SHAPES_MAX = 50;
+
+/** Cells that are written like the dates of their column and are none, such as 2026-02-31. */
+export interface ImpossibleDates {
+  readonly count: number;
+  /** The first one. */
+  readonly text: string;
+  /** Counted from 1; 0: the file has no lines. */
+  readonly line: number;
+}
 
 /** The formats of a column; more than one if each reads all cells, and they disagree. */
 export interface Candidates<Format> {
@@ -79,6 +89,8 @@ export class ColumnProfile {
   /** By the positions of the formats, joined. */
   readonly #numbers = new Map<string, Readings>();
   readonly #dates = new Map<string, Readings>();
+  /** Cells with digits that are no dates, by the way in which they are written. */
+  readonly #undated = new Map<string, ImpossibleDates>();
   #seenFormats: readonly number[] = [];
   #mayBeDate = true;
 
@@ -91,7 +103,8 @@ export class ColumnProfile {
     return this.rows - this.blank;
   }
 
-  add(text: string): void {
+  /** @param line on which the row begins, counted from 1; 0: the file has no lines */
+  add(text: string, line = 0): void {
     this.rows += 1;
     if (text === '') {
       this.blank += 1;
@@ -103,7 +116,7 @@ export class ColumnProfile {
       return;
     }
     this.#readNumber(text);
-    if (this.#mayBeDate) this.#readDate(text);
+    if (this.#mayBeDate) this.#readDate(text, line);
   }
 
   /** The notation of its numbers; null if fewer than half of its cells are numbers. */
@@ -120,6 +133,7 @@ export class ColumnProfile {
       return (text: string) => JSON.stringify(reader(text));
     };
     const formats: string[] = [];
+    const impossible = (this.impossibleDates?.count ?? 0) / Math.max(1, this.filled);
     let share = 0;
     while (formats.length < 4) {
       const best = bestOf(DATE_FORMATS, readings, this.filled, 0, read, 0.01);
@@ -127,14 +141,14 @@ export class ColumnProfile {
       const [format] = best.formats as [string];
       if (best.formats.length > 1) {
         if (formats.length > 0) break;
-        return best.share < LEAST_DATES ? null : { ...best, isAmbiguous: true };
+        return best.share + impossible < LEAST_DATES ? null : { ...best, isAmbiguous: true };
       }
       if (ambiguousDate([...formats, format]) !== null) break;
       formats.push(format);
       share += best.share;
       readings = readings.filter((reading) => !reading.formats.includes(DATE_FORMATS.indexOf(format)));
     }
-    return share < LEAST_DATES ? null : { formats, share, example: '', isAmbiguous: false };
+    return share + impossible < LEAST_DATES ? null : { formats, share, example: '', isAmbiguous: false };
   }
 
   get wordCount(): number {
@@ -157,14 +171,29 @@ export class ColumnProfile {
     if (formats.length > 0) note(this.#numbers, formats, text);
   }
 
-  #readDate(text: string): void {
+  #readDate(text: string, line: number): void {
     let formats = this.filled > DATE_TRIALS ? this.#datesOf(text, this.#seenFormats) : [];
     if (formats.length === 0) formats = this.#datesOf(text, ALL_DATES);
     if (formats.length > 0) {
       if (note(this.#dates, formats, text)) this.#seenFormats = [...new Set([...this.#seenFormats, ...formats])];
-    } else if (this.#dates.size === 0 && this.filled > DATE_TRIALS) {
-      this.#mayBeDate = false;
+      return;
     }
+    if (this.#dates.size === 0 && this.filled > DATE_TRIALS) this.#mayBeDate = false;
+    const shape = shapeOf(text);
+    const known = this.#undated.get(shape);
+    if (known !== undefined) this.#undated.set(shape, { ...known, count: known.count + 1 });
+    else if (this.#undated.size < SHAPES_MAX) this.#undated.set(shape, { count: 1, text, line });
+  }
+
+  /** Null if there are none, or too many to be mistakes. */
+  get impossibleDates(): ImpossibleDates | null {
+    const readings = [...this.#dates.values()];
+    const shapes = new Set(readings.flatMap(({ examples }) => examples.map(shapeOf)));
+    const found = [...this.#undated].flatMap(([shape, impossible]) => (shapes.has(shape) ? [impossible] : []));
+    const [first] = found.sort((one, other) => one.line - other.line);
+    const count = found.reduce((sum, each) => sum + each.count, 0);
+    const dates = readings.reduce((sum, each) => sum + each.count, 0);
+    return first === undefined || count * 3 > dates ? null : { ...first, count };
   }
 
   /** Those of the formats that read a text as a date of our times. */
@@ -179,6 +208,12 @@ export class ColumnProfile {
     if (day !== null) this.daysOfMonth.set(day, (this.daysOfMonth.get(day) ?? 0) + 1);
     return found;
   }
+}
+
+/** How a text is written: equal for two dates of one format. Of digits alone, only as many may be a date. */
+function shapeOf(text: string): string {
+  if (/^\d+$/.test(text)) return String(text.length);
+  return text.replaceAll(/\d+/g, '0').replaceAll(/\p{L}+/gu, 'a');
 }
 
 const numberReaders = NUMBER_FORMATS.map(numberReader);

@@ -24,7 +24,7 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
     : null;
   return object(
     field('column', date.column === null ? (added?.name ?? '') : date.column.name),
-    field('format', readings ?? oneOrList(formats)),
+    field('format', readings ?? oneOrList(formats), hintOfImpossible(date.column)),
     field('precision', precision, precision === 'day' ? hintOfMonths(date.column) : PRECISIONS[precision]),
     isMoment &&
       !formats.every(hasOffset) &&
@@ -36,6 +36,15 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
         `Rows in which the column is blank: ${date.column?.blank}.`,
       ),
   );
+}
+
+function hintOfImpossible(column: ColumnProfile | null): string {
+  const impossible = column?.impossibleDates ?? null;
+  if (column === null || impossible === null) return '';
+  const { count, text, line } = impossible;
+  const place = line === 0 ? text : `line ${line}, ${text}`;
+  const others = count === 1 ? '' : `, and ${count - 1} more`;
+  return `${column.filled - count} of ${column.filled} are such dates. Not ${place}${others}.`;
 }
 
 /** The share of the dates that is on one day of the month, from which on they may well name months. */

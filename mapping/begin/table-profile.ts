@@ -23,7 +23,8 @@ export interface TableProfile {
   readonly isDamaged: boolean;
 }
 
-export async function profileTable(csv: CsvInput, dialect: Dialect): Promise<TableProfile> {
+/** @param hasLines whether the lines are those of the file: the rows of a JSON document have none */
+export async function profileTable(csv: CsvInput, dialect: Dialect, hasLines = true): Promise<TableProfile> {
   let columns: ColumnProfile[] = [];
   const sample: (readonly string[])[] = [];
   let rows = 0;
@@ -41,7 +42,7 @@ export async function profileTable(csv: CsvInput, dialect: Dialect): Promise<Tab
       isDamaged ||= row.isDamaged;
     } else {
       rows += 1;
-      for (const [index, column] of columns.entries()) column.add(row.fields[index] as string);
+      for (const [index, column] of columns.entries()) column.add(row.fields[index] as string, hasLines ? row.line : 0);
       if (sample.length * columns.length < SAMPLE_CELLS) sample.push(row.fields);
     }
   }

@@ -26,6 +26,7 @@ async function pointersToFill(file: string): Promise<readonly string[]> {
 
 const days = (count: number) =>
   Array.from({ length: count }, (_, day) => `2026-01-${String(day + 1).padStart(2, '0')}`);
+const german = (day: string) => day.split('-').reverse().join('.');
 /** A file of two columns, with these cells. */
 const dated = (dates: readonly string[]) =>
   ['Date;Price', ...dates.map((date, index) => `${date};${index}.25`)].join('\n');
@@ -64,6 +65,29 @@ describe('a file of one series', () => {
       faults: [],
       file: { rows: 3, markets: { count: 1 }, observations: { count: 3 }, refused: { count: 0 } },
     });
+  });
+});
+
+describe('one impossible date among good ones', () => {
+  test.each([
+    [
+      '2026-02-31',
+      4,
+      ['2026-02-01', '2026-02-02', '2026-02-31', '2026-02-03', '2026-02-04', '2026-02-05'],
+      'YYYY-MM-DD',
+    ],
+    ['31.02.2026', 6, [...days(4).map(german), '31.02.2026', ...days(31).slice(12, 15).map(german)], 'DD.MM.YYYY'],
+  ])('%s keeps the guess, and is named with its line', async (text, line, dates, format) => {
+    const begun = await begin(dated(dates));
+    if ('fault' in begun) throw new Error(begun.fault);
+    expect(parse(begun.text).observation.date).toEqual({ column: 'Date', format, precision: 'day' });
+    expect(begun.text).toContain(`Not line ${line}, ${text}`);
+  });
+
+  test('many are no dates', async () => {
+    expect(
+      (await documentOf(dated(['2026-02-01', '2026-02-02', '2026-02-31', '2026-13-01']))).observation.date.column,
+    ).toContain('FILL IN');
   });
 });
 
