@@ -70,6 +70,7 @@ function parseWithin(text: string, counted: Counted): JsonResult {
   try {
     value = JSON.parse(text);
   } catch (error) {
+    if (text.startsWith('\ufeff')) return { faults: [{ pointer: '', ...BYTE_ORDER_MARK }] };
     // The engine's message may repeat the text, so only its position is used. Some messages have no position.
     const place = /\(line \d+ column \d+\)$/.exec((error as SyntaxError).message)?.[0] ?? '';
     const detail = `is not one JSON value, without comments or trailing commas (RFC 8259) ${place}`.trimEnd();
@@ -221,6 +222,10 @@ function scan(text: string, counted: Counted): ProblemError[] {
 
 type Fault = Omit<ProblemError, 'pointer'>;
 
+const BYTE_ORDER_MARK: Fault = {
+  code: 'json.malformed',
+  detail: 'begins with a byte order mark (U+FEFF), which JSON does not have: save it as UTF-8 without BOM',
+};
 const LONE_SURROGATE: Fault = {
   code: 'json.lone-surrogate',
   detail: 'holds half of a surrogate pair, which is not a character: write both halves, or remove it',

@@ -35,6 +35,11 @@ describe('parseJson takes', () => {
 });
 
 describe('parseJson refuses', () => {
+  it('a byte order mark, by its name', () => {
+    const result = parseJson('\ufeff{}');
+    expect('faults' in result && result.faults[0]?.detail).toContain('byte order mark');
+  });
+
   it.each<[string, string, string[]]>([
     ['nothing', '', ['json.malformed ']],
     ['white space', ' \n', ['json.malformed ']],
