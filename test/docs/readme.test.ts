@@ -1,6 +1,6 @@
 /** The commands of the README and of docs/using.md work, and get the answers that are shown. */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -132,6 +132,37 @@ describe('the writing commands of both, typed into a shell in their order', () =
     if (shown?.language === 'http') expectFields(stdout, shown);
   });
 });
+
+describe('the commands about what was known at a moment, typed into a shell in their order', () => {
+  const section = /^### 3\. Ask what was known[\s\S]*?(?=^## )/m.exec(start)?.[0] ?? '';
+  const [{ text = '' } = {}] = blocksOf(section).filter(({ language }) => language === 'console');
+  const typed = text.split(/^\$ /m).slice(1);
+
+  beforeAll(async () => {
+    await startOnFolder();
+    await symlink(join(import.meta.dirname, '../../sample'), join(folder.folder, 'sample'));
+  });
+  afterAll(() => service.stop());
+
+  test('are found', () => {
+    expect(typed.length).toBeGreaterThan(2);
+  });
+
+  test.each(typed)('%s', async (entry) => {
+    const [command = '', ...shown] = entry.split('\n');
+    const key = await readFile(join(folder.folder, '.tidemark/operator-key'), 'utf8');
+    const env = { ...process.env, TIDEMARK_URL: service.baseUrl, TIDEMARK_KEY: key.trim() };
+    const line = `exec 2>&1; ${command.replace('npx tidemark', `'${process.execPath}' '${MAIN}'`)}`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', line], { cwd: folder.folder, env });
+    expect(stdout).toMatch(patternOf(shown.join('\n')));
+  });
+});
+
+/** An ellipsis stands for what differs from run to run, or is left out. */
+function patternOf(text: string): RegExp {
+  const parts = text.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}
 
 function withoutClocks(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (name, inner) => (VARIABLE.has(name) ? null : inner)));
