@@ -10,6 +10,9 @@ import { isProxy, type Proxies } from './sender.ts';
 import { StartError } from './start-error.ts';
 import { parseWitnesses, type WitnessAddress } from './witness-client.ts';
 
+/** Whether the bundled sample is wanted. `unsaid`: in a folder that has published nothing yet. See sample.ts. */
+export type SampleSetting = 'yes' | 'no' | 'unsaid';
+
 export interface EmbeddedConfig {
   readonly host: string;
   /** 0 picks a free port. */
@@ -18,8 +21,7 @@ export interface EmbeddedConfig {
   readonly edgeProcesses: number;
   /** The folder of the ledger and the objects. */
   readonly dataFolder: string;
-  /** Whether the first start takes in the bundled sample. */
-  readonly isSampleWanted: boolean;
+  readonly sample: SampleSetting;
   /** The address for requests for API keys; published. */
   readonly waitlistEmail: string;
   /** The kinds of public files that are published besides the bodies. */
@@ -97,8 +99,8 @@ export function readConfig(environment: Environment): EmbeddedConfig {
       `TIDEMARK_UPLOADS_KEPT_DAYS is ${JSON.stringify(keptDays)}: set a number of days, or nothing to keep all files.`,
     );
   }
-  const sample = environment.TIDEMARK_SAMPLE || 'yes';
-  if (sample !== 'yes' && sample !== 'no') {
+  const sample = environment.TIDEMARK_SAMPLE || null;
+  if (sample !== null && sample !== 'yes' && sample !== 'no') {
     throw new StartError(`TIDEMARK_SAMPLE is ${JSON.stringify(sample)}: set yes or no.`);
   }
   const proxies = (environment.TIDEMARK_PROXIES ?? '').split(',').flatMap((proxy) => proxy.trim() || []);
@@ -112,7 +114,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     host,
     port,
     edgeProcesses: readEdgeProcesses(environment),
-    isSampleWanted: sample === 'yes',
+    sample: sample ?? 'unsaid',
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     waitlistEmail,
     projections: readProjections(environment),

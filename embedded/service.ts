@@ -29,26 +29,23 @@ import { type DataFolder, objectsFolder, openDataFolder } from './data-folder.ts
 import { ReadCounts } from './edge/read-counts.ts';
 import { type Edges, startEdges } from './edge-host/edges.ts';
 import { createHealth } from './health.ts';
-import { type IngestFile, ingestFile } from './ingest-file.ts';
 import type { Log } from './log.ts';
 import { keepLogKeys, type LogKeys, readLogCheckpoint } from './log-key.ts';
 import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
 import { HISTORY_FILE_BYTES, listEverySeconds } from './pace.ts';
+import { type SampleProgress, takeSample } from './sample.ts';
 import { readSite } from './site-folder.ts';
 import { readSourceHealth } from './source-health.ts';
 import { StartError, unusable } from './start-error.ts';
 import { type OperatorKeyFile, openWriteApi, uploadsFolder } from './write-api.ts';
 
 /** Receives the progress of the start. */
-export interface StartProgress {
+export interface StartProgress extends SampleProgress {
   /** A data folder of an earlier version is being migrated. */
   migrating(markets: number): void;
   migrated(): void;
-  ingesting(records: number): void;
-  /** The number of records in the sample; null if it was taken in before. Not called without the sample. */
-  ingested(records: number | null): void;
   /** Not called if an earlier process has published everything. */
   publishing(): void;
 }
@@ -61,6 +58,8 @@ export interface Service {
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
+  /** Whether the sample was taken in, by this start or an earlier one. */
+  readonly hasSample: boolean;
   /** Null if no log is written. */
   readonly logKeys: LogKeys | null;
   /** Resolves if readers are no longer served, and will not be. */
@@ -175,10 +174,7 @@ async function startOn(
       logRefused(request);
     });
     await writeApi.uploads.removePartial();
-    if (config.isSampleWanted) {
-      const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
-      progress.ingested(ingested && ingested.accepted + ingested.unchanged);
-    }
+    const hasSample = await takeSample(dependencies, config, progress);
     const head = await publishIfNothingIsShown(dependencies, progress.publishing);
 
     // From here on there are readers.
@@ -207,7 +203,7 @@ async function startOn(
       data.close();
     };
     const { operatorKey } = writeApi;
-    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, logKeys, lost: edges.lost, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, hasSample, logKeys, lost: edges.lost, stop };
   } catch (error) {
     metrics?.stop();
     data.close();
@@ -239,9 +235,4 @@ const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch, LogForke
 /** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */
 async function readOpenApi(): Promise<Json> {
   return JSON.parse(await readFile(new URL('../docs/openapi.json', import.meta.url), 'utf8')) as Json;
-}
-
-async function readSample(): Promise<IngestFile> {
-  const read = (name: string) => readFile(new URL(`../sample/${name}`, import.meta.url), 'utf8');
-  return { name: 'sample/currency-api.csv', csv: await read('currency-api.csv'), mapping: await read('mapping.json') };
 }

@@ -46,8 +46,8 @@ export function addLocalCommands(program: Command): void {
     .description('serve the data folder until Ctrl-C; the next start continues')
     .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
     .option('--port <n>', 'the port (default 8787); 0 picks a free one')
-    .option('--sample', 'store the bundled sample (the default)')
-    .option('--no-sample', 'begin with nothing')
+    .option('--sample', 'begin with the bundled sample (the default in a folder that has published nothing)')
+    .option('--no-sample', 'begin with nothing, for your own data; later starts need no option')
     .addHelpText('after', START_SETTINGS)
     .action(async (_, command: Command) => {
       const { host, port, sample, data } = command.optsWithGlobals<StartOptions>();

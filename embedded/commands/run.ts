@@ -91,10 +91,16 @@ const progress: StartProgress = {
   publishing: () => terminal.working('Publishing'),
 };
 
+const counted = (count: number, noun: string) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+
 function summary({ counts, generation }: HeadValue): string {
   const { markets, observations, unknownValues } = counts;
-  const parts = [`${number.format(markets)} markets`, `${number.format(observations)} observations`];
-  return `Serving generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
+  const parts = [
+    counted(markets, 'market'),
+    counted(observations, 'observation'),
+    counted(unknownValues, 'unknown value'),
+  ];
+  return `Serving generation ${generation}: ${parts.join(', ')}`;
 }
 
 const ENDED: { readonly [State in Exclude<OperatorKeyFile, 'made' | 'gone' | 'valid'>]: string } = {
@@ -133,7 +139,7 @@ function shownFolder({ dataFolder }: EmbeddedConfig): string {
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
 }
 
-function welcome({ baseUrl, metricsUrl, operatorKey, logKeys }: Service, config: EmbeddedConfig): string {
+function welcome({ baseUrl, metricsUrl, operatorKey, hasSample, logKeys }: Service, config: EmbeddedConfig): string {
   // Shells take brackets for a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
@@ -147,7 +153,7 @@ function welcome({ baseUrl, metricsUrl, operatorKey, logKeys }: Service, config:
   ];
   const sample = ['/api/v1/markets/gold-usd', '/api/v1/markets/bitcoin-usd/history'];
   const reads = [
-    ...(config.isSampleWanted ? sample : ['/api/v1/markets']).map((path) => `curl ${url(path)}`),
+    ...(hasSample ? sample : ['/api/v1/markets']).map((path) => `curl ${url(path)}`),
     `curl -i ${url('/api/v1/snapshot')}`,
   ];
   const commands = (title: string, lines: readonly string[]) =>

@@ -182,7 +182,8 @@ export const faultsKey = (id: string, source: number, index: number) =>
 export const WORK_QUEUE: KeyRange<WorkValue> = { partition: 'work' };
 export const workKey = (id: string) => keyIn(WORK_QUEUE, id);
 
-export const ingestedFileKey = (digest: string) => keyOf<IngestedFileValue>('ingested-files', digest);
+export const INGESTED_FILES: KeyRange<IngestedFileValue> = { partition: 'ingested-files' };
+export const ingestedFileKey = (digest: string) => keyIn(INGESTED_FILES, digest);
 
 /**
  * The id of the batch with a part of an upload. It has the upload's time, and a digest of upload and part instead of

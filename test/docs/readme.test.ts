@@ -45,7 +45,7 @@ async function startOnFolder() {
       projections: new Set(),
       uploadsKeptDays: null,
       proxies: [],
-      isSampleWanted: true,
+      sample: 'unsaid' as const,
       isLocalIssuerAllowed: true,
       issuer: null,
       metrics: null,

@@ -16,7 +16,7 @@ const DEFAULTS = {
   uploadsKeptDays: null,
   proxies: [],
   isLocalIssuerAllowed: true,
-  isSampleWanted: true,
+  sample: 'unsaid',
   issuer: null,
   metrics: null,
   verifyEveryHours: 24,

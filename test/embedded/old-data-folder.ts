@@ -19,7 +19,7 @@ const configOf = (dataFolder: string) => {
     uploadsKeptDays: null,
     proxies: [],
     isLocalIssuerAllowed: true,
-    isSampleWanted: true,
+    sample: 'unsaid' as const,
     issuer: null,
     metrics: null,
     verifyEveryHours: null,
