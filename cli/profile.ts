@@ -1,6 +1,7 @@
 /**
- * Which deployment a command speaks to, and with which key. In this order: options; the environment; the profile of the
- * configuration file; the server that runs in the data folder.
+ * Which deployment a command speaks to, and with which key. In this order: options; the environment; the default profile
+ * of the configuration file; the server that runs in the default data folder. A data folder that is named, by an option or
+ * by the environment, means its own server: if none runs there, no other is asked.
  *
  * A key is sent only where its owner said: the key of a profile or of a data folder goes to that profile's or folder's
  * own URL, and nowhere else.
@@ -66,21 +67,24 @@ export async function readProfile(
 }
 
 function statedLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level {
-  const isUrlStated = options.url !== undefined || options.writeUrl !== undefined;
+  const { url, writeUrl, data, profile } = options;
+  const isUrlStated = [url, writeUrl, data, profile].some((option) => option !== undefined);
   const urls = isUrlStated
-    ? { url: options.url, writeUrl: options.writeUrl }
+    ? { url, writeUrl }
     : { url: environment.TIDEMARK_URL || undefined, writeUrl: environment.TIDEMARK_WRITE_URL || undefined };
   const { keyFile = environment.TIDEMARK_KEY_FILE || undefined } = options;
   if (keyFile !== undefined) return { ...urls, key: readKeyFile(keyFile), keySource: keyFile };
   return { ...urls, key: environment.TIDEMARK_KEY || null, keySource: 'TIDEMARK_KEY' };
 }
 
-/** Null if there is no configuration file, or it names no default and no profile was asked for. */
+/** Null if a data folder is named instead, or no profile is named and no configuration file has a default one. */
 async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level | null> {
   const path = options.config ?? configPath(environment);
   const file = await readConfigFile(path);
-  const name = options.profile ?? (environment.TIDEMARK_PROFILE || file?.default);
-  if (name === undefined || (options.data !== undefined && options.profile === undefined)) return null;
+  const { profile, data } = options;
+  const ofEnvironment = environment.TIDEMARK_PROFILE || (environment.TIDEMARK_DATA ? undefined : file?.default);
+  const name = profile ?? (data === undefined ? ofEnvironment : undefined);
+  if (name === undefined) return null;
   const settings: ProfileSettings | undefined =
     file !== null && Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
   if (settings === undefined) {
@@ -95,11 +99,12 @@ async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessE
 
 /** The server that runs in the data folder, with its operator's key. */
 async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level> {
-  const folder = options.data ?? (environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER);
+  const named = options.data ?? (environment.TIDEMARK_DATA || null);
+  const folder = named ?? DEFAULT_DATA_FOLDER;
   // A killed server leaves its address, and any user may take its port: only its own process gets the key.
   const address = readAddress(folder);
   const url = address !== null && (await hasControl(folder)) ? address : undefined;
-  if (url === undefined && options.data !== undefined) {
+  if (url === undefined && named !== null) {
     throw new CommandError('unreachable', `No server runs in ${folder}.`, `tidemark start --data ${folder}`);
   }
   const keySource = join(folder, 'operator-key');

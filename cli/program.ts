@@ -24,8 +24,9 @@ Examples:
   tidemark publish --all                          publish everything again, and wait
 
 Settings come from options, then from the environment (TIDEMARK_URL, TIDEMARK_WRITE_URL, TIDEMARK_KEY,
-TIDEMARK_KEY_FILE, TIDEMARK_PROFILE, TIDEMARK_CONFIG, TIDEMARK_DATA), then from a profile in
-~/.config/tidemark/config.json (mode 600), then from the server that runs in the data folder.
+TIDEMARK_KEY_FILE, TIDEMARK_PROFILE, TIDEMARK_CONFIG, TIDEMARK_DATA), then from the default profile in
+~/.config/tidemark/config.json (mode 600), then from the server that runs in ./.tidemark, or on port 8787.
+If no server runs in a data folder that is named (--data, TIDEMARK_DATA), no other one is asked.
 
 Exit codes:
 ${Object.values(EXIT_CODES)

@@ -25,7 +25,10 @@ async function writeConfig(content: unknown, mode = 0o600): Promise<void> {
 }
 
 const publish = (environment: Readonly<Record<string, string>>, ...words: readonly string[]) =>
-  tidemark(['publish', '--all', ...words], { environment: { TIDEMARK_CONFIG: config, ...environment } });
+  tidemark(['publish', '--all', ...words], {
+    environment: { TIDEMARK_CONFIG: config, TIDEMARK_DATA: '', ...environment },
+    cwd: folder,
+  });
 
 function expectUsage({ code, output, errors }: Run, ...parts: readonly string[]): void {
   expect([code, output]).toEqual([2, '']);
@@ -83,6 +86,32 @@ describe('the key and the URL come from', () => {
     const { code, errors } = await publish({}, '--data', data);
     expect([code, errors]).toEqual([5, expect.stringContaining(`No server runs in ${data}`)]);
     expect(server.seen).toHaveLength(seen);
+  });
+});
+
+describe('a data folder without a server is refused, and no other service is asked:', () => {
+  test.each([
+    ['publish', '--all'],
+    ['markets', 'list'],
+    ['markets', 'history', 'gold-usd'],
+    ['status'],
+    ['verify'],
+    ['verify', '--log'],
+    ['receipt', 'gold-usd'],
+    ['audit', 'search'],
+    ['sources', 'list'],
+  ])('%s %s', async (...words) => {
+    const other = await stubServer(json(PUBLISHED));
+    await writeConfig({ default: 'first', profiles: { first: { url: other.url, key: 'key-3' } } });
+    const environment = { TIDEMARK_CONFIG: config };
+    const refused = { code: 5, output: '', errors: expect.stringContaining(`No server runs in ${folder}`) };
+    const byEnvironment = await tidemark(words, { environment: { ...environment, TIDEMARK_DATA: folder } });
+    const byOption = await tidemark([...words, '--data', folder], {
+      environment: { ...environment, TIDEMARK_URL: other.url, TIDEMARK_PROFILE: 'first' },
+    });
+    expect(byEnvironment).toMatchObject(refused);
+    expect(byOption).toEqual(byEnvironment);
+    expect(other.seen).toEqual([]);
   });
 });
 
