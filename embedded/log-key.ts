@@ -119,6 +119,16 @@ function logKeyOf(folder: string, file: SecretFile, text: string): LogKey {
   }
 }
 
+/** The name of the log that a text of `log-key` is for. Null: it holds no key. */
+export function originOfLogKey(text: string | null): string | null {
+  try {
+    return text === null ? null : ed25519Signer(text.trim().split('\n')[0] ?? '').name;
+  } catch (error) {
+    if (error instanceof LogFaultError) return null;
+    throw error;
+  }
+}
+
 export interface PublishedLog {
   readonly origin: string;
   /** The keys that have signed it. */

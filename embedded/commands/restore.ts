@@ -11,6 +11,7 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { finishRestore, putBack } from '../backup/put-back.ts';
 import { checkBackup, chooseBackup } from '../backup/read-backup.ts';
+import { checkIsOfSameLog } from '../backup/same-log.ts';
 import { checkClock, type Environment, readConfig } from '../config.ts';
 import { readLogCheckpoint } from '../log-key.ts';
 import { openStopped } from './stopped-server.ts';
@@ -49,6 +50,7 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
   const { dir, from, progress } = command;
   const backup = chooseBackup(dir, from);
   await checkBackup(backup, progress);
+  await checkIsOfSameLog(dataFolder, backup);
   const replaced = await putBack({ ...command, dataFolder, backup, nowMs });
   progress('Checking every market', 0, 1);
   const restored = await openStopped(dataFolder, { isRestoring: true }, async (storage) => {

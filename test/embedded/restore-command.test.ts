@@ -1,9 +1,10 @@
 /** `npm run restore -- DIR`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a stopped server. */
 import { spawnSync } from 'node:child_process';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { privateNoteKey } from '../../contract/log/notes.ts';
 import { backUp } from '../../embedded/commands/backup.ts';
 import { type DataFolder, openDataFolder } from '../../embedded/data-folder.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
@@ -14,7 +15,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { readAll } from '../../storage/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
 import { faultsOfLog } from '../publisher/log/log-oracle.ts';
-import { withLog } from '../publisher/log/test-log.ts';
+import { LOG_ORIGIN, withLog } from '../publisher/log/test-log.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { openApiWorld } from '../write-api/world.ts';
@@ -93,6 +94,21 @@ describe('npm run restore', () => {
     const elsewhere = run('restore', await temporaryFolder(), dir);
     expect(elsewhere).toMatchObject({ code: 0 });
     expect(elsewhere.output + elsewhere.errors).toContain('The log goes on from 5 entries');
+  });
+
+  test('refuses the backup of another service before it changes anything, and names both logs', async () => {
+    const dir = await temporaryFolder();
+    await writeFile(join(folder, 'log-key'), privateNoteKey('other.example/log', Buffer.alloc(32, 7)), { mode: 0o600 });
+    await backUp({ TIDEMARK_DATA: folder }, { dir, keep: 1, verify: false, progress: () => {} });
+    await rm(join(folder, 'log-key'));
+    const before = await readdir(folder);
+
+    const { code, output, errors } = run('restore', folder, dir, '--replace');
+    expect([code, output]).toEqual([1, '']);
+    for (const part of ['other.example/log', LOG_ORIGIN, 'Nothing was changed', '--data'])
+      expect(errors).toContain(part);
+    expect(await readdir(folder)).toEqual(before);
+    expect(run('restore', join(await temporaryFolder(), 'new'), dir)).toMatchObject({ code: 0 });
   });
 
   test('an older ledger that was put in place by hand is refused by publishing, and changes nothing', async () => {
