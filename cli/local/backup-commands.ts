@@ -87,6 +87,8 @@ export function addBackupCommands(program: Command): void {
           `The log goes on from ${size} entries. If a later one was public, read docs/operations.md, "The log after a restore", first.`,
         );
       }
+      if (report.logSize !== null)
+        note('The log then states again all that stands, so it may grow to twice its length.');
       note(`The next start publishes every market again, in place: tidemark start --data ${dataFolder}`);
     });
 }
