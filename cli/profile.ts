@@ -72,6 +72,10 @@ function statedLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Le
   const urls = isUrlStated
     ? { url, writeUrl }
     : { url: environment.TIDEMARK_URL || undefined, writeUrl: environment.TIDEMARK_WRITE_URL || undefined };
+  const isByName = isUrlStated && url === undefined && writeUrl === undefined;
+  const isKeyOfUrl = Boolean(environment.TIDEMARK_URL || environment.TIDEMARK_WRITE_URL);
+  // The key of an environment with a URL is for that URL, and for no other folder or profile.
+  if (isByName && isKeyOfUrl && options.keyFile === undefined) return { ...urls, key: null, keySource: NO_KEY };
   const { keyFile = environment.TIDEMARK_KEY_FILE || undefined } = options;
   if (keyFile !== undefined) return { ...urls, key: readKeyFile(keyFile), keySource: keyFile };
   return { ...urls, key: environment.TIDEMARK_KEY || null, keySource: 'TIDEMARK_KEY' };

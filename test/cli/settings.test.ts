@@ -67,6 +67,9 @@ describe('the key and the URL come from', () => {
     expect(await keyOf(server, publish({}))).toBe('Bearer key-3');
     expect(await keyOf(other, publish({}, '--profile', 'second'))).toBe('Bearer key-4');
     expect(server.seen).toHaveLength(2);
+    const another = { TIDEMARK_URL: 'http://127.0.0.1:2', TIDEMARK_KEY: 'key-1' };
+    expect(await keyOf(server, publish(another, '--profile', 'first'))).toBe('Bearer key-3');
+    expect(server.seen.map(({ headers }) => headers.authorization)).not.toContain('Bearer key-1');
   });
 
   test('the server of the data folder', async () => {
