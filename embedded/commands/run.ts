@@ -9,6 +9,7 @@ import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../address-fil
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../config.ts';
 import { startEdges } from '../edge-host/edges.ts';
 import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } from '../log.ts';
+import { misspeltSettings } from '../misspelt-settings.ts';
 import type { Service, StartProgress } from '../service.ts';
 import { StartError } from '../start-error.ts';
 import type { OperatorKeyFile } from '../write-api.ts';
@@ -35,6 +36,7 @@ export async function runServer(environment: Environment, ask?: AskSource): Prom
     log = openLog(format, streams);
     if (format === 'json') terminal = noteTerminal((text) => log.info('note', { text }));
     await start(readConfig(environment), ask);
+    for (const warning of misspeltSettings(environment)) log.fault('warning', warning);
   } catch (error) {
     terminal.clear();
     const expected = EXPECTED.some((kind) => error instanceof kind);
