@@ -4,7 +4,7 @@ import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import type { ObservationEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
-import { openNote, verifierKey } from '../../contract/log/notes.ts';
+import { nameOfKey, openNote, verifierKey } from '../../contract/log/notes.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
 import { verifyInclusion } from '../../contract/log/proofs.ts';
 import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
@@ -20,7 +20,7 @@ export async function verifyReceipt(file: string, options: ReceiptFlags): Promis
   const { market, metric, observedAt, recordedAt, sourceLabel, sourceUrl, revision } = entry;
   await printFields([
     ['proven', `entry ${index} of ${size} of ${origin}`],
-    ['signed by', `${nameOf(key)}, ${keyFrom === null ? 'as given by --log-key' : `learned from ${keyFrom}`}`],
+    ['signed by', `${nameOfKey(key)}, ${keyFrom === null ? 'as given by --log-key' : `learned from ${keyFrom}`}`],
     ['market', market],
     ['metric', metric],
     ['value', shownValue(entry)],
@@ -76,17 +76,12 @@ function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
   const all = [...logs.values()];
   const vkeys = (all[0] ?? []).filter((vkey) => all.every((known) => known.includes(vkey)));
   if (vkeys.length > 0) return { vkeys, keyFrom: [...logs.keys()].join(' and ') };
-  const found = [...logs].map(([url, known]) => `${url}: ${known.map(nameOf).join(', ')}`);
+  const found = [...logs].map(([url, known]) => `${url}: ${known.map(nameOfKey).join(', ')}`);
   throw new CommandError(
     'usage',
     `Base URLs with a log ${origin} have different keys, so none is trusted:\n${found.join('\n')}`,
     'Give the key of its operator with --log-key.',
   );
-}
-
-/** Name and hash of a key, without the key itself. */
-function nameOf(vkey: string): string {
-  return vkey.split('+').slice(0, 2).join('+');
 }
 
 function shownValue(entry: ObservationEntry): string {

@@ -14,13 +14,15 @@ import { publicReaderOf } from '../reads/verify.ts';
 import { walkCollection } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
+import { isSignatureFault, wordsOnStrangeLog } from './strange-log.ts';
 
 export async function writeReceipt(client: Client, slug: string, options: ReceiptFlags): Promise<void> {
   const { readUrl } = client.profile;
   const observation = await findObservation(client, slug, options);
   const files = new LogFiles(publicReaderOf(readUrl));
+  const memory = knownLogsPath(options);
+  const known = options.logKey === undefined ? readKnownLogs(memory).get(readUrl.href)?.vkeys : undefined;
   try {
-    const known = readKnownLogs(knownLogsPath(options)).get(readUrl.href)?.vkeys;
     const vkeys = options.logKey ?? known ?? (await files.vkeys());
     const checkpoint = await files.checkpointNote();
     const { size, root } = openSigned(checkpoint, keysOf(vkeys, 'the keys of the log'));
@@ -47,7 +49,9 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
     note(`Wrote ${options.output}: entry ${entry.index} of ${size}.`);
   } catch (cause) {
     if (!(cause instanceof LogFileError)) throw cause;
-    throw new CommandError('findings', `${cause.url}: ${cause.message}.`, null, { cause });
+    const isStrange = known !== undefined && isSignatureFault(cause);
+    const words = isStrange ? await wordsOnStrangeLog(readUrl, files, known, memory) : [];
+    throw new CommandError('findings', `${cause.url}: ${cause.message}.`, words.join('\n') || null, { cause });
   }
 }
 

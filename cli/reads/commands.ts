@@ -29,6 +29,7 @@ interface VerifyFlags extends GlobalOptions {
   readonly edition?: string;
   readonly log?: boolean;
   readonly logKey?: readonly string[];
+  readonly newLog?: boolean;
 }
 
 interface PublishFlags extends GlobalOptions {
@@ -137,6 +138,7 @@ Example:
     .option('--edition <name>', 'an edition, instead of the newest generation')
     .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
     .addOption(logKeyOption())
+    .option('--new-log', 'with --log: its operator has begun a new log on purpose, so forget the one that was seen')
     .addHelpText(
       'after',
       `
@@ -150,10 +152,12 @@ Examples:
       const options = command.optsWithGlobals<VerifyFlags>();
       const { readUrl } = await readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      const { share, removed = [], edition = null, log = false, logKey } = options;
-      if (logKey && !log) throw new CommandError('usage', '--log-key needs --log.', 'Add --log.');
+      const { share, removed = [], edition = null, log = false, logKey, newLog = false } = options;
+      if (!log && (logKey || newLog)) {
+        throw new CommandError('usage', `${logKey ? '--log-key' : '--new-log'} needs --log.`, 'Add --log.');
+      }
       const { knownLogsPath } = await import('../log/known-logs.ts');
-      const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options) } : null;
+      const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options), isNew: newLog } : null;
       const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };
       await verifyService(readUrl, asked, { edition, logCheck }, options.json === true);
     });

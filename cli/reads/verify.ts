@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { editionReader } from '../../publisher/verify/edition-reader.ts';
-import { VKEY_URL } from '../../publisher/verify/log-files.ts';
+import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
+import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
 import { counted, note, printFields, printJson, Table } from '../output.ts';
 
 /** Longer than a shared cache keeps a body. */
@@ -20,6 +21,8 @@ export interface LogCheck {
   readonly vkeys: readonly string[] | null;
   /** See `known-logs.ts`. */
   readonly memory: string;
+  /** Whether another log was begun at this URL on purpose. Then what is remembered of it does not count, and is replaced. */
+  readonly isNew: boolean;
 }
 
 /** What is checked, beside all public bodies. */
@@ -77,10 +80,10 @@ function shownLog({ size, vkeys, takenDown }: VerifyLogReport) {
 async function verifyTheLog(
   url: URL,
   reader: PublicReader,
-  { vkeys, memory }: LogCheck,
+  { vkeys, memory, isNew }: LogCheck,
   options: Pick<VerifyLogOptions, 'pause' | 'isEdition'>,
 ): Promise<VerifyLogReport> {
-  const known = readKnownLogs(memory).get(url.href);
+  const known = isNew ? undefined : readKnownLogs(memory).get(url.href);
   const report = await verifyLog(reader, {
     vkeys: vkeys ?? known?.vkeys ?? [],
     seen: known?.checkpoint ?? null,
@@ -89,10 +92,14 @@ async function verifyTheLog(
   if (report.findings.some(({ rule }) => rule === 'fork')) {
     note(`A fork: keep ${memory}, and a copy of it. The checkpoint in it for ${url.href} is the proof.`);
   }
+  if (vkeys === null && known !== undefined && report.findings.some(isSignatureFault)) {
+    const words = await wordsOnStrangeLog(url, new LogFiles(reader), known.vkeys, memory);
+    for (const line of words) note(line);
+  }
   if (report.checkpoint !== null) {
     const { checkpoint } = report;
     if (vkeys === null && known === undefined) {
-      const detail = strangeKey(originOf(checkpoint), report.vkeys, memory);
+      const detail = strangeKey(url, originOf(checkpoint), report.vkeys, memory);
       // Nothing is remembered of a log that may be somebody else's.
       if (detail !== null) {
         return { ...report, findings: [...report.findings, { url: VKEY_URL, rule: 'signature', detail }] };
@@ -111,8 +118,9 @@ async function verifyTheLog(
 }
 
 /** Why a log that is seen for the first time may be somebody else's, under the name of a log that is known. */
-function strangeKey(origin: string, vkeys: readonly string[], memory: string): string | null {
+function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memory: string): string | null {
   for (const [url, known] of knownLogsOf(origin, memory)) {
+    if (url === shownAt.href) continue;
     const strange = vkeys.find((vkey) => !known.includes(vkey));
     if (strange === undefined) continue;
     return `${strange} is no key of ${origin} at ${url}, by ${memory}. Look at that one again, or give the key of its operator with --log-key`;

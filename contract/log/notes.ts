@@ -101,6 +101,11 @@ export function ed25519PublicKey(publicKey: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
 }
 
+/** Name and hash of a verifier key, for people: not the key itself. */
+export function nameOfKey(vkey: string): string {
+  return vkey.split('+').slice(0, 2).join('+');
+}
+
 /** Any other length is a wrong signature, and no error. */
 export function verifyEd25519(key: KeyObject, text: string, signature: Buffer): boolean {
   return signature.length === SIGNATURE_BYTES && verify(null, Buffer.from(text), key, signature);

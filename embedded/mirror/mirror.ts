@@ -1,7 +1,7 @@
 /** A mirror in its folder: rounds, sweeps, and what it tells about itself. */
 import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { verifierKey } from '../../contract/log/notes.ts';
+import { nameOfKey, verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { type Site, siteObject } from '../../publisher/plan/site.ts';
@@ -110,7 +110,10 @@ export class Mirror {
     const askedAtMs = nowMs();
     this.#log ??= await this.#openLog();
     const [copy, log, broken] = [this.#copy, this.#log, this.#broken];
-    const report = await copyOnce({ upstream, copy, log, pageSizes, broken, nowMs, pause });
+    const round = copyOnce({ upstream, copy, log, pageSizes, broken, nowMs, pause });
+    const report = await round.catch(async (error: unknown) => {
+      throw await this.#explained(error);
+    });
     this.#lost = report.lost;
     this.#generation = (await copiedSnapshot(copy))?.value.generation ?? null;
     folder.state = { ...folder.state, log: log?.state ?? null };
@@ -141,7 +144,28 @@ export class Mirror {
   /** The first key is trusted, as a browser trusts the first key of a host: later ones must follow from it. */
   async #findLog(): Promise<MirrorLog | null> {
     const { upstream, onTrusted } = this.#options;
-    const { status, body } = await upstream(`${LOG_ROOT}/vkey`);
+    const vkeys = await this.#shownKeys();
+    if (vkeys === null) return null;
+    for (const vkey of vkeys) onTrusted(vkey);
+    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 });
+  }
+
+  /** A service whose data folder was made anew breaks whichever promise is looked at first. Its keys tell why. */
+  async #explained(error: unknown): Promise<unknown> {
+    const followed = this.#log?.state.vkeys;
+    if (!(error instanceof UpstreamInvalid) || followed === undefined) return error;
+    const shown = await this.#shownKeys().catch(() => null);
+    if (shown === null || shown.some((vkey) => followed.includes(vkey))) return error;
+    const [now, before] = [shown, followed].map((vkeys) => vkeys.map(nameOfKey).join(' and '));
+    return new UpstreamInvalid(
+      `${error.message}. The service names the key ${now} of its log, and this copy follows ${before}. If its operator has begun a new log on purpose, mirror it into another folder. Otherwise it is an alarm: somebody else may answer there`,
+      { cause: error },
+    );
+  }
+
+  /** The keys that the service names; null: it has no log. @throws UpstreamInvalid for anything else than keys */
+  async #shownKeys(): Promise<readonly string[] | null> {
+    const { status, body } = await this.#options.upstream(`${LOG_ROOT}/vkey`);
     if (status !== 200) return null;
     const vkeys = Buffer.from(body).toString('utf8').trimEnd().split('\n');
     try {
@@ -150,8 +174,7 @@ export class Mirror {
       if (!(cause instanceof LogFaultError)) throw cause;
       throw new UpstreamInvalid(`GET ${LOG_ROOT}/vkey: ${cause.message}`, { cause });
     }
-    for (const vkey of vkeys) onTrusted(vkey);
-    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 });
+    return vkeys;
   }
 
   async #sweep(): Promise<void> {

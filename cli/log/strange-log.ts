@@ -1,0 +1,48 @@
+/** What to say if none of the keys that this user remembers for a base URL has signed the log there. */
+import { nameOfKey } from '../../contract/log/notes.ts';
+import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/verify/log-files.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import { isLoopbackName } from '../profile.ts';
+
+/** Whether it says that no known key has signed the checkpoint, or that a signature of it is wrong. */
+export function isSignatureFault({ rule, url }: Pick<Finding, 'rule' | 'url'>): boolean {
+  return rule === 'signature' && url === CHECKPOINT_URL;
+}
+
+/**
+ * Lines for a person. None if the log names one of the remembered keys, or no key: then another log does not explain it.
+ *
+ * @param known the remembered keys
+ * @param memory the file that remembers them
+ */
+export async function wordsOnStrangeLog(
+  url: URL,
+  files: LogFiles,
+  known: readonly string[],
+  memory: string,
+): Promise<readonly string[]> {
+  const shown = await files.vkeys().catch((error: unknown) => {
+    if (error instanceof LogFileError) return [];
+    throw error;
+  });
+  if (shown.length === 0 || shown.some((vkey) => known.includes(vkey))) return [];
+  return [
+    `Expected at ${url.origin} is a key that was seen there before, as ${memory} remembers it:`,
+    ...known.map((vkey) => `  ${nameOfKey(vkey)}`),
+    'The log there now names:',
+    ...shown.map((vkey) => `  ${nameOfKey(vkey)}`),
+    ...(isLoopbackName(url.hostname) ? whyHere(url) : WHY_ELSEWHERE),
+  ];
+}
+
+/** On one's own machine, a data folder that was made anew is the likely reason. */
+const whyHere = (url: URL) => [
+  'If you have made its data folder anew, it has a new log. To remember that one instead:',
+  `  tidemark verify ${url.origin} --log --new-log`,
+  'Otherwise it is an alarm: somebody else signs there, or another server has the port.',
+];
+
+const WHY_ELSEWHERE = [
+  'This is an alarm: somebody else may answer there. Ask its operator on another way. If its key was replaced, give the new one',
+  'with --log-key. Only if it has begun a new log on purpose, repeat `tidemark verify --log` with --new-log.',
+];

@@ -1,0 +1,69 @@
+/** A data folder that was thrown away and made anew has another log: each command that checks logs says so, and what to do. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startServerForTest } from '../embedded/server-process.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemark } from './tidemark.ts';
+
+const OBSERVED_AT = '2026-11-01T00:00:00Z';
+const RECORDS = [
+  {
+    ...{ type: 'market', slug: 'tea-usd', name: 'Tea, US dollar', kind: 'food', nativeCurrency: 'USD' },
+    unit: { quantity: 1, of: 'kilogram' },
+  },
+  {
+    ...{ type: 'observation', market: 'tea-usd', metric: 'price', value: '6.12', currency: 'USD' },
+    ...{ sourceLabel: 'An exchange', sourceUrl: 'https://exchange.example/tea', observedAt: OBSERVED_AT },
+    ...{ confidence: 'high', status: 'final' },
+  },
+];
+
+test('verify --log, receipt and mirror name both keys, and --new-log takes the new one', async () => {
+  const home = await temporaryFolder();
+  const run = (...words: readonly string[]) =>
+    tidemark(words, { environment: { TIDEMARK_CONFIG: join(home, 'config.json') } });
+  const begin = async (name: string, port: string) => {
+    const data = join(home, name);
+    const environment = {
+      TIDEMARK_DATA: data,
+      TIDEMARK_SAMPLE: 'no',
+      PORT: port,
+      TIDEMARK_LOG_ORIGIN: `${name}.example`,
+    };
+    const server = startServerForTest(environment);
+    const url = await server.started;
+    const file = join(home, 'tea.ndjson');
+    await writeFile(file, RECORDS.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    expect(await run('ingest', file, '--data', data)).toMatchObject({ code: 0 });
+    return { server, url };
+  };
+  const { server, url } = await begin('first', '0');
+  const mirror = ['mirror', url, join(home, 'copy'), '--once'];
+  const receipt = ['receipt', 'tea-usd', '--url', url, '--observed-at', OBSERVED_AT];
+  expect(await run('verify', url, '--log')).toMatchObject({ code: 0 });
+  expect(await run(...mirror)).toMatchObject({ code: 0 });
+  await server.end('SIGKILL');
+
+  await begin('second', new URL(url).port);
+  const memory = join(home, 'logs.json');
+  const remembered = await readFile(memory, 'utf8');
+  for (const words of [['verify', url, '--log'], receipt]) {
+    const { code, errors } = await run(...words);
+    expect(code).toBe(1);
+    for (const part of [memory, 'first.example+', 'second.example+', 'anew', 'alarm', `${url} --log --new-log`]) {
+      expect(errors).toContain(part);
+    }
+  }
+  const mirrored = await run(...mirror);
+  expect(mirrored.code).toBe(1);
+  for (const part of ['first.example+', 'second.example+', 'alarm', 'another folder']) {
+    expect(mirrored.errors).toContain(part);
+  }
+  expect(await readFile(memory, 'utf8')).toBe(remembered);
+
+  expect(await run('verify', url, '--new-log')).toMatchObject({ code: 2 });
+  expect(await run('verify', url, '--log', '--new-log')).toMatchObject({ code: 0 });
+  expect(await run('verify', url, '--log')).toMatchObject({ code: 0 });
+  expect(await run(...receipt)).toMatchObject({ code: 0 });
+}, 60_000);
