@@ -58,7 +58,11 @@ export async function examineFolder(environment: Environment, question: FolderQu
     }
     // A server that ends removes it.
     const detail = `${address} was left, and nothing answers: the server was killed or crashed`;
-    return warning('server', detail, 'Start it again: `tidemark start`, or `systemctl start tidemark`.');
+    return warning(
+      'server',
+      detail,
+      `Start it again: tidemark start --data ${dataFolder}, or systemctl start tidemark.`,
+    );
   });
   const found = [...machine, ...hasLedger, ...running, ...(await examineFiles(dataFolder, question, server !== null))];
   return { found, server };
