@@ -55,7 +55,7 @@ const WORDS_MAX = 50;
 const LEAST_DATES = 0.9;
 const SHAPES_MAX = 50;
 
-/** Cells that are written like the dates of their column and are none, such as 2026-02-31. */
+/** Cells in the form of the dates of their column that no calendar has, such as 2026-02-31. */
 export interface ImpossibleDates {
   readonly count: number;
   /** The first one. */
@@ -185,7 +185,7 @@ export class ColumnProfile {
     else if (this.#undated.size < SHAPES_MAX) this.#undated.set(shape, { count: 1, text, line });
   }
 
-  /** Null if there are none, or too many to be mistakes. */
+  /** Null: no such cell, or too many to be mistakes. */
   get impossibleDates(): ImpossibleDates | null {
     const readings = [...this.#dates.values()];
     const shapes = new Set(readings.flatMap(({ examples }) => examples.map(shapeOf)));
