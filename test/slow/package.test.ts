@@ -75,7 +75,7 @@ it('is small, and holds no sources and no tests', () => {
     ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history'].map(
       (name) => `recipes/${name}.json`,
     ),
-    ...['sample/README.md', 'sample/currency-api.csv', 'sample/mapping.json'],
+    ...['sample/README.md', 'sample/cocoa.ndjson', 'sample/currency-api.csv', 'sample/mapping.json'],
   ]);
   expect(names.filter(isPage).sort()).toEqual(siteFiles().map((file) => `site/built/${file}`));
   expect(names.filter(isDocument).sort()).toEqual(globSync('docs/**/*.md', { cwd: ROOT }).sort());
