@@ -57,7 +57,7 @@ export async function tellMemory(section: Section, workspace: Workspace, folder:
   }
   section.say(
     `Memory of the edge when each of ${number(paths.length)} bodies of 1.1 KB was read twice. The cache counts bodies, fields and what finds them, and`,
-    'never exceeds its limit. Garbage comes on top, as much as V8 leaves: a limit of its own bounds it (`NODE_OPTIONS=--max-old-space-size=256`).',
+    'never exceeds its limit by its own count. The heap takes somewhat more. Garbage comes on top, as much as V8 leaves: a limit of its own bounds it (`NODE_OPTIONS=--max-old-space-size=256`).',
   );
   section.table(COLUMNS, rows);
 }
