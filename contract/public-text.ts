@@ -61,7 +61,7 @@ const DOUBTFUL_NAME = /^(token|auth|key|sig|sid|appid)$/;
 const RANDOM_WORD =
   /(?<![A-Za-z\d])(?:(?=[A-Za-z\d]{16})[A-Za-z]*\d+[A-Za-z]+\d+[A-Za-z]+\d|(?=[A-Za-z\d]{20})(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])[A-Za-z]+\d+[A-Za-z]|[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-)/;
 
-/** The name of the first parameter with a credential; undefined if there is none. */
+/** The name of the first parameter that holds a credential, or undefined. */
 function secretParameter(text: string): string | undefined {
   return [...text.matchAll(PARAMETER)].find(([, name = '', value = '']) => {
     const plain = name.toLowerCase().replace(/[^a-z\d]/g, '');

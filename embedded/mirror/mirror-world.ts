@@ -18,7 +18,7 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly hasFiles: boolean;
   /** Whether bodies may be newer than the log is verified: they are proven in a later round. */
   readonly acceptsAhead: boolean;
-  /** What this round has last seen of markets whose files did not have what their pages had: digests, by slug. */
+  /** Digests of a page and its files, by slug: of markets whose files differed from their pages when last read. */
   readonly doubts: Map<string, string>;
   /** Of the snapshot that this round has read. */
   readonly generation: number;
