@@ -83,7 +83,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'embedded/data-folder.ts',
       'embedded/site-folder.ts',
     ],
-    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/', 'test/tools/', 'test/torture/'],
+    ...[
+      'test/aws/engines/',
+      'test/aws/shape/',
+      'test/mutation/',
+      'test/scenario/',
+      'test/simulator/',
+      'test/tools/',
+      'test/torture/',
+    ],
   ],
   test: [''],
 };
