@@ -18,8 +18,8 @@ export const marketLimitSchema = z
   .max(KEY_MARKETS_MAX)
   .nullable()
   .describe(
-    'The only markets of which the key may send records: slugs, or beginnings of slugs with a `*` at the end, e.g. ' +
-      '`fx-*`. Null: all markets.',
+    'The only markets that the key may write to, or file, review and decide claims about: slugs, or beginnings of slugs ' +
+      'with a `*` at the end, e.g. `fx-*`. Null: all markets.',
   );
 
 export type FeedAuthority = {
@@ -28,6 +28,11 @@ export type FeedAuthority = {
   /** As in {@link marketLimitSchema}. */
   markets: string[] | null;
 };
+
+/** The first of these markets that a key with this limit may not write to; null: there is none. */
+export function firstOutside(limit: readonly string[] | null, slugs: readonly string[]): string | null {
+  return limit === null ? null : (slugs.find((slug) => !coversMarket(limit, slug)) ?? null);
+}
 
 /** Whether one of the patterns covers the slug, or covers everything that another pattern covers. */
 export function coversMarket(patterns: readonly string[], slugOrPattern: string): boolean {

@@ -13,13 +13,14 @@ import { erasureOperations } from './operations/erasures.ts';
 import { ingestOperations } from './operations/ingest.ts';
 import { marketOperations } from './operations/markets.ts';
 import { meOperations } from './operations/me.ts';
-import type { OperationDefinition } from './operations/operation.ts';
+import type { WriteApiOperation } from './operations/operation.ts';
 import { publicationOperations } from './operations/publications.ts';
 import { sourceVerificationOperations } from './operations/source-verifications.ts';
 import { sourceOperations } from './operations/sources.ts';
 import { takedownOperations } from './operations/takedowns.ts';
 import { waitlistRequestOperations } from './operations/waitlist-requests.ts';
 import { watchlistOperations } from './operations/watchlists.ts';
+import { ALL_SCOPES, type Scope } from './scopes.ts';
 
 export const OPERATIONS = {
   ...watchlistOperations,
@@ -37,7 +38,7 @@ export const OPERATIONS = {
   ...erasureOperations,
   ...auditRecordOperations,
   ...meOperations,
-} as const satisfies Readonly<Record<string, OperationDefinition>>;
+} as const satisfies Readonly<Record<string, WriteApiOperation>>;
 
 type Table = typeof OPERATIONS;
 export type OperationId = keyof Table;
@@ -53,6 +54,11 @@ export type WriteOperationId = {
 type SchemaOf<Id extends OperationId, Part extends 'params' | 'query' | 'body'> =
   Table[Id] extends Readonly<Record<Part, infer Schema extends z.ZodType>> ? z.output<Schema> : undefined;
 
+/** The writes whose handlers name markets. */
+export type NamesMarkets<Id extends WriteOperationId> = Table[Id]['marketLimit'] extends 'handler-names-markets'
+  ? true
+  : false;
+
 export type ParamsOf<Id extends OperationId> = SchemaOf<Id, 'params'>;
 export type QueryOf<Id extends OperationId> = SchemaOf<Id, 'query'>;
 export type BodyOf<Id extends OperationId> = SchemaOf<Id, 'body'>;
@@ -63,6 +69,13 @@ export type ResponseOf<Id extends OperationId> = Table[Id]['success'] extends {
   : null;
 
 /** The row of an operation as the general type. */
-export function operationOf(id: OperationId): OperationDefinition {
+export function operationOf(id: OperationId): WriteApiOperation {
   return OPERATIONS[id];
 }
+
+/** The scopes that a key with a limit to some markets cannot have: an operation of each cannot be bound to markets. */
+export const UNLIMITED_SCOPES: readonly Scope[] = ALL_SCOPES.filter((scope) =>
+  Object.values<WriteApiOperation>(OPERATIONS).some(
+    ({ marketLimit, scopes }) => marketLimit === 'refused-for-limited-keys' && scopes.includes(scope),
+  ),
+);

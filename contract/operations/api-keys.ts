@@ -63,13 +63,17 @@ const apiKeyInputSchema = z.strictObject({
     .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'names a scope twice' })
     .describe(
       'All scopes of the key, each once. Your credential must have each of them. The key of an account can have ' +
-        `${ACCOUNT_SCOPES.join(', ')}.`,
+        `${ACCOUNT_SCOPES.join(', ')}. A key with \`markets\` cannot have publications:write, recipes:write or ` +
+        'waitlist:admin, because not all that they allow can be bound to markets.',
     ),
   markets: marketLimitSchema.default(null),
   expiresAt: instantSchema
     .nullable()
     .default(null)
-    .describe('The key is refused from this moment on. Null: it does not expire.'),
+    .describe(
+      'The key is refused from this moment on. Null: it does not expire. An API key that expires can only issue keys ' +
+        'that expire no later.',
+    ),
 });
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -111,6 +115,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'List all API keys, also revoked ones',
     description: 'Ordered by id; ids are random. Neither secrets nor their digests are shown.',
     scopes: ['keys:admin'],
+    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of API keys', body: pageSchema(apiKeySchema) },
     example: { response: { data: [example], page: { nextCursor: null } } },
@@ -127,6 +132,7 @@ export const apiKeyOperations = defineOperations({
       'the answer is lost, send the request again with the same idempotency key. For 72 hours the answer, kept ' +
       'encrypted, holds the same key. A request with a new idempotency key issues another key.',
     scopes: ['keys:admin'],
+    marketLimit: 'keys-within-the-limit',
     body: apiKeyInputSchema,
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 201, description: 'Issued', body: issuedApiKeySchema },
@@ -144,9 +150,11 @@ export const apiKeyOperations = defineOperations({
     description:
       'The id stays the same. The old secret is accepted until the overlap ends; an even older secret ends at ' +
       'once. The new secret is accepted everywhere within 30 seconds. Your credential must have every scope of ' +
-      'the key. The key must be neither revoked nor expired. If the answer is lost, send the request again with ' +
+      'the key, all of its markets, and at least its lifetime. Only an operator can rotate or revoke a key of the ' +
+      'operators. The key must be neither revoked nor expired. If the answer is lost, send the request again with ' +
       'the same idempotency key, as for `createApiKey`.',
     scopes: ['keys:admin'],
+    marketLimit: 'keys-within-the-limit',
     params,
     body: rotationSchema,
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
@@ -167,6 +175,7 @@ export const apiKeyOperations = defineOperations({
       'The key is refused everywhere within 30 seconds. Its record stays in the list. To revoke it again changes ' +
       'nothing.',
     scopes: ['keys:admin'],
+    marketLimit: 'keys-within-the-limit',
     params,
     unlimitedBecause: 'a leaked key must always be revocable',
     success: { status: 204, description: 'Revoked', body: null },

@@ -38,6 +38,7 @@ export const auditRecordOperations = defineOperations({
       '`/api/v1/ingest/batches/<requestId>`, has the rest. These records of batches are not in the other listings, ' +
       'which have the request that sent the batch.',
     scopes: ['audit:read'],
+    marketLimit: 'reads-only',
     query: z
       .strictObject({
         ...pageQuery,

@@ -248,12 +248,7 @@ const submitted: Claim = {
   revision: 1,
 };
 
-const underReview: Claim = {
-  ...submitted,
-  state: 'under-review',
-  updatedAt: '2026-11-20T13:00:00.000Z',
-  revision: 2,
-};
+const underReview: Claim = { ...submitted, state: 'under-review', updatedAt: '2026-11-20T13:00:00.000Z', revision: 2 };
 
 const tag = 'Claims';
 const params = idParams('claim');
@@ -270,6 +265,7 @@ export const claimOperations = defineOperations({
       'claims in that state; needs `claims:review`. A page of the queue may hold fewer claims although more ' +
       'follow: continue until `nextCursor` is null.',
     scopes: ['claims:read', 'claims:review'],
+    marketLimit: 'reads-only',
     query: z.strictObject({
       ...pageQuery,
       state: claimStateSchema
@@ -288,6 +284,7 @@ export const claimOperations = defineOperations({
       'Nothing changes in public until a reviewer, who is not the claimant, accepts the claim. The market or ' +
       'observation must exist. A correction must pass the rules of ingest.',
     scopes: ['claims:write'],
+    marketLimit: 'handler-names-markets',
     body: claimInputSchema,
     features: ['claims', 'claims-per-day'],
     success: { status: 201, description: 'Filed', body: claimSchema, headers: ['ETag', 'Location'] },
@@ -307,6 +304,7 @@ export const claimOperations = defineOperations({
     summary: 'Read a claim',
     description: 'Your own claim; with `claims:review`, any claim.',
     scopes: ['claims:read', 'claims:review'],
+    marketLimit: 'reads-only',
     params,
     success: { status: 200, description: 'The claim', body: claimSchema, headers: ['ETag'] },
     problems: ['not-found'],
@@ -320,6 +318,7 @@ export const claimOperations = defineOperations({
     description:
       'A claim in `needs-evidence` returns to `under-review`. `If-Match` is optional; a stale one fails with 412.',
     scopes: ['claims:write'],
+    marketLimit: 'handler-names-markets',
     params,
     body: evidenceInputSchema,
     precondition: 'if-match-if-sent',
@@ -340,6 +339,7 @@ export const claimOperations = defineOperations({
     description:
       'Possible until the claim is decided. It is final. `If-Match` is optional; a stale one fails with 412.',
     scopes: ['claims:write'],
+    marketLimit: 'handler-names-markets',
     params,
     precondition: 'if-match-if-sent',
     features: ['claim-changes-per-day'],
@@ -354,6 +354,7 @@ export const claimOperations = defineOperations({
     summary: "Review somebody else's claim: start, ask for evidence, resume",
     description: 'You cannot review a claim of your own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
+    marketLimit: 'handler-names-markets',
     params,
     body: reviewInputSchema,
     precondition: 'if-match',
@@ -373,6 +374,7 @@ export const claimOperations = defineOperations({
       'the market. A representation sets `representedBy` on the market. A rejected claim changes nothing in ' +
       'public. You cannot decide a claim of your own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
+    marketLimit: 'handler-names-markets',
     params,
     body: decisionInputSchema,
     precondition: 'if-match',

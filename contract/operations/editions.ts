@@ -31,6 +31,7 @@ export const editionOperations = defineOperations({
     summary: 'List the editions, with their states',
     description: 'Ordered by name. Removed ones are listed too, because their names are never used again.',
     scopes: ['publications:write'],
+    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of editions', body: pageSchema(editionSchema) },
     example: { response: { data: [waiting], page: { nextCursor: null } } },
@@ -45,6 +46,7 @@ export const editionOperations = defineOperations({
       'editions for its state. Then every URL below `href` gives exactly that generation, whatever is published ' +
       `later. ${PUBLIC_TEXT}`,
     scopes: ['publications:write'],
+    marketLimit: 'refused-for-limited-keys',
     body: z.strictObject({ name: editionNameSchema, note: editionNoteSchema.default(null).describe('Public text.') }),
     features: ['publications-per-day'],
     success: { status: 202, description: 'Accepted', body: editionSchema, headers: ['Location'] },
@@ -60,6 +62,7 @@ export const editionOperations = defineOperations({
       'For bodies that must no longer be shown: an edition keeps markets that were removed later. The next sweep ' +
       'removes its bodies, at most an hour later. Its name is never used again.',
     scopes: ['publications:write'],
+    marketLimit: 'refused-for-limited-keys',
     params,
     features: ['publications-per-day'],
     success: { status: 200, description: 'Removed', body: editionSchema },

@@ -93,6 +93,7 @@ export const entitlementOperations = defineOperations({
     summary: 'Read your entitlements, with used and remaining amounts',
     description: 'With the scope `entitlements:admin`, also those of another `subject`.',
     scopes: ['entitlements:read', 'entitlements:admin'],
+    marketLimit: 'reads-only',
     query: z.strictObject({
       subject: subjectSchema.optional().describe('The subject to read. If left out: your own.'),
     }),
@@ -109,6 +110,7 @@ export const entitlementOperations = defineOperations({
       'features do not change it. An expired grant counts as absent. If the new limit is below the used amount, ' +
       'nothing is taken away. Nothing more is allowed until the used amount is below the limit.',
     scopes: ['entitlements:admin'],
+    marketLimit: 'touches-no-market',
     params,
     body: grantSchema,
     precondition: 'if-match-or-none-match',
@@ -122,6 +124,7 @@ export const entitlementOperations = defineOperations({
     tag,
     summary: 'Withdraw a grant: the default applies again',
     scopes: ['entitlements:admin'],
+    marketLimit: 'touches-no-market',
     params,
     precondition: 'if-match',
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',

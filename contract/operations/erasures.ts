@@ -54,6 +54,7 @@ export const erasureOperations = defineOperations({
       'after the next publication. An API key of the account may act for up to 30 seconds more; the data that it ' +
       'writes in that time is erased too.',
     scopes: ['waitlist:admin'],
+    marketLimit: 'refused-for-limited-keys',
     body: erasureInputSchema,
     unlimitedBecause: 'the law gives a right to it',
     success: { status: 202, description: 'Accepted', body: erasureSchema, headers: ['Location'] },
@@ -65,6 +66,7 @@ export const erasureOperations = defineOperations({
     tag,
     summary: 'Read the state of an erasure',
     scopes: ['waitlist:admin'],
+    marketLimit: 'reads-only',
     params: idParams('era'),
     success: { status: 200, description: 'The erasure', body: erasureSchema },
     problems: ['not-found'],

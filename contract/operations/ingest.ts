@@ -103,6 +103,7 @@ export const ingestOperations = defineOperations({
       `${FEED_RULES} ` +
       `The body of a dry run is kept for ${DRY_RUN_KEPT_DAYS} days, its report for good.\n\n${PUBLIC_TEXT}`,
     scopes: FEED_SCOPES,
+    marketLimit: 'checked-with-each-record',
     query: lineOptionsSchema,
     body: batchRequestSchema,
     maxBodyBytes: 1024 * 1024,
@@ -153,6 +154,7 @@ export const ingestOperations = defineOperations({
     summary: 'Read the report of one of your batches',
     description: 'An operator can read the report of every batch, to find out where numbers came from.',
     scopes: FEED_SCOPES,
+    marketLimit: 'reads-only',
     params: idParams('bat'),
     success: { status: 200, description: 'The report', body: batchReportSchema, headers: ['ETag'] },
     problems: ['not-found'],
@@ -185,6 +187,7 @@ export const ingestOperations = defineOperations({
       'before the end is read. A line that is not JSON, or is longer than 128 KiB, is refused as a record. With `dryRun` ' +
       `nothing is stored: the reports say what would be.\n\n${PUBLIC_TEXT}`,
     scopes: FEED_SCOPES,
+    marketLimit: 'checked-with-each-record',
     body: uploadRequestSchema,
     features: ['ingest-uploads-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: { status: 201, description: 'Announced', body: uploadSchema, headers: ['Location'] },
@@ -201,6 +204,7 @@ export const ingestOperations = defineOperations({
     summary: 'Read the state of one of your large files',
     description: 'Until the file has arrived, each reading gives a new target. An operator can read every upload.',
     scopes: FEED_SCOPES,
+    marketLimit: 'reads-only',
     params: idParams('upl'),
     success: { status: 200, description: 'The upload', body: uploadSchema, headers: ['ETag'] },
     problems: ['not-found'],

@@ -24,6 +24,7 @@ export const marketOperations = defineOperations({
       'no new observations are expected, set its `status` to `retired` instead. There is no `If-Match`, because a ' +
       `removal means the same in every revision. ${PUBLIC_TEXT}`,
     scopes: ['markets:write'],
+    marketLimit: 'handler-names-markets',
     features: ['market-removals-per-day'],
     params: z.strictObject({ slug: slugSchema }),
     body: removalInputSchema,

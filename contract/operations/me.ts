@@ -24,6 +24,7 @@ export const meOperations = defineOperations({
     tag: 'Me',
     summary: 'Read your credential, its subject and its scopes',
     scopes: [],
+    marketLimit: 'reads-only',
     success: { status: 200, description: 'The credential, without its secret', body: meSchema },
     example: {
       response: {

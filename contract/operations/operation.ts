@@ -19,6 +19,21 @@ export type Precondition =
   /** `If-Match` is optional, because the write means the same in every version; a stale one is 412. */
   | 'if-match-if-sent';
 
+/** How the limit of an API key to some markets binds an operation of the write API. */
+export type MarketLimit =
+  /** It changes nothing. What a key may read, its scopes alone say. */
+  | 'reads-only'
+  /** It changes no market, and gives nobody the power to change one. */
+  | 'touches-no-market'
+  /** Its handler names the markets, before it decides. Others than those of the key are refused, in one place. */
+  | 'handler-names-markets'
+  /** The limit is kept with the batch or upload. The worker compares each record with it. */
+  | 'checked-with-each-record'
+  /** It gives and takes keys: only those that are limited to markets of this key. */
+  | 'keys-within-the-limit'
+  /** Its effect cannot be bound to markets. Refused, and no limited key gets a scope of it. */
+  | 'refused-for-limited-keys';
+
 export interface Success {
   readonly status: 200 | 201 | 202 | 204;
   readonly description: string;
@@ -48,6 +63,8 @@ export interface OperationDefinition {
    * One of these is enough. With an empty list, every credential is enough. Null: a public read, without credential.
    */
   readonly scopes: readonly Scope[] | null;
+  /** Of every operation of the write API. Public reads have no credential that could be limited. */
+  readonly marketLimit?: MarketLimit;
   /** Path parameters, each of them a string. */
   readonly params?: z.ZodObject;
   /** Query parameters, each of them a string. */
@@ -68,6 +85,12 @@ export interface OperationDefinition {
   /** Codes beside those that every operation of its kind can answer with. */
   readonly problems?: readonly ProblemCode[];
   readonly example: Example;
+}
+
+/** A row of the write API: without an answer to each of these, it does not compile. */
+export interface WriteApiOperation extends OperationDefinition {
+  readonly scopes: readonly Scope[];
+  readonly marketLimit: MarketLimit;
 }
 
 /** Keeps the exact type of each row, from which the types of its handler follow. */

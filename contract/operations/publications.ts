@@ -71,6 +71,7 @@ export const publicationOperations = defineOperations({
       'A body whose bytes are already published stays as it is and keeps its ETag. Names at most ' +
       `${PUBLICATION_MARKETS_MAX} markets, or \`all\`.`,
     scopes: ['publications:write'],
+    marketLimit: 'refused-for-limited-keys',
     body: publicationInputSchema,
     features: ['publications-per-day'],
     success: {
@@ -87,6 +88,7 @@ export const publicationOperations = defineOperations({
     tag,
     summary: 'Read the generation of a publication',
     scopes: ['publications:write'],
+    marketLimit: 'reads-only',
     params: idParams('pub'),
     success: { status: 200, description: 'The publication', body: publicationSchema, headers: ['ETag'] },
     problems: ['not-found'],

@@ -70,6 +70,7 @@ export const sourceVerificationOperations = defineOperations({
     summary: 'List source verifications, newest first',
     description: 'Lists the verifications of all subjects. Only the audit names the actor.',
     scopes: ['sources:read'],
+    marketLimit: 'reads-only',
     query: z.strictObject({
       ...pageQuery,
       market: slugSchema.optional().describe('Only the verifications of this market.'),
@@ -92,6 +93,7 @@ export const sourceVerificationOperations = defineOperations({
       'observation takes its place, or when a later verification (by `verifiedAt`) confirms the value. A ' +
       'verification from before a correction was recorded does not apply to the correction.',
     scopes: ['sources:verify'],
+    marketLimit: 'handler-names-markets',
     body: z.strictObject(inputFields),
     features: ['source-verifications-per-day'],
     success: { status: 201, description: 'Recorded', body: sourceVerificationRecordSchema, headers: ['Location'] },
@@ -103,6 +105,7 @@ export const sourceVerificationOperations = defineOperations({
     tag,
     summary: 'Read a source verification',
     scopes: ['sources:read'],
+    marketLimit: 'reads-only',
     params: idParams('verification'),
     success: { status: 200, description: 'The source verification', body: sourceVerificationRecordSchema },
     problems: ['not-found'],

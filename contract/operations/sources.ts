@@ -168,6 +168,7 @@ export const sourceOperations = defineOperations({
     summary: 'List the sources, with their last and next runs',
     description: 'Ordered by name.',
     scopes: read,
+    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of sources', body: pageSchema(sourceStateSchema) },
     example: {
@@ -193,6 +194,7 @@ export const sourceOperations = defineOperations({
     tag,
     summary: 'Read a source with its recipe',
     scopes: read,
+    marketLimit: 'reads-only',
     params,
     success: shown,
     problems: ['not-found'],
@@ -208,6 +210,7 @@ export const sourceOperations = defineOperations({
       'schedule, or when a run is asked for. A run under way keeps the recipe that it began with. The recipe is not a ' +
       'secret: no URL with a credential is taken.',
     scopes: write,
+    marketLimit: 'refused-for-limited-keys',
     params,
     body: recipeSchema,
     maxBodyBytes: RECIPE_BYTES_MAX,
@@ -223,6 +226,7 @@ export const sourceOperations = defineOperations({
     summary: 'Remove a source',
     description: 'No run begins after this. Its runs stay on record, and the archive keeps their answers.',
     scopes: write,
+    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match',
     unlimitedBecause,
@@ -237,6 +241,7 @@ export const sourceOperations = defineOperations({
     summary: 'Suspend the schedule of a source',
     description: 'A run under way goes on. `If-Match` is optional; a stale one fails with 412.',
     scopes: write,
+    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match-if-sent',
     unlimitedBecause,
@@ -251,6 +256,7 @@ export const sourceOperations = defineOperations({
     summary: 'Resume the schedule of a source, from its next time on',
     description: '`If-Match` is optional; a stale one fails with 412.',
     scopes: write,
+    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match-if-sent',
     unlimitedBecause,
@@ -265,6 +271,7 @@ export const sourceOperations = defineOperations({
     summary: 'List the runs of a source, newest first',
     description: `Runs that took nothing in are forgotten after ${IDLE_RUN_KEPT_DAYS} days.`,
     scopes: read,
+    marketLimit: 'reads-only',
     params,
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of runs', body: pageSchema(sourceRunSchema) },
@@ -279,6 +286,7 @@ export const sourceOperations = defineOperations({
       'The run begins within a minute; read it at `Location` until `finishedAt` is set. A run under way is answered instead ' +
       'of a second one.',
     scopes: write,
+    marketLimit: 'refused-for-limited-keys',
     params,
     body: z.strictObject({
       unconditional: z
@@ -297,6 +305,7 @@ export const sourceOperations = defineOperations({
     tag,
     summary: 'Read a run',
     scopes: read,
+    marketLimit: 'reads-only',
     params: runParams,
     success: { status: 200, description: 'The run', body: sourceRunSchema, headers: ['ETag'] },
     problems: ['not-found'],
@@ -311,6 +320,7 @@ export const sourceOperations = defineOperations({
       'With the recipe and the answer of that run. Nothing is fetched or taken in. The replay is a run of its own: read it ' +
       'at `Location` until `finishedAt` is set.',
     scopes: write,
+    marketLimit: 'refused-for-limited-keys',
     params: runParams,
     unlimitedBecause,
     success: accepted,

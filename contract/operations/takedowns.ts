@@ -29,6 +29,7 @@ export const takedownOperations = defineOperations({
     summary: 'List the takedowns, with their states',
     description: 'The oldest first.',
     scopes: ['log:takedown'],
+    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of takedowns', body: pageSchema(takedownSchema) },
     example: {
@@ -46,6 +47,7 @@ export const takedownOperations = defineOperations({
       '`removal` and `reset` stay, because the answer for the removed market follows from them. Refused with 409 while ' +
       'the market is not removed, and while an edition may hold its bodies: remove the edition first.',
     scopes: ['log:takedown'],
+    marketLimit: 'handler-names-markets',
     body: takedownInputSchema,
     unlimitedBecause: 'the law may ask for any number',
     success: { status: 202, description: 'Accepted', body: takedownSchema },

@@ -85,6 +85,7 @@ export const waitlistRequestOperations = defineOperations({
     tag,
     summary: 'List waitlist requests with their contacts, newest first',
     scopes: ['waitlist:admin'],
+    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: {
       status: 200,
@@ -105,6 +106,7 @@ export const waitlistRequestOperations = defineOperations({
     summary: 'Record a request that arrived by e-mail',
     description: 'Only the list of requests shows contact and use case.',
     scopes: ['waitlist:admin'],
+    marketLimit: 'touches-no-market',
     body: waitlistRequestInputSchema,
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 201, description: 'Recorded', body: waitlistRequestSchema },
@@ -127,6 +129,7 @@ export const waitlistRequestOperations = defineOperations({
       'Approval alone issues nothing: create an API key from the approved request. The service sends no message: ' +
       'answer the contact yourself.',
     scopes: ['waitlist:admin'],
+    marketLimit: 'touches-no-market',
     params: idParams('req'),
     body: waitlistDecisionSchema,
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',

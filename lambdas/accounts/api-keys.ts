@@ -3,11 +3,13 @@
  * lists the account's keys. So an erasure of the account knows all its keys, and a key issued at the same time is not
  * missed.
  *
- * Managing keys gives nobody more power: to issue, rotate or revoke a key, a credential must have all of its scopes.
+ * Managing keys gives nobody more power: to issue or rotate a key, a credential must have all of its scopes and markets,
+ * and its lifetime; to revoke one, its scopes and markets. Keys of the operators are for operators only.
  */
 import { coversMarket } from '../../contract/feed-authority.ts';
 import { canonicalInstant } from '../../contract/metric.ts';
 import { ACCOUNT_SCOPES, type ApiKey } from '../../contract/operations/api-keys.ts';
+import { UNLIMITED_SCOPES } from '../../contract/operations.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { created, replaced } from '../../storage/changes.ts';
 import type { ConflictItems } from '../../storage/conflict-items.ts';
@@ -61,7 +63,9 @@ export const createApiKey = writeHandler<'createApiKey'>()({
     const refused =
       refusedScopes(principal, body.scopes) ??
       refusedMarkets(principal, body.markets) ??
+      refusedLimit(body.scopes, body.markets) ??
       refusedExpiry(body.expiresAt, nowMs) ??
+      refusedLifetime(principal, body.expiresAt) ??
       (quota && refusedQuota(quota, found));
     if (refused !== null) return refused;
 
@@ -96,7 +100,8 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
   decide({ params, body, principal, environment, randomBytes, nowMs }, item) {
     if (item === null) return refuse('not-found', 'No such API key.');
     const before = item.value;
-    const refused = refusedRotation(before, nowMs) ?? refusedPower(principal, before);
+    const refused =
+      refusedRotation(before, nowMs) ?? refusedPower(principal, before) ?? refusedLifetime(principal, before.expiresAt);
     if (refused !== null) return refused;
 
     const secret = newSecret(randomBytes);
@@ -214,9 +219,31 @@ function refusedMarkets({ markets }: Principal, given: readonly string[] | null)
   return refuse('forbidden', 'A credential that is limited to some markets can only give and take keys for these.');
 }
 
+/** A scope whose operations cannot all be bound to markets. They refuse limited keys that have it from earlier. */
+function refusedLimit(scopes: readonly Scope[], markets: readonly string[] | null): Refused | null {
+  const errors = scopes.flatMap((scope, index) => {
+    if (markets === null || !UNLIMITED_SCOPES.includes(scope)) return [];
+    const detail = `a key that is limited to markets cannot have ${scope}, which is about all of them`;
+    return [{ pointer: `/scopes/${index}`, code: 'invalid', detail }];
+  });
+  if (errors.length === 0) return null;
+  return refuse('validation-failed', 'Leave these scopes out, or issue the key without "markets".', { errors });
+}
+
 /** Refuses a credential that has less than the key. */
 function refusedPower(principal: Principal, key: ApiKeyValue): Refused | null {
+  // Otherwise it could rotate a key of the operators that has few scopes, and then be an operator.
+  if (key.subject === OPERATOR_SUBJECT && principal.subject !== OPERATOR_SUBJECT) {
+    return refuse('forbidden', 'This is a key of the operators: only an operator key can rotate or revoke it.');
+  }
   return refusedScopes(principal, scopesOfKey(key)) ?? refusedMarkets(principal, key.markets ?? null);
+}
+
+/** A user's token always ends soon, and the user gets another one. A key that ends is meant to end. */
+function refusedLifetime(principal: Principal, expiresAt: string | null): Refused | null {
+  if (principal.kind !== 'api-key' || principal.expiresAt === null) return null;
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(principal.expiresAt)) return null;
+  return refuse('forbidden', `This API key ends at ${principal.expiresAt}, so it can only give keys that end by then.`);
 }
 
 function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null {

@@ -1,5 +1,4 @@
 /** The handler that removes a market. A removal is final, so no two markets can ever replace each other. */
-import { coversMarket } from '../../contract/feed-authority.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { removedChanges, removedDetail } from '../markets/removal.ts';
 import { unchangedMarket } from '../markets/standing.ts';
@@ -12,10 +11,8 @@ export const removeMarket = writeHandler<'removeMarket'>()({
     const [market = null, replacement = null] = await reader.getMany(keys);
     return { market, replacement };
   },
-  decide({ params: { slug }, body, principal, now }, { market, replacement }) {
-    if (principal.markets !== null && !coversMarket(principal.markets, slug)) {
-      return refuse('forbidden', 'This API key is limited to other markets: use the key of this market.');
-    }
+  markets: ({ params: { slug } }) => [slug],
+  decide({ params: { slug }, body, now }, { market, replacement }) {
     if (market === null) return refuse('not-found', `No market ${slug}: see /api/v1/markets.`);
     if (market.value.removal !== undefined) {
       return refuse('conflict', `Nothing is left to do: ${removedDetail(slug, market.value.removal)}.`);

@@ -9,9 +9,13 @@
  * So there is no state in between: a request has happened and its answer is stored, or it has changed nothing. A second
  * copy is refused by (1), whose item holds the answer. If an answer of the ledger is lost, the same attempt is made
  * again and recognises itself (see the port).
+ *
+ * It is also the only place that knows all markets that a write changes: the limit of an API key to some markets is
+ * enforced here.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { FEATURES } from '../../contract/features.ts';
+import { firstOutside } from '../../contract/feed-authority.ts';
 import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
 import { ConflictItems } from '../../storage/conflict-items.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
@@ -22,6 +26,7 @@ import {
   type IdempotencyValue,
   idempotencyKey,
 } from '../../storage/records/accounts.ts';
+import { slugOfMarketKey } from '../../storage/records/markets.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { type AccountCache, knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
@@ -118,7 +123,16 @@ export async function commitWrite<Id extends WriteOperationId>(
     return makeRequest(knownEntitlements(entitlements));
   };
   for (let decisions = 0; decisions < MAX_DECISIONS && dependencies.nowMs() <= lastBeginMs; decisions++) {
-    const decision = handler.decide(request, await handler.read?.(request, ledger, { uploads }), found);
+    const view = await handler.read?.(request, ledger, { uploads });
+    const named = handler.markets?.(request, view) ?? [];
+    const outside = firstOutside(request.principal.markets, named);
+    if (outside !== null) {
+      return refuse(
+        'forbidden',
+        `This API key is limited to other markets than ${outside}: use the key of that market.`,
+      );
+    }
+    const decision = handler.decide(request, view, found);
     if (decision.kind === 'refused') {
       // The stored state may refuse because an earlier copy of this request has changed it. So read the idempotency
       // record after the decision, never before.
@@ -130,6 +144,7 @@ export async function commitWrite<Id extends WriteOperationId>(
       request = learnt(granted);
       continue;
     }
+    mustBeNamed(request, decision, named);
     const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
     const result = await transactWithRetry(dependencies, unit.changes, lastBeginMs);
     if (result.committed) {
@@ -206,6 +221,19 @@ function makeUnit<Id extends WriteOperationId>(
   ];
   const answer = { status: success.status, headers, body: text, replayed: false } as Omit<Committed, typeof COMMITTED>;
   return { changes, answer: answer as Committed, link };
+}
+
+/** A handler that changes a market without naming it would pass the limit of the key: a fault of the code. */
+function mustBeNamed(
+  { operation }: OperationRequest,
+  { changes }: Pick<Commit<WriteOperationId>, 'changes'>,
+  named: readonly string[],
+): void {
+  for (const { kind, key } of changes) {
+    const slug = kind === 'check' ? null : slugOfMarketKey(key);
+    if (slug === null || named.includes(slug)) continue;
+    throw new Error(`${operation} changes the market ${slug}, and its handler does not name it in markets().`);
+  }
 }
 
 function entitlementsOf({ principal }: OperationRequest): ItemKey<EntitlementsValue> {

@@ -7,7 +7,7 @@
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { matchesIfNoneMatch } from '../../contract/etags.ts';
-import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import type { OperationDefinition, WriteApiOperation } from '../../contract/operations/operation.ts';
 import {
   type OperationId,
   operationOf,
@@ -32,7 +32,14 @@ import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
 import { AuditChains } from '../review/audit-chains.ts';
 import { isRetryable } from '../worker/contended.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
-import { type OperationRequest, type ReadHandler, RefusedRequest, refuseScopes, type WriteHandler } from './handler.ts';
+import {
+  type OperationRequest,
+  type ReadHandler,
+  RefusedRequest,
+  refuse,
+  refuseScopes,
+  type WriteHandler,
+} from './handler.ts';
 import { type RequestFactory, requestFactory } from './request.ts';
 import { route } from './route.ts';
 import { pseudonymised } from './secrets.ts';
@@ -203,10 +210,14 @@ function takeFromRate({ rateLimiter }: WriteApiDependencies, { actor }: Principa
   throw new RefusedRequest(problem('rate-limited', detail), fields);
 }
 
-function authorise({ scopes }: OperationDefinition, principal: Principal): void {
-  if (scopes === null || scopes.length === 0 || scopes.some((scope) => principal.scopes.has(scope))) return;
-  const { problem, headers } = refuseScopes(scopes, `This needs a credential with the scope ${scopes.join(' or ')}.`);
-  throw new RefusedRequest(problem, headers);
+function authorise({ scopes, marketLimit }: WriteApiOperation, principal: Principal): void {
+  if (scopes.length > 0 && !scopes.some((scope) => principal.scopes.has(scope))) {
+    const { problem, headers } = refuseScopes(scopes, `This needs a credential with the scope ${scopes.join(' or ')}.`);
+    throw new RefusedRequest(problem, headers);
+  }
+  if (principal.markets === null || marketLimit !== 'refused-for-limited-keys') return;
+  const detail = 'This API key is limited to some markets, and the operation is not: use a key without that limit.';
+  throw new RefusedRequest(refuse('forbidden', detail).problem);
 }
 
 async function answerRead(

@@ -8,6 +8,7 @@ import type { ProblemCode } from '../../contract/edge-problems.ts';
 import type { Feature } from '../../contract/features.ts';
 import type {
   BodyOf,
+  NamesMarkets,
   OperationId,
   ParamsOf,
   QueryOf,
@@ -118,7 +119,20 @@ export interface Commit<Id extends WriteOperationId> {
 
 export type Decision<Id extends WriteOperationId> = Commit<Id> | Refused;
 
-export interface WriteHandler<Id extends WriteOperationId, View = undefined> {
+export type WriteHandler<Id extends WriteOperationId, View = undefined> = Decider<Id, View> & MarketsOf<Id, View>;
+
+type MarketsOf<Id extends WriteOperationId, View> =
+  NamesMarkets<Id> extends true
+    ? {
+        /**
+         * The markets that the request is about. Asked before the decision: a key that is limited to others is refused. The
+         * decision may change no other market, whoever asks for it.
+         */
+        markets(request: OperationRequest<Id>, view: View): readonly string[];
+      }
+    : { readonly markets?: undefined };
+
+interface Decider<Id extends WriteOperationId, View> {
   /**
    * Reads the items that the decision depends on, with one `getMany` if possible. Called again after a refusal. A
    * handler that expresses everything as conditions has no `read`, and so costs one round trip.

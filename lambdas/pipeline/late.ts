@@ -3,7 +3,9 @@
  * does not read and compile it.
  */
 import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
-import type { ReadHandler, WriteHandler } from './handler.ts';
+import type { ConflictItems } from '../../storage/conflict-items.ts';
+import type { LedgerReader } from '../../storage/ledger.ts';
+import type { OperationRequest, ReadHandler, WriteHandler, WriteTools } from './handler.ts';
 
 export function lateRead<Id extends ReadOperationId>(load: () => Promise<ReadHandler<Id>>): ReadHandler<Id> {
   return { answer: async (request, tools) => (await load()).answer(request, tools) };
@@ -13,12 +15,14 @@ export function lateWrite<Id extends WriteOperationId>(
   load: () => Promise<WriteHandler<Id, unknown>>,
 ): WriteHandler<Id, unknown> {
   type View = { readonly handler: WriteHandler<Id, unknown>; readonly view: unknown };
-  const late: WriteHandler<Id, View> = {
-    async read(request, reader, tools) {
+  const late = {
+    async read(request: OperationRequest<Id>, reader: LedgerReader, tools: WriteTools): Promise<View> {
       const handler = await load();
       return { handler, view: await handler.read?.(request, reader, tools) };
     },
-    decide: (request, { handler, view }, found) => handler.decide(request, view, found),
+    markets: (request: OperationRequest<Id>, { handler, view }: View) => handler.markets?.(request, view) ?? [],
+    decide: (request: OperationRequest<Id>, { handler, view }: View, found: ConflictItems) =>
+      handler.decide(request, view, found),
   };
-  return late as WriteHandler<Id, unknown>;
+  return late as unknown as WriteHandler<Id, unknown>;
 }

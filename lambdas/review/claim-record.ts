@@ -16,6 +16,11 @@ export function readClaim(
   return reader.get(claimKey(params.id));
 }
 
+/** A decision changes this market, and evidence counts for that decision. */
+export function marketsOfClaim(_: OperationRequest<OneClaim>, claim: Item<ClaimValue> | null): readonly string[] {
+  return claim === null ? [] : [claim.value.assertion.market];
+}
+
 /** Whether the claim is the caller's own. */
 export function isOwn({ principal }: OperationRequest, { value }: Item<ClaimValue>): boolean {
   return value.subject === principal.subject;

@@ -4,11 +4,12 @@ import type { Item } from '../../storage/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { matched } from '../pipeline/preconditions.ts';
-import { changedClaim, isOwn, readClaim } from './claim-record.ts';
+import { changedClaim, isOwn, marketsOfClaim, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
 export const addClaimEvidence = writeHandler<'addClaimEvidence'>()({
   read: readClaim,
+  markets: marketsOfClaim,
   decide(request, item) {
     const claim = ownClaim(request, item);
     if (isRefused(claim)) return claim;
@@ -25,6 +26,7 @@ export const addClaimEvidence = writeHandler<'addClaimEvidence'>()({
 
 export const withdrawClaim = writeHandler<'withdrawClaim'>()({
   read: readClaim,
+  markets: marketsOfClaim,
   decide(request, item) {
     const claim = ownClaim(request, item);
     if (isRefused(claim)) return claim;

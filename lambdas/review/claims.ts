@@ -63,6 +63,7 @@ export const createClaim = writeHandler<'createClaim'>()({
   async read({ body: { assertion } }, reader) {
     return await reader.get(marketKey(assertion.market));
   },
+  markets: ({ body: { assertion } }) => [assertion.market],
   decide(request, market, found) {
     const { principal, now } = request;
     if (request.limitOf('claims') === 0) {

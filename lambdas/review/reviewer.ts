@@ -4,11 +4,12 @@ import type { ClaimValue } from '../../storage/records/review.ts';
 import { readMarkets } from '../markets/read-markets.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { matched } from '../pipeline/preconditions.ts';
-import { changedClaim, isOwn, readClaim } from './claim-record.ts';
+import { changedClaim, isOwn, marketsOfClaim, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
 export const reviewClaim = writeHandler<'reviewClaim'>()({
   read: readClaim,
+  markets: marketsOfClaim,
   decide(request, item) {
     const claim = claimOfAnother(request, item);
     if (isRefused(claim)) return claim;
@@ -32,6 +33,7 @@ export const decideClaim = writeHandler<'decideClaim'>()({
     if (market === undefined) return { claim, effectAt: null };
     return { claim, effectAt: (at: string) => acceptedChanges(claim.value, market, at, request.randomBytes) };
   },
+  markets: (request, { claim }) => marketsOfClaim(request, claim),
   decide(request, view) {
     const claim = claimOfAnother(request, view.claim);
     if (isRefused(claim)) return claim;

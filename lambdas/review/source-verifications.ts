@@ -53,6 +53,7 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
     const [state] = (await readMarkets(reader, [{ slug: market, rows }])) as [MarketState];
     return { ...state, corrections: subject.type === 'source' ? await readCorrections(reader, state) : [] };
   },
+  markets: ({ body: { market } }) => [market],
   decide(request, state) {
     const { market, subject, outcome } = request.body;
     const about = aboutOf(request.body, state);

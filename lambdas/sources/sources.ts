@@ -64,9 +64,6 @@ export const putSource = writeHandler<'putSource'>()({
     if (faults.length > 0) {
       return refuse('validation-failed', 'The recipe is not valid: see errors.', { errors: faults });
     }
-    if (request.principal.markets !== null) {
-      return refuse('forbidden', 'This API key is limited to some markets, and a recipe is not: use another key.');
-    }
     const refused = refusedByPrecondition(request, source);
     if (refused !== null) return refused;
     if (source === null || state === null) {

@@ -139,9 +139,14 @@ export const OBSERVATION_PREFIX = 'observation/';
 export const marketKey = (slug: string) => keyOf<MarketRecordValue>(marketPartition(slug), 'record');
 /** A market as the target of audit records. */
 export const marketTarget = marketPartition;
+/** The market whose record or observation has this key; null: it is the key of something else. */
+export const slugOfMarketKey = ({ partition }: ItemKey): string | null =>
+  partition.startsWith('market/') ? partition.slice('market/'.length) : null;
 /** The slug, if this is the key of a market's record; otherwise nothing. */
-export const slugOfRecordKey = ({ partition, sort }: ItemKey): readonly string[] =>
-  sort === 'record' && partition.startsWith('market/') ? [partition.slice('market/'.length)] : [];
+export const slugOfRecordKey = (key: ItemKey): readonly string[] => {
+  const slug = key.sort === 'record' ? slugOfMarketKey(key) : null;
+  return slug === null ? [] : [slug];
+};
 export const observationKey = (slug: string, order: string) => keyIn(observationsOf(slug), order);
 
 /** A market's history, oldest first. */

@@ -1,0 +1,142 @@
+/** Attack: an API key that is limited to some markets is used for others, by every operation of the write API. */
+import { describe, expect, it, test } from 'vitest';
+import { ACCOUNT_SCOPES } from '../../contract/operations/api-keys.ts';
+import { OPERATIONS, operationOf, UNLIMITED_SCOPES } from '../../contract/operations.ts';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { workOff } from '../ingest/work-off.ts';
+import { openDumpedLedger } from '../write-api/dumped-ledger.ts';
+import { API_OPERATIONS, type ApiOperationId, seedWorld, validCall } from '../write-api/valid-calls.ts';
+import { openApiWorld } from '../write-api/world.ts';
+
+/** Resources are made with keys without limits, of the same accounts. */
+const CAST = { owner: 'acme/maker', reviewer: 'desk/maker' };
+const OF_THE_MARKETS = ['gold-*', 'tin-usd'];
+const OF_OTHERS = ['gold-eur', 'fx-*'];
+
+/** The statuses of the operation's valid call, with a key of its markets and with a key of other markets. */
+type Expected =
+  | 'both pass'
+  /** Refused at once with the key of other markets. */
+  | 'bound'
+  /** Taken in, and then refused record by record. */
+  | 'bound later'
+  | 'both refused';
+
+/** Written by hand: it judges the table of operations. */
+const EXPECTED: { readonly [Id in ApiOperationId]: Expected } = {
+  listWatchlists: 'both pass',
+  createWatchlist: 'both pass',
+  getWatchlist: 'both pass',
+  replaceWatchlist: 'both pass',
+  deleteWatchlist: 'both pass',
+  addWatchlistMarket: 'both pass',
+  removeWatchlistMarket: 'both pass',
+  listClaims: 'both pass',
+  createClaim: 'bound',
+  getClaim: 'both pass',
+  addClaimEvidence: 'bound',
+  withdrawClaim: 'bound',
+  reviewClaim: 'bound',
+  decideClaim: 'bound',
+  listSourceVerifications: 'both pass',
+  createSourceVerification: 'bound',
+  getSourceVerification: 'both pass',
+  createIngestBatch: 'bound later',
+  getIngestBatch: 'both pass',
+  createIngestUpload: 'bound later',
+  getIngestUpload: 'both pass',
+  removeMarket: 'bound',
+  listSources: 'both pass',
+  getSource: 'both pass',
+  putSource: 'both refused',
+  deleteSource: 'both refused',
+  pauseSource: 'both refused',
+  resumeSource: 'both refused',
+  listSourceRuns: 'both pass',
+  createSourceRun: 'both refused',
+  getSourceRun: 'both pass',
+  replaySourceRun: 'both refused',
+  createPublication: 'both refused',
+  getPublication: 'both pass',
+  listEditions: 'both pass',
+  createEdition: 'both refused',
+  removeEdition: 'both refused',
+  listTakedowns: 'both pass',
+  createTakedown: 'bound',
+  getEntitlements: 'both pass',
+  putEntitlement: 'both pass',
+  deleteEntitlement: 'both pass',
+  listWaitlistRequests: 'both pass',
+  createWaitlistRequest: 'both pass',
+  decideWaitlistRequest: 'both pass',
+  listApiKeys: 'both pass',
+  // The keys of these calls have no limit.
+  createApiKey: 'both refused',
+  rotateApiKey: 'both refused',
+  revokeApiKey: 'both refused',
+  // The worker then takes the person's name off every market.
+  createErasure: 'both refused',
+  getErasure: 'both pass',
+  listAuditRecords: 'both pass',
+  getMe: 'both pass',
+};
+
+/** Sends the valid call with a key that is limited to these markets, and lets the worker do what it then has to do. */
+async function attack(id: ApiOperationId, limit: readonly string[]) {
+  const ledger = openDumpedLedger();
+  const markets = { 'acme/limited': limit, 'desk/limited': limit };
+  const world = openApiWorld({ ledger, markets });
+  await seedWorld(world);
+  const call = await validCall(world, id, CAST);
+  const work = () => workOff({ ledger, uploads: world.uploads, nowMs: () => world.nowMs });
+  const ofMarkets = async () =>
+    (await ledger.dump()).filter(({ partition }) => /^(market\/|markets$|dirty$|editions|sources)/.test(partition));
+  await work();
+  const before = await ofMarkets();
+  const answer = await world.call({ ...call, as: call.as?.replace('maker', 'limited') ?? null });
+  await work();
+  return { answer, before, after: await ofMarkets() };
+}
+
+describe.each(API_OPERATIONS)('%s', (id) => {
+  const expected = EXPECTED[id];
+  const passes = operationOf(id).success.status;
+
+  it(`with a key of other markets changes nothing of these: ${expected}`, async () => {
+    const { answer, before, after } = await attack(id, OF_OTHERS);
+    expect(after).toEqual(before);
+    if (expected === 'both pass' || expected === 'bound later') expect(answer.status, answer.text).toBe(passes);
+    else expect(answer).toMatchObject({ status: 403, json: { code: 'forbidden' } });
+  });
+
+  it(`with a key of its markets: ${expected}`, async () => {
+    const { answer } = await attack(id, OF_THE_MARKETS);
+    if (expected === 'both refused') expect(answer).toMatchObject({ status: 403, json: { code: 'forbidden' } });
+    else expect(answer.status, answer.text).toBe(passes);
+  });
+});
+
+describe('a key that is limited to markets', () => {
+  const UNBOUND = ['recipes:write', 'publications:write', 'waitlist:admin'];
+  const issue = (scopes: readonly string[], markets: readonly string[] | null) =>
+    openApiWorld().call({
+      method: 'POST',
+      path: '/api/v1/api-keys',
+      as: 'operator',
+      body: { waitlistRequest: null, label: 'Feed', scopes, markets },
+    });
+
+  test.each(ALL_SCOPES)('is issued with %s if the scope can be bound', async (scope) => {
+    const limited = await issue(['ingest:write', ...(scope === 'ingest:write' ? [] : [scope])], ['fx-*']);
+    if (UNBOUND.includes(scope)) {
+      expect(limited).toMatchObject({ status: 422, json: { errors: [{ pointer: '/scopes/1' }] } });
+    } else expect(limited.status).toBe(201);
+    expect((await issue([scope], null)).status).toBe(201);
+  });
+
+  test('can have every scope of accounts, and the description of keys names the others', () => {
+    expect(UNLIMITED_SCOPES.filter((scope) => (ACCOUNT_SCOPES as readonly string[]).includes(scope))).toEqual([]);
+    const { scopes } = OPERATIONS.createApiKey.body.shape;
+    for (const scope of UNLIMITED_SCOPES) expect(scopes.description).toContain(scope);
+  });
+});
