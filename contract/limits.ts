@@ -33,5 +33,11 @@ export const SLUG_PATTERN = '[a-z0-9]+(-[a-z0-9]+)*';
 /** A public cursor: the generation that first published the page, and 128 bits of the digest of its bytes. */
 export const CURSOR_PATTERN = '[1-9][0-9]{0,14}-[0-9a-f]{32}';
 
+/**
+ * How many units one price may buy: 10^15 still prices a token at 10⁻¹⁵ cents in whole cents, and every JSON reader holds it
+ * exactly.
+ */
+export const QUANTITY_MAX = 1_000_000_000_000_000;
+
 /** A list of faults is shorter than this: the size of a body and of a report is limited. */
 export const ERRORS_MAX = 100_000;

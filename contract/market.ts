@@ -6,6 +6,7 @@ import {
   CURSOR_PATTERN,
   MARKET_METRICS_MAX,
   MARKET_SOURCES_MAX,
+  QUANTITY_MAX,
   SLUG_MAX_LENGTH,
   SLUG_PATTERN,
 } from './limits.ts';
@@ -21,7 +22,7 @@ export const slugSchema = z
 
 export const unitSchema = z
   .strictObject({
-    quantity: z.int().min(1).max(1_000_000_000).describe('How many of `of` one price buys.'),
+    quantity: z.int().min(1).max(QUANTITY_MAX).describe('How many of `of` one price buys.'),
     of: publicTextSchema(60).describe('The thing that is bought, in the singular, e.g. `troy ounce` or `EUR`.'),
   })
   .describe(

@@ -1,6 +1,7 @@
 /** A metric: one observed number, money or scalar, with its provenance. */
 import * as z from 'zod';
 import { millisecondInstant } from './instants.ts';
+import { QUANTITY_MAX } from './limits.ts';
 import { INTERNAL_FIELDS, neverPublicIn, publicTextSchema } from './public-text.ts';
 
 /** Clients in Python write `+00:00`. It becomes `Z` here, so that the rest of the service knows one spelling. */
@@ -102,7 +103,7 @@ export const sourceDecimalSchema = decimalSchema
 export const quotedQuantitySchema = z
   .int()
   .min(1)
-  .max(1_000_000_000)
+  .max(QUANTITY_MAX)
   .describe(
     "How many of the market's `unit.of` the source's decimal buys. Without it, a `sourceValue` may be for one or for " +
       "the market's `unit.quantity`. A `value` needs it, unless that quantity is 1.",

@@ -94,7 +94,7 @@ function sourceOf({ label, url, publisher, licence, attribution, cadence }: Sour
 
 /** A positive integer in plain digits; else NaN, which every schema refuses. */
 export function positiveInteger(text: string): number {
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : Number.NaN;
+  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
 }
 
 function orNull(template: string | null): (columns: Columns) => string | null {

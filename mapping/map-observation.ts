@@ -3,6 +3,7 @@
 import { checkCurrency, checkCurrencyCode, currencyExponent } from '../contract/currencies.ts';
 import type { IngestRecordInput, MarketRecord } from '../contract/ingest-records.ts';
 import { isReleasedLongBefore } from '../contract/instants.ts';
+import { QUANTITY_MAX } from '../contract/limits.ts';
 import { absoluteUrlSchema, provenanceFields, quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
 import { toMinorUnits } from '../contract/money.ts';
 import { plainWords } from '../contract/zod-words.ts';
@@ -180,7 +181,7 @@ function amountMapper(mapping: CsvMapping) {
     const { quantity } = market.unit;
     const quotedQuantity = quoted === undefined ? quantity : positiveInteger(quoted);
     if (!quotedQuantitySchema.safeParse(quotedQuantity).success) {
-      const detail = `the quoted quantity ${JSON.stringify(quoted)} is not an integer from 1 to 1,000,000,000 in plain digits`;
+      const detail = `the quoted quantity ${JSON.stringify(quoted)} is not an integer from 1 to ${QUANTITY_MAX} in plain digits`;
       return refusedPart(null, '/quotedQuantity', 'record.invalid', detail);
     }
     const converted = toMinorUnits(digits, exponent, quantity, quotedQuantity);

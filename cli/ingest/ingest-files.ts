@@ -58,7 +58,7 @@ export async function ingestFiles(
       };
       report.write({ summary: { ...summary, faults: undefined } });
       summaries.push(summary);
-      if (!json) await printSummary(summary);
+      if (!json) await printSummary(summary, source.form === 'csv');
       if (totals.refused > 0) endWith('set-aside');
       if (totals.stoppedAtLine !== null) break;
     }
@@ -74,14 +74,24 @@ const CACHES = 'Readers behind caches may get the values before it for up to 15 
 const OUTLIERS = 'Outliers that are right: send their rows alone, with --confirm-outliers.';
 
 async function ingestFile(run: IngestRun): Promise<void> {
-  const { input, source, partial, dryRun, confirmOutliers } = run;
-  const records = readSource(input.bytes, source, confirmOutliers);
+  const { input, source, partial, dryRun, confirmOutliers, totals } = run;
+  const records = countingRounded(readSource(input.bytes, source, confirmOutliers), totals);
   if (dryRun) return await examine(run, records);
   const parts = collecting(cutIntoParts(records, false));
   if (!partial) return await sendBatches(run, parts);
   const first = await beginningOf(parts, BATCHES_MOST);
   if (first.isAll) return await sendBatches(run, first.items);
   await sendUpload(run, chained(first.items, parts));
+}
+
+async function* countingRounded(
+  records: AsyncGenerator<SourceRecord | SourceFault>,
+  totals: IngestTotals,
+): AsyncGenerator<SourceRecord | SourceFault> {
+  for await (const record of records) {
+    if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
+    yield record;
+  }
 }
 
 /** As a whole file where the service can: only then each rule sees all rows. */
@@ -128,14 +138,16 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
   yield* rest;
 }
 
-async function printSummary(summary: FileSummary): Promise<void> {
-  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, generation, stoppedAtLine } = summary;
+async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
+  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded } = summary;
+  const { generation, stoppedAtLine } = summary;
   const refusedRecords = refused - withoutRecord;
   const others = records - accepted - unchanged - refusedRecords;
   await printFields([
     ['file', file],
     ['rows of the file refused, without a record', withoutRecord],
     ['records: market definitions, observations, retractions', records],
+    ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
     [dryRun ? 'would be stored' : 'stored', accepted],
     ['known already', unchanged],
     ['records refused', refusedRecords],

@@ -38,6 +38,8 @@ export interface IngestTotals {
   refused: number;
   /** Those of the refused rows of which no record could be made: they were not sent. */
   withoutRecord: number;
+  /** Values of the rows that were read, which the mapping rounded. */
+  rounded: number;
   /** The generation that shows what was stored. Null: not yet, or nothing was. */
   generation: number | null;
   /** The first line of the part that was refused as a whole; nothing from there on is in. Null: no part was. */
@@ -45,7 +47,8 @@ export interface IngestTotals {
 }
 
 export function newTotals(): IngestTotals {
-  return { records: 0, accepted: 0, unchanged: 0, refused: 0, withoutRecord: 0, generation: null, stoppedAtLine: null };
+  const counts = { records: 0, accepted: 0, unchanged: 0, refused: 0, withoutRecord: 0, rounded: 0 };
+  return { ...counts, generation: null, stoppedAtLine: null };
 }
 
 /** Counts each row once, however many faults it has. */

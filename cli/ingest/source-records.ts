@@ -16,6 +16,8 @@ export interface SourceRecord {
   readonly defines: string | null;
   /** The market that it is about; null if it names none. */
   readonly market: string | null;
+  /** Whether the mapping rounded its value. A record that was sent as one says it itself. */
+  readonly isRounded: boolean;
 }
 
 /** Why a row gave no record. */
@@ -57,7 +59,8 @@ async function* mapped(
     const market = record.type === 'market' ? record.slug : record.market;
     const isConfirmed = confirmOutliers && record.type === 'observation';
     const text = JSON.stringify(isConfirmed ? { ...record, outlierConfirmed: true } : record);
-    yield { kind: 'record', line, text, defines, market };
+    const isRounded = 'rounded' in record && record.rounded === true;
+    yield { kind: 'record', line, text, defines, market, isRounded };
   }
 }
 
@@ -77,7 +80,14 @@ function recordOf(line: number, text: string, confirmOutliers: boolean): SourceR
   const confirms = confirmOutliers && type === 'observation' && !('outlierConfirmed' in json);
   // Added to the text, so that its numbers stay as they are written.
   const sent = confirms ? text.replace(/\}\s*$/, ',"outlierConfirmed":true}') : text;
-  return { kind: 'record', line, text: sent, defines, market: typeof market === 'string' ? market : defines };
+  return {
+    kind: 'record',
+    line,
+    text: sent,
+    defines,
+    market: typeof market === 'string' ? market : defines,
+    isRounded: false,
+  };
 }
 
 function faultAt(line: number, detail: string): SourceFault {

@@ -63,7 +63,7 @@ async function beginFromCsv(
     return { fault: `line ${line}: ${detail}` };
   }
   const headless = table.columns.find(({ name: column }) => /^-?\d+([.,]\d+)?$/.test(column));
-  const guess = guessColumns(table);
+  const guess = guessColumns(table, json?.name);
   if (json === null && headless !== undefined && guess.date?.column !== null) {
     const line = dialect.linesBeforeHeader + 1;
     return { fault: `line ${line} must name the columns, but it has the number ${headless.name}: add a line above it` };
@@ -71,7 +71,7 @@ async function beginFromCsv(
   const named = json?.value === undefined ? undefined : table.columns.find(({ name: column }) => column === json.name);
   // The members of one object have different names, and nothing else that could tell markets apart.
   const isMarket = named !== undefined && named !== guess.date?.column;
-  const market = isMarket ? { match: [named], key: [named], other: [] } : guess.market;
+  const market = isMarket ? { match: [named], others: [], isSure: true, isUnique: true } : guess.market;
   const draft = draftOf(table, { ...guess, market });
   const quantities = await guessQuantity(quotedNumbers(open(), dialect, draft));
   const text = writeMapping(name, json ?? dialect, draft, quantities);

@@ -81,6 +81,8 @@ export class ColumnProfile {
   integers = 0;
   /** How many of its dates are on each day of the month, by the first format that reads them. */
   readonly daysOfMonth = new Map<string, number>();
+  /** Whether a date has a time of day other than midnight. */
+  hasTimes = false;
   /** How often each value occurs; null if there are too many. */
   distinct: Map<string, number> | null = new Map();
   /** Texts without a digit, and how often they occur. */
@@ -200,8 +202,9 @@ export class ColumnProfile {
   #datesOf(text: string, formats: readonly number[]): number[] {
     let day: string | null = null;
     const found = formats.filter((index) => {
-      const date = dateReaders[index]?.(text)?.date ?? '';
+      const { date = '', timeMs = 0 } = dateReaders[index]?.(text) ?? {};
       const isDate = date > '1500' && date < '2200';
+      if (isDate && timeMs !== 0) this.hasTimes = true;
       if (isDate) day ??= date.slice(8);
       return isDate;
     });

@@ -4,12 +4,13 @@ import { FILL_IN } from '../parse-jsonc.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';
+import type { DateGuess } from './guess-columns.ts';
 
 const UNKNOWN = object(
   field(
     'column',
-    `${FILL_IN}: the column with the dates`,
-    'No column was recognised. Without a date in each row, a file has no observations.',
+    `${FILL_IN}: the column with the dates; or, if all values have one date, in its place: "constant": "2026-11-01"`,
+    'No column was recognised.',
   ),
   field('format', `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`),
   field('precision', `${FILL_IN}: instant, day, month, quarter or year`),
@@ -23,18 +24,35 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
     ? `${FILL_IN}: ${formats.join(' or ')}: all dates of the file, such as ${date.example}, are dates by each`
     : null;
   return object(
-    field('column', date.column === null ? (added?.name ?? '') : date.column.name),
+    field('column', columnOf(date, added?.name ?? '')),
     field('format', readings ?? oneOrList(formats), hintOfImpossible(date.column)),
-    field('precision', precision, precision === 'day' ? hintOfMonths(date.column) : PRECISIONS[precision]),
+    field('precision', doubtOfPrecision(date.column, precision) ?? precision, COMMENTS[precision]),
     isMoment &&
       !formats.every(hasOffset) &&
-      field('offset', `${FILL_IN}: UTC, or an offset such as +05:30: where do these times count?`),
+      field(
+        'offset',
+        `${FILL_IN}: UTC, or an offset such as +05:30; or, for local times, in its place: "timeZone": "Europe/Berlin"`,
+        'Where do these times count?',
+      ),
     whenBlank !== null &&
       field(
         'whenBlank',
-        object(field('column', whenBlank.column), field('format', oneOrList(whenBlank.formats))),
+        object(
+          field('column', `${FILL_IN}: ${whenBlank.column}? Or remove whenBlank: then these rows are refused`),
+          field('format', oneOrList(whenBlank.formats)),
+        ),
         `Rows in which the column is blank: ${date.column?.blank}.`,
       ),
+  );
+}
+
+function columnOf({ column, isSure, rivals }: DateGuess, added: string): string {
+  if (column === null) return added;
+  if (isSure) return column.name;
+  const others = rivals.length === 0 ? '' : ` Or is it, or a part of it, in ${rivals.join(', ')}?`;
+  return (
+    `${FILL_IN}: ${column.name}: is it the date of the prices?${others} Write the column; or ["date", "time"], the parts ` +
+    'of it; or, if all values have one date, in its place: "constant": "2026-11-01"'
   );
 }
 
@@ -50,17 +68,20 @@ function hintOfImpossible(column: ColumnProfile | null): string {
 /** The share of the dates that is on one day of the month, from which on they may well name months. */
 const MOSTLY = 0.9;
 
-function hintOfMonths(column: ColumnProfile | null): string {
-  const [[day, most] = ['', 0]] = [...(column?.daysOfMonth ?? [])].sort((one, other) => other[1] - one[1]);
+/** The precision is a part of an observation's identity. Null: the file leaves no doubt. */
+function doubtOfPrecision(column: ColumnProfile | null, precision: DateGuess['precision']): string | null {
   const dates = column?.filled ?? 0;
-  if (dates < 10 || most < dates * MOSTLY) return '';
-  return `Of ${dates} dates, ${most} are on day ${Number(day)} of a month. If the numbers are about months, write month.`;
+  if (precision === 'instant') {
+    return column?.hasTimes ? null : `${FILL_IN}: day or instant: all times are 00:00`;
+  }
+  const [[day, most] = ['', 0]] = [...(column?.daysOfMonth ?? [])].sort((one, other) => other[1] - one[1]);
+  const [isAll, different] = [column?.daysOfMonth.size === 1, column?.distinct?.size ?? dates];
+  if (precision !== 'day' || different < (isAll ? 3 : 10) || most < dates * MOSTLY) return null;
+  return `${FILL_IN}: month or day: of ${dates} dates, ${most} are on day ${Number(day)} of a month: are the numbers about months?`;
 }
 
-const PRECISIONS = {
-  quarter: '',
-  year: '',
-  month: 'The dates name months: the day is ignored. If they are days, write day.',
+const COMMENTS = {
+  ...{ day: '', month: '', quarter: '', year: '' },
   instant: 'The times of day count. If only the day does, write day, and remove the offset.',
 } as const;
 

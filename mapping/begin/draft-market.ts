@@ -5,7 +5,7 @@ import { freeName, type MappingDraft } from './draft.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
 
 export function draftMarket(
-  { guess, added, match }: MappingDraft,
+  { guess, match }: MappingDraft,
   fileName: string,
   currency: string,
   unit: CommentedObject,
@@ -17,11 +17,11 @@ export function draftMarket(
       .toLowerCase()
       .match(/[a-z0-9]+/g)
       ?.join('-') || 'market';
-  const key = added !== null && match.includes(added.name) ? match : guess.market.key.map(({ name }) => name);
+  const slug = [file, ...match.map((column) => `{${column}}`)].join('-');
   return object(
     field(
       'slug',
-      [file, ...key.map((column) => `{${column}}`)].join('-'),
+      guess.market.isSure ? slug : `${FILL_IN}: ${slug}: with each column of match`,
       'Becomes the public address of a market, and cannot change later.',
     ),
     field(
@@ -72,58 +72,88 @@ export function draftCurrency({ guess: { currency }, added, table: { columns } }
 
 export interface DraftQuantity {
   readonly template: string;
-  /** Whether some market's quantity is more than one. */
+  /** The quantities, if some market's is more than one. */
   readonly isLarger: boolean;
+  readonly largest: number;
   readonly comment: string;
   /** The table of the template's column, if markets differ. */
   readonly table: readonly CommentedField[] | null;
-  readonly unfit: number;
+  readonly lossy: number;
   readonly numbers: number;
-  readonly example: string;
+  readonly lossyExample: string;
 }
 
 export function draftQuantity(
-  { byMarket, largest, ...counts }: QuantityGuess,
-  { table: { columns }, match }: MappingDraft,
+  { byMarket, largest, unfit, example, ...counts }: QuantityGuess,
+  { table: { columns }, guess: { currency }, match }: MappingDraft,
 ): DraftQuantity {
+  const comment = largest > 1 ? quantityComment({ unfit, example, ...counts }, currency.kind === 'unknown') : '';
   const quantities = new Set(byMarket?.values() ?? [largest]);
-  const why = 'in minor units, the price of one would lose digits.';
   if (byMarket === null || quantities.size <= 1) {
-    const quantity = Math.max(1, ...quantities);
-    const comment = quantity > 1 ? `Prices are for ${quantity} of it: ${why}` : '';
-    return { template: String(quantity), isLarger: quantity > 1, comment, table: null, ...counts };
+    return { template: String(largest), isLarger: largest > 1, largest, comment, table: null, ...counts };
   }
   const rows = object(...[...byMarket].map(([market, quantity]) => field(market, [String(quantity)])));
   const name = freeName(columns, 'quantity');
   const key = match.map((column) => `{${column}}`).join('-');
   const table = [field('key', key), field('columns', [name]), field('rows', rows)];
-  return { template: `{${name}}`, isLarger: true, comment: `Prices are for more than one: ${why}`, table, ...counts };
+  return { template: `{${name}}`, isLarger: true, largest, comment, table, ...counts };
 }
 
+function quantityComment(
+  { unfit, numbers, example, lossy }: Pick<QuantityGuess, 'unfit' | 'numbers' | 'example' | 'lossy'>,
+  isCurrencyOpen: boolean,
+): string {
+  const decimals = isCurrencyOpen ? ', if the currency has 2 decimals' : '';
+  const kept =
+    lossy === 0
+      ? 'the smallest power of ten for which each number is a whole number of minor units'
+      : 'a power of ten, so that minor units keep the digits that matter';
+  return (
+    `How many one price buys: ${kept}${decimals}. For one, ${unfit} of ${numbers} numbers would be rounded, such as ` +
+    `${example}. The unit is fixed once a market has observations.`
+  );
+}
+
+const WHOLE_PACKS = 'The quantity must be a whole number: 1.5 KG is 1500 g.';
 const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
 
 /** The unit, and the fields of the table that tells `50 KG` apart into 50 and KG; null if none is needed. */
 export function draftUnit(
   { guess, table: { columns } }: MappingDraft,
   quantity: DraftQuantity,
-): { readonly unit: CommentedObject; readonly table: readonly CommentedField[] | null } {
+): {
+  readonly unit: CommentedObject;
+  /** It has the quantities, too. */
+  readonly table: readonly CommentedField[] | null;
+  /** How many of the unit the numbers of the file buy. */
+  readonly quoted: string;
+} {
   const column = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
   if (column === undefined) {
     const of = `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`;
-    return { unit: object(field('quantity', quantity.template), field('of', of)), table: null };
+    return { unit: object(field('quantity', quantity.template), field('of', of)), table: null, quoted: '1' };
   }
   const packs = [...(column.distinct?.keys() ?? [])].toSorted().map((text) => ({ text, pack: packOf(text) }));
-  if (quantity.isLarger || packs.every(({ pack }) => pack === null)) {
-    return { unit: object(field('quantity', quantity.template), field('of', `{${column.name}}`)), table: null };
+  if (packs.every(({ pack }) => pack === null)) {
+    const unit = object(field('quantity', quantity.template), field('of', `{${column.name}}`));
+    return { unit, table: null, quoted: '1' };
   }
-  const [count, of] = [freeName(columns, 'quantity'), freeName(columns, 'unitOfOne')];
+  const [count, of, quoted] = ['quantity', 'unitOfOne', 'quotedQuantity'].map((name) => freeName(columns, name)) as [
+    string,
+    string,
+    string,
+  ];
+  // A pack is counted as often as the market with the longest numbers needs it: one table is enough then.
+  const rowOf = ([packed, name]: readonly [string, string]) =>
+    quantity.isLarger ? [String(Number(packed) * quantity.largest), name, packed] : [packed, name];
   return {
     unit: object(field('quantity', `{${count}}`), field('of', `{${of}}`)),
     table: [
       field('key', `{${column.name}}`),
-      field('columns', [count, of], 'The quantity must be a whole number: 1.5 KG is 1500 g.'),
-      field('rows', object(...packs.map(({ text, pack }) => field(text, pack ?? ['1', text])))),
+      field('columns', quantity.isLarger ? [count, of, quoted] : [count, of], WHOLE_PACKS),
+      field('rows', object(...packs.map(({ text, pack }) => field(text, rowOf(pack ?? ['1', text]))))),
     ],
+    quoted: `{${quoted}}`,
   };
 }
 

@@ -5,7 +5,8 @@ import { type CommentedField, type CommentedObject, field, object } from './comm
 import type { MappingDraft } from './draft.ts';
 import type { DraftQuantity } from './draft-market.ts';
 
-export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuantity): CommentedObject {
+/** @param quoted how many of the unit the numbers of the file buy */
+export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuantity, quoted: string): CommentedObject {
   const columns = guess.values.map(({ name }) => name);
   const column =
     added?.value ??
@@ -19,8 +20,8 @@ export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuanti
     field('column', column),
     ...numberFields(guess.number),
     blankWords.length > 0 && field('blankValues', blankWords, 'Texts that stand for a missing number.'),
-    quantity.isLarger && field('quotedQuantity', '1', 'The file quotes for one.'),
-    field('rounding', quantity.unfit === 0 ? 'refuse' : 'nearest', roundingComment(quantity)),
+    quantity.isLarger && field('quotedQuantity', quoted, quoted === '1' ? 'The file quotes for one.' : ''),
+    field('rounding', rounding(quantity), quantity.lossy === 0 ? 'Each number that was looked at is kept whole.' : ''),
     blank > 0 && draftBlank(blank, added !== null && blank > sum(guess.values, ({ rows }) => rows) * MANY_BLANKS),
     zeros > 0 &&
       field(
@@ -60,12 +61,12 @@ function numberFields(number: MappingDraft['guess']['number']): CommentedField[]
   ];
 }
 
-function roundingComment({ isLarger, unfit, numbers, example }: DraftQuantity): string {
-  if (unfit === 0) return 'Each number that was looked at fits its currency.';
-  const loss = isLarger
-    ? 'For the larger quantity, rounding takes next to nothing from them.'
-    : 'Write refuse to refuse them.';
-  return `Numbers with more decimals than their currency: ${unfit} of ${numbers}, such as ${example}. ${loss}`;
+function rounding({ lossy, numbers, lossyExample }: DraftQuantity): string {
+  if (lossy === 0) return 'refuse';
+  return (
+    `${FILL_IN}: nearest or refuse: ${lossy} of ${numbers} numbers are of markets that no quantity keeps whole, ` +
+    `such as ${lossyExample}: write nearest to round those that do not fit, or refuse`
+  );
 }
 
 /** A few words without digits, in a column of numbers. */

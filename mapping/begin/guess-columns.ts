@@ -4,7 +4,7 @@ import type { MappedDate } from '../csv-mapping.ts';
 import { dateReader, hasDay, hasMonth, hasQuarter, hasTime } from '../date-format.ts';
 import type { NumberFormat } from '../number-format.ts';
 import { type Candidates, ColumnProfile } from './column-profile.ts';
-import { guessMarketColumns, type MarketColumns } from './guess-market-columns.ts';
+import { guessMarketColumns, type MarketColumns, namingColumns } from './guess-market-columns.ts';
 import type { TableProfile } from './table-profile.ts';
 
 export interface DateGuess {
@@ -17,6 +17,10 @@ export interface DateGuess {
   readonly precision: MappedDate['precision'];
   /** Another column of dates, for rows in which this one is blank. */
   readonly whenBlank: { readonly column: string; readonly formats: readonly string[] } | null;
+  /** Whether its name says that it is the date, and no other column could be a part of it or in its place. */
+  readonly isSure: boolean;
+  /** Those other columns: dates and times of day. */
+  readonly rivals: readonly string[];
 }
 
 export type CurrencyGuess =
@@ -49,14 +53,18 @@ const NO_VALUE_NAME =
 const QUOTE_PART_NAME =
   /^(open|high|low|close|last|bid|ask|mid|settle|volume|vwap|(adj|adjusted)[ ._]?close|turnover)\*?$/i;
 const DATE_NAME =
-  /^(date|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date)$/i;
+  /^(date|datum|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date)$/i;
 const LIKE_DATE_NAME = /date|time|day|month|quarter|year|period/i;
+/** A part of a moment, beside its date. */
+const TIME_NAME = /(^|[^a-z])(hour|hours|hr|time|minute|interval|zeit|uhrzeit|stunde)([^a-z]|$)/i;
+const TIME_OF_DAY = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const QUOTE_NAME = /quote|counter|target|^to$|curr|ccy/i;
 
 /** The name of the column that `unpivot` adds with a value, and of that with a date. */
 export const ADDED = { value: 'value', date: 'date', market: 'market', currency: 'currency' } as const;
 
-export function guessColumns(table: TableProfile): ColumnGuess {
+/** @param ownName a column that this file's reader has named */
+export function guessColumns(table: TableProfile, ownName?: string): ColumnGuess {
   const named = table.columns.filter(({ name }) => name !== '');
   const dates = named.flatMap((column) => {
     const found = column.dateFormat();
@@ -66,21 +74,24 @@ export function guessColumns(table: TableProfile): ColumnGuess {
   });
   const [ownDate, secondDate] = dates.sort((one, other) => dateScore(other) - dateScore(one));
   const isDate = (column: ColumnProfile) => dates.some((date) => date.column === column);
-  const numbers = named.filter((column) => !isDate(column) && isNumeric(column));
-  const texts = named.filter((column) => !isDate(column) && !numbers.includes(column) && column.filled > 0);
+  const times = named.filter((column) => !isDate(column) && isTimePart(column));
+  const isTime = (column: ColumnProfile) => isDate(column) || (ownDate !== undefined && times.includes(column));
+  const numbers = named.filter((column) => !isTime(column) && isNumeric(column));
+  const texts = named.filter((column) => !isTime(column) && !numbers.includes(column) && column.filled > 0);
 
   const inHeader = ownDate === undefined ? datesIn(named.map(({ name }) => name)) : null;
   if (inHeader !== null) {
     const wide = named.filter(({ name }) => inHeader.names.includes(name));
     const others = texts.filter((column) => !wide.includes(column));
-    const market = { match: others, key: others, other: [] };
+    const currency = currencyOf(others);
+    const market = namingColumns(table, others, currency.kind === 'column' ? currency.column : null);
     const date = {
       column: null,
       ...inHeader.format,
-      precision: precisionOf(inHeader.format.formats, null),
-      whenBlank: null,
+      precision: precisionOf(inHeader.format.formats),
+      ...{ whenBlank: null, isSure: true, rivals: [] },
     };
-    return { wide, date, values: wide, number: numberFormatOf(wide), market, currency: currencyOf(others) };
+    return { wide, date, values: wide, number: numberFormatOf(wide), market, currency };
   }
 
   const date: DateGuess | null =
@@ -88,11 +99,17 @@ export function guessColumns(table: TableProfile): ColumnGuess {
       ? null
       : {
           ...ownDate,
-          precision: precisionOf(ownDate.formats, ownDate.column),
+          precision: precisionOf(ownDate.formats),
           whenBlank:
             ownDate.column.blank > 0 && secondDate !== undefined && secondDate.column.blank < ownDate.column.blank
               ? { column: secondDate.column.name, formats: secondDate.formats }
               : null,
+          ...doubtsOf(
+            ownDate.column,
+            dates.flatMap(({ column }) => (column === ownDate.column ? [] : [column])),
+            times,
+            ownName,
+          ),
         };
   const plain = numbers.filter(({ name }) => !NO_VALUE_NAME.test(name));
   const isWide =
@@ -102,21 +119,45 @@ export function guessColumns(table: TableProfile): ColumnGuess {
   if (isWide) {
     // A column that is blank in each row so far may get values.
     const wide = named.filter((column) => plain.includes(column) || column.filled === 0);
-    const market = { match: [], key: [], other: [] };
+    const market = { match: [], others: [], isSure: true, isUnique: true };
     const codes = wide.map(({ name }) => name);
     return { wide, date, values: wide, number: numberFormatOf(wide), market, currency: currencyOfNames(codes) };
   }
 
   const values = bestValues(plain, table.rows);
   const currency = currencyOf(texts);
-  const candidates = named.filter((column) => !isDate(column) && !values.includes(column));
+  const candidates = named.filter((column) => !isTime(column) && !values.includes(column));
   const market = guessMarketColumns(
     table,
     candidates,
     date?.column ?? null,
     currency.kind === 'column' ? currency.column : null,
   );
-  return { wide: null, date, values, number: numberFormatOf(values), market, currency };
+  // Rows of one date that no column tells apart: then it may not be their date.
+  const isOpen = !market.isUnique && market.match.length === 0 && market.others.length === 0;
+  return {
+    ...{ wide: null, values, number: numberFormatOf(values), market, currency },
+    date: date === null ? null : { ...date, isSure: date.isSure && !isOpen },
+  };
+}
+
+/** The time of all observations hangs on their date, so any doubt is left to a person. */
+function doubtsOf(
+  own: ColumnProfile,
+  others: readonly ColumnProfile[],
+  times: readonly ColumnProfile[],
+  ownName: string | undefined,
+): Pick<DateGuess, 'isSure' | 'rivals'> {
+  // In a JSON document: the last part of a pointer, or a position, which says nothing.
+  const [lastPart = ''] = own.name.split('/').slice(-1);
+  const isNamed = own.name === ownName || DATE_NAME.test(lastPart) || /^\d+$/.test(lastPart);
+  const rivals = [...others.filter(({ name }) => LIKE_DATE_NAME.test(name)), ...times].map(({ name }) => name);
+  return { isSure: isNamed && rivals.length === 0, rivals };
+}
+
+function isTimePart(column: ColumnProfile): boolean {
+  const texts = [...(column.distinct?.keys() ?? [])];
+  return TIME_NAME.test(column.name) || (texts.length > 1 && texts.every((text) => TIME_OF_DAY.test(text)));
 }
 
 function isNumeric(column: ColumnProfile): boolean {
@@ -155,12 +196,10 @@ function numberFormatOf(columns: readonly ColumnProfile[]): Candidates<NumberFor
   );
 }
 
-function precisionOf(formats: readonly string[], column: ColumnProfile | null): DateGuess['precision'] {
+function precisionOf(formats: readonly string[]): DateGuess['precision'] {
   if (formats.every(hasTime)) return 'instant';
   if (!formats.every(hasMonth)) return formats.every(hasQuarter) ? 'quarter' : 'year';
-  if (!formats.every(hasDay)) return 'month';
-  // The same day in each month stands for the month.
-  return column !== null && column.daysOfMonth.size === 1 && (column.distinct?.size ?? 0) > 2 ? 'month' : 'day';
+  return formats.every(hasDay) ? 'day' : 'month';
 }
 
 /** The names of columns that are dates, if nearly all names with digits are. */

@@ -3,12 +3,14 @@ import type { ColumnProfile } from './column-profile.ts';
 import type { TableProfile } from './table-profile.ts';
 
 export interface MarketColumns {
-  /** Columns that identify or describe a market. */
+  /** Columns that identify a market, or may. */
   readonly match: readonly ColumnProfile[];
-  /** Those of them that tell all markets apart, without a second name for the same. */
-  readonly key: readonly ColumnProfile[];
-  /** Columns of few values that differ within a market. */
-  readonly other: readonly ColumnProfile[];
+  /** Other columns that may: they differ within a market, or have many values. */
+  readonly others: readonly ColumnProfile[];
+  /** Whether the file leaves no doubt: see `isSureOf`. */
+  readonly isSure: boolean;
+  /** Whether no two rows agree in these columns and in their date. */
+  readonly isUnique: boolean;
 }
 
 /**
@@ -24,30 +26,67 @@ export function guessMarketColumns(
   date: ColumnProfile | null,
   currency: string | null,
 ): MarketColumns {
-  const places = new Map(table.columns.map((column, index) => [column, index]));
-  const groups = (columns: readonly (ColumnProfile | null)[]): number => {
-    const used = columns.flatMap((column) => (column === null ? [] : [places.get(column) as number]));
-    return new Set(table.sample.map((row) => JSON.stringify(used.map((place) => row[place])))).size;
-  };
+  const groups = groupCounter(table);
   const few = candidates.filter((column) => hasFewValues(column, table.rows));
   let match = few;
-  const other: ColumnProfile[] = [];
+  const others: ColumnProfile[] = [];
   for (const column of few) {
     if (column.name === currency) continue;
     const rest = match.filter((each) => each !== column);
     const differsWithin = groups(rest) < groups(match);
     if (!differsWithin || groups([...rest, date]) < groups([...match, date])) continue;
     match = rest;
-    other.push(column);
+    others.push(column);
   }
-  // Of a name and an identifier that always come together, the longer one is left out.
-  let key: readonly ColumnProfile[] = match;
-  for (const column of match.toSorted((one, another) => textLength(another) - textLength(one))) {
-    const rest = key.filter((each) => each !== column);
-    const together = (each: ColumnProfile) => groups([each, column]);
-    if (rest.some((each) => groups([each]) === together(each) && groups([column]) === together(each))) key = rest;
-  }
-  return { match, key, other };
+  others.push(...candidates.filter((column) => !few.includes(column) && isText(column)));
+  return { match, others, ...doubtsOf(groups, table, match, { others, date, currency }) };
+}
+
+/** The market of a table that has its dates in the header: every column of texts names it. */
+export function namingColumns(
+  table: TableProfile,
+  match: readonly ColumnProfile[],
+  currency: string | null,
+): MarketColumns {
+  return { match, others: [], ...doubtsOf(groupCounter(table), table, match, { others: [], date: null, currency }) };
+}
+
+/**
+ * There is no doubt if each row of a date is of another market, each column is needed for that, and no other column could
+ * tell markets apart. The identity of all observations hangs on these columns, so any doubt is left to a person.
+ */
+function doubtsOf(
+  groups: ReturnType<typeof groupCounter>,
+  table: TableProfile,
+  match: readonly ColumnProfile[],
+  {
+    others,
+    date,
+    currency,
+  }: {
+    readonly others: readonly ColumnProfile[];
+    readonly date: ColumnProfile | null;
+    readonly currency: string | null;
+  },
+): Pick<MarketColumns, 'isSure' | 'isUnique'> {
+  const all = groups([...match, date]);
+  const isNeeded = (column: ColumnProfile) =>
+    column.name === currency || groups([...match.filter((each) => each !== column), date]) < all;
+  const isUnique = all === table.sample.length;
+  return { isUnique, isSure: isUnique && others.length === 0 && match.every(isNeeded) };
+}
+
+/** Counts the different rows of the first ones, by some of their columns. */
+function groupCounter(table: TableProfile): (columns: readonly (ColumnProfile | null)[]) => number {
+  const places = new Map(table.columns.map((column, index) => [column, index]));
+  return (columns) => {
+    const used = columns.flatMap((column) => (column === null ? [] : [places.get(column) as number]));
+    return new Set(table.sample.map((row) => JSON.stringify(used.map((place) => row[place])))).size;
+  };
+}
+
+function isText(column: ColumnProfile): boolean {
+  return column.filled > 0 && column.numberFormat() === null && column.integers < column.filled;
 }
 
 /** Numbers with decimals measure something. A number that is nearly always another counts rows. */
@@ -56,9 +95,4 @@ function hasFewValues(column: ColumnProfile, rows: number): boolean {
   const isText = column.numberFormat() === null;
   if (!isText && column.integers < column.filled - column.wordCount) return false;
   return column.distinct.size <= rows / (isText ? 2 : 10);
-}
-
-function textLength({ distinct }: ColumnProfile): number {
-  const texts = [...(distinct?.keys() ?? [])];
-  return texts.reduce((sum, text) => sum + text.length, 0) / texts.length;
 }

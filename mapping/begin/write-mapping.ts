@@ -18,11 +18,11 @@ export function writeMapping(
   draft: MappingDraft,
   quantities: QuantityGuess,
 ): string {
-  const { table, added, match } = draft;
+  const { table, added } = draft;
   const currency = draftCurrency(draft);
   const quantity = draftQuantity(quantities, draft);
-  const { unit, table: packs } = draftUnit(draft, quantity);
-  const tables = [currency.table, packs, quantity.table].flatMap((fields) =>
+  const { unit, table: packs, quoted } = draftUnit(draft, quantity);
+  const tables = [currency.table, packs ?? quantity.table].flatMap((fields) =>
     fields === null ? [] : [object(...fields)],
   );
   const document = object(
@@ -30,12 +30,12 @@ export function writeMapping(
       ? field('json', draftJson(form), JSON_ROWS)
       : field('csv', draftDialect(draft, form), faultsOf(table)),
     added !== null && field('unpivot', draftUnpivot(draft, added), UNPIVOT),
-    field('match', match, matchComment(draft)),
+    field('match', draftMatch(draft), matchComment(draft)),
     field('market', draftMarket(draft, fileName, currency.template, unit, quantity.comment)),
     field(
       'observation',
       object(
-        field('value', draftValue(draft, quantity)),
+        field('value', draftValue(draft, quantity, quoted)),
         field('currency', currency.template),
         field('date', draftDate(draft)),
         field('sourceLabel', `${FILL_IN}: the same label as above`),
@@ -123,10 +123,22 @@ function draftUnpivot(
   );
 }
 
+/** The columns that are likely, and a mark if the file leaves a doubt. */
+function draftMatch({ guess, added, match }: MappingDraft): readonly string[] {
+  const { isSure, others } = guess.market;
+  if (isSure || (added !== null && match.includes(added.name))) return match;
+  const also = others.map(({ name, distinct }) => `${name} (${distinct?.size ?? 'many'})`).join(', ');
+  const list = match.length === 0 ? 'which columns identify a market?' : 'do these, and only these, identify a market?';
+  return [...match, `${FILL_IN}: ${list} Correct the list, and remove this text. Others: ${also || 'none'}`];
+}
+
 function matchComment({ guess, added, match }: MappingDraft): string {
-  if (match.length === 0) return 'The whole file is one market: no column names it.';
+  if (match.length === 0) {
+    return guess.market.isSure
+      ? 'The whole file is one market: no column names it.'
+      : 'The columns that identify a market.';
+  }
   const columns = guess.market.match.map(({ name, distinct }) => `${name} (${distinct?.size})`).join(', ');
   const counts = added === null || columns !== '' ? ` Different values: ${columns}.` : '';
-  const others = guess.market.other.map(({ name, distinct }) => `${name} (${distinct?.size})`).join(', ');
-  return `The columns that identify a market.${counts}${others === '' ? '' : ` Left out, because they may differ within a market: ${others}.`}`;
+  return `The columns that identify a market.${counts}`;
 }

@@ -139,11 +139,21 @@ test('a JSON document with its mapping', async () => {
       ...{ sourceLabel: 'A source', sourceUrl: 'https://source.example/', confidence: 'high', status: 'final' },
     },
   };
+  const rounding = structuredClone(mapping);
+  rounding.observation.value.rounding = 'nearest';
+  rounding.market.slug = newSlug();
+  const rounds = ['--mapping', await file('rounds.mapping.jsonc', JSON.stringify(rounding))];
   const path = await file('prices.json', '{"prices":{"2025-01-02":1.2e+01,\n"2025-01-03":12.50,\n"2025-01-04":1.005}}');
   const words = [path, '--mapping', await file('prices.mapping.jsonc', JSON.stringify(mapping)), '--partial'];
   const run = await ingest(words);
   expect(summaryOf(run)).toMatchObject({ code: 4, stored: '3', refused: '1' });
   expect(run.errors).toContain('prices.json:3 price: amount.not-integral');
+  for (const more of [['--dry-run'], []]) {
+    expect(summaryOf(await ingest([path, ...rounds, ...more]))).toMatchObject({
+      'values that the mapping rounded': '1',
+    });
+  }
+  expect(JSON.parse((await ingest([path, ...rounds, '--json'])).output)).toMatchObject([{ rounded: 1 }]);
   const answer = await fetch(`${url}/api/v1/markets/${slug}`);
   expect(await answer.json()).toMatchObject({ metrics: { price: { amountMinor: 1250, sourceValue: '12.50' } } });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { currencyExponent } from '../../contract/currencies.ts';
 import { ACTIVE_BY_EXPONENT, NOT_MONEY, WITHDRAWN } from '../../contract/iso-4217.ts';
+import { QUANTITY_MAX } from '../../contract/limits.ts';
 import { decimalSchema } from '../../contract/metric.ts';
 import { toMinorUnits } from '../../contract/money.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
@@ -29,6 +30,14 @@ describe('the texts of an amount', () => {
     [300, 'USD', 12, '3.00', '0.25'],
     [100, 'USD', 8, '1.00', '0.125'],
     [100, 'USD', 1_000_000_000, '1.00', '0.000000001'],
+    [1, 'USD', 1_000_000_000_000_000, '0.01', '0.00000000000000001'],
+    [
+      Number.MAX_SAFE_INTEGER,
+      'CLF',
+      2 ** 49,
+      '900719925474.0991',
+      '0.00159999999999999982236431605997495353221893310546875',
+    ],
     [Number.MAX_SAFE_INTEGER, 'CLF', 512, '900719925474.0991', '1759218604.4415998046875'],
     [null, 'KWD', 1000, null, null],
   ])('%s %s for %i: %s, and %s for one', (amountMinor, currency, quantity, decimal, decimalPerUnit) => {
@@ -43,8 +52,8 @@ describe('the texts of an amount', () => {
 
 const amounts = fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -100_000, max: 100_000 }));
 const quantities = fc.oneof(
-  fc.constantFrom(1, 2, 3, 5, 6, 8, 10, 12, 100, 125, 1000, 2 ** 29, 5 ** 12, 1_000_000_000),
-  fc.integer({ min: 1, max: 1_000_000_000 }),
+  fc.constantFrom(1, 2, 3, 5, 6, 8, 10, 12, 100, 125, 1000, 2 ** 29, 5 ** 12, 2 ** 49, 5 ** 21, QUANTITY_MAX),
+  fc.integer({ min: 1, max: QUANTITY_MAX }),
 );
 
 describe.each(CURRENCIES)('every amount in %s', (currency) => {
@@ -63,7 +72,7 @@ describe.each(CURRENCIES)('every amount in %s', (currency) => {
           return;
         }
         // A fraction's decimals do not end exactly when no power of ten makes it whole.
-        const whole = BigInt(amountMinor) * 10n ** 30n;
+        const whole = BigInt(amountMinor) * 10n ** 60n;
         expect(whole % BigInt(quantity)).not.toBe(0n);
       }),
       { numRuns: 50 },

@@ -254,6 +254,7 @@ describe('a market', () => {
     ['a currency in lower case', { nativeCurrency: 'usd' }, ['/nativeCurrency']],
     ['a unit of nothing', { unit: { quantity: 0, of: 'EUR' } }, ['/unit/quantity']],
     ['a unit of half', { unit: { quantity: 0.5, of: 'EUR' } }, ['/unit/quantity']],
+    ['a unit of more than 10^15', { unit: { quantity: 10 ** 15 + 1, of: 'EUR' } }, ['/unit/quantity']],
     ['a unit without a name', { unit: { quantity: 1, of: '' } }, ['/unit/of']],
     ['an unknown field in its unit', { unit: { quantity: 1, of: 'EUR', per: 1 } }, ['/unit/per']],
     ['no price', { metrics: { volume: SCALAR } }, ['/metrics']],

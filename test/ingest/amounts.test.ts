@@ -105,6 +105,20 @@ describe('an amount in minor units', () => {
       { amountMinor: 3_669_000, sourceValue: '366900', quotedQuantity: 1000 },
       { amountMinor: 3_669_000 },
     ],
+    [
+      'may be for as many as 10^15',
+      'USD',
+      10 ** 15,
+      { amountMinor: 123, sourceValue: '0.00000000000000123', quotedQuantity: 1 },
+      { amountMinor: 123, rounded: false },
+    ],
+    [
+      'may not name more than 10^15',
+      'USD',
+      1,
+      { amountMinor: 1, sourceValue: '1', quotedQuantity: 10 ** 15 + 1 },
+      'record.invalid /quotedQuantity',
+    ],
     ['of a source that is out of range', 'USD', 1, { amountMinor: 1, sourceValue: '9'.repeat(20) }, DISAGREES],
   ])('that %s (%s)', async (_, currency, quantity, fields, outcome) => {
     const result = await outcomeOf(currency, quantity, fields);
