@@ -52,6 +52,11 @@ export function authorityFaults(
   if (!scopes.includes(needed)) {
     faults.push({ pointer: '', code: 'scope.missing', detail: `this record needs a credential with ${needed}` });
   }
+  if (record.type === 'market' && record.outliers !== undefined && !scopes.includes('ingest:correct')) {
+    // It lets values in that would need this scope one by one.
+    const detail = 'a rule for outliers needs a credential with ingest:correct';
+    faults.push({ pointer: '/outliers', code: 'scope.missing', detail });
+  }
   const [field, slug] = record.type === 'market' ? ['/slug', record.slug] : ['/market', record.market];
   if (markets !== null && !coversMarket(markets, slug)) {
     const detail = 'this API key is limited to other markets: use the key of this market';

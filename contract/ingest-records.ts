@@ -1,7 +1,7 @@
 /** The records of an ingest batch, the codes of refused rows, and the report on a batch. */
 import * as z from 'zod';
 import { ERRORS_MAX, MARKET_SOURCES_MAX } from './limits.ts';
-import { marketDefinitionFields, slugSchema, sourceSchema } from './market.ts';
+import { marketDefinitionFields, OUTLIERS_REASON_MAX, outlierRuleSchema, slugSchema, sourceSchema } from './market.ts';
 import {
   instantSchema,
   metricNameSchema,
@@ -11,6 +11,7 @@ import {
   sourceDecimalSchema,
   valueFields,
 } from './metric.ts';
+import { publicTextSchema } from './public-text.ts';
 
 export const marketRecordSchema = z
   .strictObject({
@@ -24,6 +25,20 @@ export const marketRecordSchema = z
       .describe(
         "Where the market's numbers come from. If left out: the market keeps those that it has, with their cadence. If given, they replace those: a source that leaves out its cadence has none.",
       ),
+    outliers: outlierRuleSchema
+      .nullable()
+      .exactOptional()
+      .describe(
+        'The own rule of the market for values that are far from others; needs the scope `ingest:correct`. It is public. ' +
+          'If left out: the market keeps the rule that it has. Null: the rule of the service.',
+      ),
+    outliersReason: publicTextSchema(OUTLIERS_REASON_MAX)
+      .exactOptional()
+      .describe('Why the market has its own rule, for readers. Only together with `outliers`.'),
+  })
+  .refine(({ outliers, outliersReason }) => outliersReason === undefined || outliers != null, {
+    path: ['outliersReason'],
+    error: 'stands without outliers: name the rule too, or leave the reason out',
   })
   .describe(
     'Defines or redefines a market. `status` is `active` if it is left out. Once a market has observations, ' +

@@ -46,6 +46,28 @@ export const sourceSchema = z.strictObject({
     .describe('How often the source publishes. Null, or left out: not stated.'),
 });
 
+/** The most neighbours that a rule may name: more would take more reads. */
+export const OUTLIER_NEIGHBOURS_MAX = 100;
+
+const OUTLIERS =
+  "The market's own rule for values that are far from others. `off`: none is refused. Or: of each metric, the `neighbours` " +
+  'nearest known values in time are taken, up to 400 days away and without zeros. A value is refused if it is further from ' +
+  'their median than `factor` times the median of their absolute values. An amount of money may always be ' +
+  '`factor` × 100 minor units away.';
+
+export const OUTLIERS_REASON_MAX = 500;
+
+/** How far a value may be from others in time before an operator must look. */
+export const outlierRuleSchema = z
+  .union([
+    z.literal('off'),
+    z.strictObject({
+      factor: z.number().min(1).max(1_000_000).describe('How many times their usual size a value may be away.'),
+      neighbours: z.int().min(1).max(OUTLIER_NEIGHBOURS_MAX).describe('How many values it is compared with.'),
+    }),
+  ])
+  .describe(OUTLIERS);
+
 /** The fields of an ingested `market` record. Everything else on a market is derived from its observations. */
 export const marketDefinitionFields = {
   slug: slugSchema,
@@ -78,6 +100,12 @@ export const sourceVerificationSchema = z.strictObject({
 /** `GET /api/v1/markets/:slug`. An item of the list is the same object. */
 export const marketSchema = z.strictObject({
   ...marketDefinitionFields,
+  outliers: outlierRuleSchema
+    .exactOptional()
+    .describe(`${OUTLIERS} Left out: the service's own rule holds. A value that an earlier rule has let in stays.`),
+  outliersReason: publicTextSchema(OUTLIERS_REASON_MAX)
+    .exactOptional()
+    .describe('Why the market has its own rule `outliers`, in the words of who set it. Left out: not stated.'),
   metrics: z
     .record(metricNameSchema, metricSchema.nullable())
     .refine((metrics) => 'price' in metrics)
@@ -155,6 +183,7 @@ export const marketSchema = z.strictObject({
   revision: z.int().min(0).describe('Grows with every change of the market or of its observations.'),
 });
 
+export type OutlierRule = z.infer<typeof outlierRuleSchema>;
 export type Unit = z.infer<typeof unitSchema>;
 export type SourceVerification = z.infer<typeof sourceVerificationSchema>;
 export type Source = z.infer<typeof sourceSchema>;

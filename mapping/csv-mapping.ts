@@ -12,6 +12,7 @@
  */
 import * as z from 'zod';
 import { cadenceSchema } from '../contract/cadence.ts';
+import { outlierRuleSchema } from '../contract/market.ts';
 import { confidenceSchema, metricNameSchema, metricStatusSchema, unknownReasonSchema } from '../contract/metric.ts';
 import { isEncoding } from './csv-input.ts';
 import { isDateFormat } from './date-format.ts';
@@ -120,6 +121,13 @@ const marketTemplateSchema = z.strictObject({
   /** The quantity that one price of the market buys. `quantity` must give a positive integer. */
   unit: z.strictObject({ quantity: template, of: template }),
   sources: z.array(sourceTemplateSchema).max(20).default([]),
+  /**
+   * The markets' own rule for outliers: `off`, or how many times their usual size a value may be away from so many neighbours.
+   * Readers see it. Left out: markets keep the rule that they have. Null: the rule of the service.
+   */
+  outliers: outlierRuleSchema.nullable().optional(),
+  /** Why, for readers. */
+  outliersReason: text.min(1).max(500).optional(),
 });
 
 const valueSchema = z.strictObject({

@@ -52,6 +52,8 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
     attribution: orNull(source.attribution),
     cadence: source.cadence,
   }));
+  const { outliers, outliersReason } = market;
+  const rule = { ...(outliers !== undefined && { outliers }), ...(outliersReason !== undefined && { outliersReason }) };
   return (columns) => {
     const parsed = marketRecordSchema.safeParse({
       type: 'market',
@@ -60,6 +62,7 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
       kind: kind(columns),
       nativeCurrency: nativeCurrency(columns),
       unit: { quantity: positiveInteger(quantity(columns)), of: of(columns) },
+      ...rule,
       ...(sources.length === 0 ? {} : { sources: sources.map((source) => sourceOf(source, columns)) }),
     });
     const currency = checkCurrencyCode(nativeCurrency(columns));

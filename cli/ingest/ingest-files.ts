@@ -71,7 +71,9 @@ export async function ingestFiles(
 }
 
 const CACHES = 'Readers behind caches may get the values before it for up to 15 seconds.';
-const OUTLIERS = 'Outliers that are right: send their rows alone, with --confirm-outliers.';
+const OUTLIERS =
+  'Outliers that are right: send their rows alone, with --confirm-outliers. If values of the market often leap, give it its own ' +
+  'rule: docs/mapping.md, "Values that leap".';
 
 async function ingestFile(run: IngestRun): Promise<void> {
   const { input, source, partial, dryRun, confirmOutliers, totals } = run;

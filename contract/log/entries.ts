@@ -1,6 +1,6 @@
 /**
- * The entries of the log, format 1: facts, each as one canonical JSON text. Frozen: see docs/log.md. A member that these
- * schemas do not have needs the next format.
+ * The entries of the log: facts, each as one canonical JSON text. Frozen: see docs/log.md. A member that these
+ * schemas do not have needs the next format. An entry has the first format that has all of its members.
  */
 import * as z from 'zod';
 import { CALENDAR_PERIODS, WEEKDAYS } from '../cadence.ts';
@@ -20,8 +20,12 @@ import {
 import { ENTRY_BYTES_MAX } from './entry-bundle.ts';
 import { parseVkey } from './notes.ts';
 
-/** The format of every entry that this version writes. */
+/** The format of nearly every entry. */
 export const LOG_FORMAT = 1;
+/** The format of the definition of a market with its own rule for outliers. */
+export const RULED_MARKET_FORMAT = 2;
+/** The newest format that this version writes and reads. */
+export const NEWEST_LOG_FORMAT = 2;
 
 /**
  * Any text. A log is for good, and the rules for texts that are taken in change: so an entry may hold a text that would
@@ -38,8 +42,8 @@ const observationIdSchema = z.string().regex(/^obs_[0-9a-f]{24}$/);
 /** Members of every entry but `key`. */
 const ofMarket = { format: z.literal(LOG_FORMAT), market: slugSchema } as const;
 
-const marketEntrySchema = z.strictObject({
-  ...ofMarket,
+const definitionFields = {
+  market: slugSchema,
   type: z.literal('market'),
   revision,
   updatedAt: instant.nullable(),
@@ -49,7 +53,17 @@ const marketEntrySchema = z.strictObject({
   nativeCurrency: currencyCodeSchema,
   unit: z.strictObject({ of: text, quantity: z.int().min(1) }),
   sourceCount: many,
-});
+} as const;
+
+const marketEntrySchema = z.discriminatedUnion('format', [
+  z.strictObject({ ...definitionFields, format: z.literal(LOG_FORMAT) }),
+  z.strictObject({
+    ...definitionFields,
+    format: z.literal(RULED_MARKET_FORMAT),
+    outliers: z.union([z.literal('off'), z.strictObject({ factor: z.number(), neighbours: many })]),
+    outliersReason: text.nullable(),
+  }),
+]);
 
 const anyCadence = { graceSeconds: z.int().min(0), holidays: z.array(text), weekdays: z.array(z.enum(WEEKDAYS)) };
 

@@ -44,7 +44,8 @@ import {
   retracted,
   showValues,
 } from './observation-value.ts';
-import { amountOf, isComparable, isOutlier, type Neighbours } from './outlier.ts';
+import { amountOf, type NeighboursRead } from './outlier.ts';
+import { OutlierGuard } from './outlier-guard.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
@@ -90,7 +91,7 @@ export interface MarketInput {
   /** See `other-values.ts`. Default: every observation of the market is known. */
   readonly otherValues?: ReadonlyMap<string, readonly PlacedMetric[]> | undefined;
   /** The neighbours in the ledger of new values, for finding outliers. Without it, no value is an outlier. */
-  readonly neighbours?: ReadonlyMap<string, Neighbours>;
+  readonly neighbours?: NeighboursRead;
 }
 
 /** Decides every row of one market as one transaction, with any number of changes. */
@@ -130,8 +131,7 @@ const TOO_LARGE = refused(
 class MarketDraft {
   readonly #input: MarketInput;
   readonly #known: Map<string, KnownObservation>;
-  /** The newest comparable value that the rows so far gave for a metric. Rows come in order of time. */
-  readonly #previous = new Map<string, PlacedMetric>();
+  readonly #guard: OutlierGuard;
   /** The `recordedAt` of this decision. Clocks differ, but the times of a market never go backwards. */
   readonly #recordedAt: string;
   #value: MarketRecordValue | null;
@@ -149,6 +149,7 @@ class MarketDraft {
     const before = input.market?.value ?? null;
     this.#input = input;
     this.#known = new Map(input.known);
+    this.#guard = new OutlierGuard(input.neighbours);
     this.#recordedAt = laterInstant(input.recordedAt, before?.updatedAt ?? null);
     this.#value = before && copiedRecord(before);
     this.#revision = input.market?.revision ?? 0;
@@ -182,9 +183,8 @@ class MarketDraft {
       this.#value = value;
       return ACCEPTED;
     }
-    const { sources } = this.#value;
-    const definition = definitionOf(record, sources);
-    if (canonicalJson(definitionOf(this.#value, sources)) === canonicalJson(definition)) {
+    const definition = definitionOf(record, this.#value);
+    if (canonicalJson(definitionOf(this.#value, this.#value)) === canonicalJson(definition)) {
       this.#isDefinitionKept = true;
       return UNCHANGED;
     }
@@ -195,6 +195,8 @@ class MarketDraft {
       if (canonicalJson(unit) !== canonicalJson(definition.unit)) return refused('conflict.existing', '/unit', detail);
     }
     if (isTooLarge({ ...this.#value, ...definition })) return TOO_LARGE;
+    delete this.#value.outliers;
+    delete this.#value.outliersReason;
     Object.assign(this.#value, definition);
     restate(this.#value, (standing) => withSources(standing, definition.sources));
     this.#revision++;
@@ -206,8 +208,7 @@ class MarketDraft {
     if (record.type === 'retraction') return this.#retract(record, first, before);
     const outcome = this.#observe(record as ObservationRecord, first, before);
     const newest = outcome.kind === 'refused' ? undefined : this.#known.get(first)?.newest;
-    if (newest !== undefined && isComparable(newest))
-      this.#previous.set(newest.metric, { order: first, metric: newest });
+    if (newest !== undefined) this.#guard.add(newest, first);
     return outcome;
   }
 
@@ -242,8 +243,10 @@ class MarketDraft {
       }
       if (isSame || isRetractedAs(before, metric, record)) return this.#unchanged(record, before);
     }
-    const other = record.outlierConfirmed ? undefined : this.#contradictionOf(metric, record.metric, first);
-    if (other !== undefined) {
+    const other = record.outlierConfirmed
+      ? null
+      : this.#guard.contradictionOf(metric, record.metric, first, value.outliers);
+    if (other !== null) {
       const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
@@ -274,16 +277,6 @@ class MarketDraft {
   #unchanged(record: ObservationRecord | RetractionRecord, { ordinal }: KnownObservation): RowOutcome {
     this.#puts.expectNone(orderOfRow(record, ordinal + 1));
     return UNCHANGED;
-  }
-
-  /** The neighbour on either side in time, in the batch or in the ledger, that is too far from the value. */
-  #contradictionOf(metric: Metric, name: string, order: string): Metric | undefined {
-    const { neighbours } = this.#input;
-    if (neighbours === undefined) return undefined;
-    const { before = null, after = null } = neighbours.get(order) ?? {};
-    const previous = this.#previous.get(name);
-    const nearest = previous !== undefined && (before === null || before.order < previous.order) ? previous : before;
-    return [nearest, after].find((other) => other !== null && isOutlier(metric, other.metric))?.metric;
   }
 
   /** Writes the first or the next version of an observation. */

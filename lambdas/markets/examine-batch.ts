@@ -61,8 +61,13 @@ export async function examineBatch(
   });
   for await (const { state, neighbours } of pMapIterable(states, read, { concurrency: MARKETS_AT_ONCE })) {
     await breathe();
-    const parts = decideInParts({ ...state, ...options, neighbours }, maxChanges);
-    const refused = parts.flatMap(faultsOf);
+    let parts = decideInParts({ ...state, ...options, neighbours }, maxChanges);
+    let refused = parts.flatMap(faultsOf);
+    if (!neighbours.areAll && refused.some(({ code }) => code === 'outlier')) {
+      const all = await readNeighbours(ledger, state, options.mode, true);
+      parts = decideInParts({ ...state, ...options, neighbours: all }, maxChanges);
+      refused = parts.flatMap(faultsOf);
+    }
     if (refused.length === 0) {
       markets.push({ state, parts });
       continue;

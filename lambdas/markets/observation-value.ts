@@ -2,7 +2,6 @@
  * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
  */
 import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest-records.ts';
-import type { Source } from '../../contract/market.ts';
 import {
   canonicalInstant,
   isUnknown,
@@ -17,11 +16,12 @@ import type { MarketRecordValue, NewestValues } from '../../storage/records/mark
 import { amountOfRecord } from './amount-rules.ts';
 import { restate, withoutComparison } from './standing.ts';
 
-type Definition = Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
+type OwnRule = Pick<MarketRecordValue, 'outliers' | 'outliersReason'>;
+type Definition = OwnRule & Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
 
 /** The market's record before its first observation. */
 export function newMarketValue(record: MarketRecord): MarketRecordValue {
-  const { kind, name, nativeCurrency, sources, status, unit } = definitionOf(record, []);
+  const { kind, name, nativeCurrency, sources, status, unit, ...rule } = definitionOf(record, { sources: [] });
   return {
     firstObservedAt: null,
     kind,
@@ -31,6 +31,7 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
     name,
     nativeCurrency,
     observations: 0,
+    ...rule,
     sources,
     status,
     sum: EMPTY_SUM,
@@ -43,17 +44,18 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
 /**
  * The fields of a market's record that its definition sets.
  *
- * @param known the sources of a definition that leaves them out
+ * @param known the sources, and the rule for outliers, of a definition that leaves them out
  */
 export function definitionOf(
-  record: Omit<Definition, 'sources'> & Partial<Definition>,
-  known: readonly Source[],
+  record: Omit<MarketRecord, 'type' | 'slug'>,
+  known: OwnRule & Pick<MarketRecordValue, 'sources'>,
 ): Definition {
-  const { kind, name, nativeCurrency, sources = known, status, unit } = record;
+  const { kind, name, nativeCurrency, sources = known.sources, status, unit } = record;
   return {
     kind,
     name,
     nativeCurrency,
+    ...ruleOf(record, known),
     sources: sources.map(({ attribution, cadence, label, licence, publisher, url }) => {
       // A source without a cadence is stored as it was before there were any.
       return { attribution, ...(cadence ? { cadence } : {}), label, licence, publisher, url };
@@ -61,6 +63,12 @@ export function definitionOf(
     status,
     unit: { of: unit.of, quantity: unit.quantity },
   };
+}
+
+function ruleOf({ outliers, outliersReason }: Partial<MarketRecord>, known: OwnRule): OwnRule {
+  if (outliers === null) return {};
+  if (outliers !== undefined) return { outliers, ...(outliersReason === undefined ? {} : { outliersReason }) };
+  return known.outliers === undefined ? {} : ruleOf(known, {});
 }
 
 /**

@@ -3,7 +3,11 @@
  * for major ones, pounds for kilograms, another token's price under the same symbol. Nothing is dropped or changed: the
  * row is set aside, and taken in when it is sent again with the operator's confirmation. A new value, also of a backfill or
  * a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
+ *
+ * Prices that cross zero, as those of electric power do, have no ratio. Such a value is compared by its distance from
+ * the middle of many neighbours. A market may have that rule for all of its values, or no guard: `docs/mapping.md`.
  */
+import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../contract/market.ts';
 import type { Metric } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
 import type { PlacedMetric } from '../../storage/records/markets.ts';
@@ -35,28 +39,96 @@ export function isOutlier(metric: Metric, reference: Metric): boolean {
   return isLeap(metric, reference) && timeBetweenMs(metric, reference) <= COMPARABLE_MS;
 }
 
-function isLeap(metric: Metric, reference: Metric): boolean {
-  if (metric.kind === 'money') {
-    if (reference.kind !== 'money' || metric.currency !== reference.currency) return false;
-    const [amount, other] = [metric.amountMinor, reference.amountMinor];
-    return amount !== null && other !== null && amount !== 0 && other !== 0 && isMoneyLeap(amount, other);
+/** The rule for money whose neighbours have been negative, in a market without a rule of its own. */
+const CROSSES_ZERO = { factor: 20, neighbours: OUTLIER_NEIGHBOURS_MAX } as const;
+
+/** The comparable values of the metric around a moment: on each side the nearest first. */
+export interface Neighbours {
+  readonly before: readonly PlacedMetric[];
+  readonly after: readonly PlacedMetric[];
+}
+
+/** The neighbours in the ledger of some rows. */
+export interface NeighboursRead {
+  /** By the order of the row. */
+  readonly of: ReadonlyMap<string, Neighbours>;
+  /** Whether there are as many on each side as any rule takes, or only the nearest. */
+  readonly areAll: boolean;
+}
+
+/**
+ * The value that this one is too far from, or null.
+ *
+ * @param rule of the market; undefined: it has none of its own
+ * @param areAll whether there are as many neighbours as the history has, up to the most that a rule names. If not, they
+ *   are the nearest on each side, and money that crosses zero is refused too: read all, and ask again
+ */
+export function contradictionOf(
+  metric: Metric,
+  { before, after }: Neighbours,
+  rule: OutlierRule | undefined,
+  areAll: boolean,
+): Metric | null {
+  if (rule === 'off') return null;
+  const [earlier, later] = [before[0]?.metric, after[0]?.metric];
+  if (rule !== undefined) {
+    const others = nearest(metric, { before, after }, rule.neighbours);
+    return isBeyond(metric, others, rule.factor) ? (earlier ?? later ?? null) : null;
   }
-  if (reference.kind !== 'scalar' || metric.unit !== reference.unit) return false;
-  if (metric.value === null || reference.value === null) return false;
-  const [value, other] = [Number(metric.value), Number(reference.value)];
+  const other = [earlier, later].find((one) => one !== undefined && isOutlier(metric, one));
+  if (other === undefined || !areAll || metric.kind !== 'money') return other ?? null;
+  const others = nearest(metric, { before, after }, CROSSES_ZERO.neighbours);
+  const hasBeenNegative = [metric, ...others].some((one) => numberIn(one) < 0);
+  return hasBeenNegative && !isBeyond(metric, others, CROSSES_ZERO.factor) ? null : other;
+}
+
+/** Up to so many values, the nearest in time. */
+function nearest(metric: Metric, { before, after }: Neighbours, most: number): readonly Metric[] {
+  const others = [...before.slice(0, most), ...after.slice(0, most)].map((placed) => placed.metric);
+  return others
+    .filter((other) => isSameMeasure(metric, other) && timeBetweenMs(metric, other) <= COMPARABLE_MS)
+    .sort((left, right) => timeBetweenMs(metric, left) - timeBetweenMs(metric, right))
+    .slice(0, most);
+}
+
+/**
+ * Whether a value is further from the median of others than so many times their usual size: the median of their
+ * absolute values. A single wrong neighbour moves neither.
+ */
+function isBeyond(metric: Metric, others: readonly Metric[], factor: number): boolean {
+  if (others.length === 0 || !isComparable(metric)) return false;
+  const least = metric.kind === 'money' ? COARSE_MINOR_UNITS : 0;
+  const size = Math.max(medianOf(others.map((other) => Math.abs(numberIn(other)))), least);
+  return Math.abs(numberIn(metric) - medianOf(others.map(numberIn))) > factor * size;
+}
+
+function medianOf(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((left, right) => left - right);
+  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return low + (high - low) / 2;
+}
+
+/** 0 for an unknown value. */
+function numberIn(metric: Metric): number {
+  return metric.kind === 'money' ? (metric.amountMinor ?? 0) : Number(metric.value ?? 0);
+}
+
+function isSameMeasure(metric: Metric, other: Metric): boolean {
+  if (metric.kind === 'money') return other.kind === 'money' && metric.currency === other.currency;
+  return other.kind === 'scalar' && metric.unit === other.unit;
+}
+
+function isLeap(metric: Metric, reference: Metric): boolean {
+  if (!isSameMeasure(metric, reference) || !isComparable(metric) || !isComparable(reference)) return false;
+  const [value, other] = [numberIn(metric), numberIn(reference)];
+  if (metric.kind === 'money') return isMoneyLeap(value, other);
   // Values that swing around zero, as rates of change do, have no scale to compare them by.
   return value * other > 0 && Math.max(value / other, other / value) > SCALAR_FACTOR;
 }
 
-/** The nearest comparable values of the metric on both sides of a moment. */
-export interface Neighbours {
-  readonly before: PlacedMetric | null;
-  readonly after: PlacedMetric | null;
-}
-
 /** Whether other values can be compared with this one: it is known and not zero. */
 export function isComparable(metric: Metric): boolean {
-  return metric.kind === 'money' ? (metric.amountMinor ?? 0) !== 0 : Number(metric.value ?? 0) !== 0;
+  return numberIn(metric) !== 0;
 }
 
 /** Milliseconds between two observations, in either order. */

@@ -1,6 +1,13 @@
 /** The record of a market from the entries that stand. Pure. */
 import { laterInstant } from '../../contract/instants.ts';
-import type { LogEntry, MarketEntry, RemovalEntry, SourceEntry, StandingEntry } from '../../contract/log/entries.ts';
+import {
+  LOG_FORMAT,
+  type LogEntry,
+  type MarketEntry,
+  type RemovalEntry,
+  type SourceEntry,
+  type StandingEntry,
+} from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import type { Source, SourceVerification } from '../../contract/market.ts';
 import { type MarketRecordValue, observationKey } from '../../storage/records/markets.ts';
@@ -76,6 +83,7 @@ export function recordOf(
     record: (representative) => ({
       ...{ name, kind, status, nativeCurrency, unit, updatedAt },
       ...recountOf(stored),
+      ...ruleOf(market),
       sources: standingSources.map(sourcePart),
       standing: {
         // Ids of claims stay in the ledger, and are not rendered.
@@ -86,6 +94,12 @@ export function recordOf(
       },
     }),
   };
+}
+
+function ruleOf(market: MarketEntry): Pick<MarketRecordValue, 'outliers' | 'outliersReason'> {
+  if (market.format === LOG_FORMAT) return {};
+  const { outliers, outliersReason } = market;
+  return { outliers, ...(outliersReason === null ? {} : { outliersReason }) };
 }
 
 function sourcePart({ label, url, publisher, licence, attribution, cadence }: SourceEntry): Source {

@@ -4,7 +4,13 @@
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { laterInstant } from '../../contract/instants.ts';
-import { entryText, LOG_FORMAT, type LogEntry, observationEntry } from '../../contract/log/entries.ts';
+import {
+  entryText,
+  LOG_FORMAT,
+  type LogEntry,
+  observationEntry,
+  RULED_MARKET_FORMAT,
+} from '../../contract/log/entries.ts';
 import type { Source } from '../../contract/market.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { LoggedParts, PublishedHeads } from '../../storage/records/publication.ts';
@@ -12,8 +18,6 @@ import { sha256Hex } from '../../storage/sha256.ts';
 import type { OrderedObservation } from '../plan/history-cutter.ts';
 import type { MarketView } from '../plan/market-view.ts';
 import { disputedMetricsOf } from '../plan/render.ts';
-
-type Definition = Omit<Extract<LogEntry, { type: 'market' }>, 'format' | 'type' | 'market' | 'revision' | 'updatedAt'>;
 
 /** Nothing is stated: every revision is later. */
 const NO_REVISION = -1;
@@ -105,9 +109,11 @@ export class MarketEntries {
   }
 }
 
-function definitionOf(record: MarketRecordValue): Definition {
-  const { name, kind, status, nativeCurrency, unit, sources } = record;
-  return { name, kind, status, nativeCurrency, unit, sourceCount: sources.length };
+/** A definition without a rule for outliers stays in the first format, byte for byte. */
+function definitionOf(record: MarketRecordValue): object {
+  const { name, kind, status, nativeCurrency, unit, sources, outliers, outliersReason = null } = record;
+  const definition = { name, kind, status, nativeCurrency, unit, sourceCount: sources.length };
+  return outliers === undefined ? definition : { ...definition, format: RULED_MARKET_FORMAT, outliers, outliersReason };
 }
 
 function sourceEntry({ sources, standing }: MarketRecordValue, position: number): object {

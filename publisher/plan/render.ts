@@ -50,6 +50,7 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   }
   const { representedBy = null, verifications = {} } = record.standing ?? {};
   const disputedMetrics = disputedMetricsOf(record.standing);
+  const { outliers, outliersReason } = record;
   return canonicalJson({
     bySource,
     disputed: disputedMetrics.length > 0,
@@ -64,6 +65,8 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     metrics,
     name: record.name,
     nativeCurrency: record.nativeCurrency,
+    ...(outliers !== undefined && { outliers }),
+    ...(outliersReason !== undefined && { outliersReason }),
     representedBy: representedBy?.name ?? null,
     representedBySalt: representedBy?.salt ?? null,
     revision,

@@ -10,7 +10,7 @@
  * Ledger keys are spelled only in this folder.
  */
 import { millisecondInstant } from '../../contract/instants.ts';
-import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
+import type { Market, OutlierRule, Source, SourceVerification, Unit } from '../../contract/market.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
 import type { Removal } from '../../contract/removed-market.ts';
 import type { Item, ItemKey } from '../ledger.ts';
@@ -26,6 +26,9 @@ export type MarketRecordValue = {
   nativeCurrency: string;
   unit: Unit;
   sources: Source[];
+  /** Its own rule for outliers, and why. Absent: that of the service. */
+  outliers?: OutlierRule;
+  outliersReason?: string;
   /** The standing values of each metric that the market shows. A metric without any has no entry. */
   latest: { [metric: string]: NewestValues };
   observations: number;

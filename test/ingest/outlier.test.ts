@@ -182,15 +182,19 @@ describe('reads of neighbours', () => {
     expect((await send([history, history], 'correct')).queries).toBe(0);
   });
 
-  test('one row between known ones takes two', async () => {
-    expect(await send([history, [at(901, 5_000_000)]])).toEqual({ outliers: [0], queries: 2 });
+  test('one row between known ones takes two, and a market whose row is too far two more', async () => {
+    expect(await send([history, [at(901, 5000)]])).toEqual({ outliers: [], queries: 2 });
+    expect(await send([history, [at(901, 5_000_000)]])).toEqual({ outliers: [0], queries: 4 });
   });
 
-  test('a dense backfill reads the history in pages, at most twice', async () => {
-    const between = Array.from({ length: 800 }, (_, day) => at(day * 2 + 1, day === 700 ? 5_000_000 : 5000));
+  test.each([
+    ['at most twice', null, 2],
+    ['and once more, at most twice, if a row is too far', 700, 4],
+  ] as const)('a dense backfill reads the history in pages, %s', async (_, far, times) => {
+    const between = Array.from({ length: 800 }, (_, day) => at(day * 2 + 1, day === far ? 5_000_000 : 5000));
     const { outliers, queries } = await send([history, between]);
-    expect(outliers).toEqual([700]);
-    expect(queries).toBeLessThanOrEqual(2 * Math.ceil(history.length / LOOK_AROUND));
+    expect(outliers).toEqual(far === null ? [] : [far]);
+    expect(queries).toBeLessThanOrEqual(times * Math.ceil(history.length / LOOK_AROUND));
   });
 
   test('they find what a search of the whole history finds', async () => {

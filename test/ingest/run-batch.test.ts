@@ -332,7 +332,7 @@ describe('a batch whose transaction is visible in part', () => {
     ['a strand', /^strand\/0001$/],
   ])('is not changed, and is applied once %s is visible', async (_, hidden) => {
     const ledger = await ledgerWithMixed();
-    const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 8 : -1, diesAfter);
+    const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 12 : -1, diesAfter);
     if (hidden.source.includes('strand')) await runBatch(dependenciesOn(dying.ledger), 'mixed').catch(() => {});
     const before = await ledger.dump();
     await expect(runBatch(dependenciesOn(hiding(ledger, hidden)), 'mixed')).rejects.toThrow(Contended);

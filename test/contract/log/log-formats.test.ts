@@ -28,6 +28,7 @@ import {
   NEXT_SIGNER,
   ORIGIN,
   SAMPLE_ENTRIES,
+  SAMPLE_RULED_MARKET,
   SAMPLE_TAKEDOWN,
   SIGNER,
   tileReaderOf,
@@ -56,6 +57,7 @@ beforeAll(async () => {
   proof = tlogProofText({ extra: Buffer.from(texts[PROVEN] as string), index: PROVEN, proof: hashes, checkpoint });
   files.set('entry-8.tlog-proof', Buffer.from(proof));
   files.set('takedown.json', Buffer.from(entryText(SAMPLE_TAKEDOWN)));
+  files.set('ruled-market.json', Buffer.from(entryText(SAMPLE_RULED_MARKET)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));
 });
 
@@ -77,12 +79,13 @@ describe('entries', () => {
     expect(types.size).toBe(logEntrySchema.def.options.length);
   });
 
-  test.each([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN].map((entry, index) => [entry.type, index, entry] as const))(
-    'a %s (%i) can be read back',
-    (_, __, entry) => {
-      expect(parseEntry(entryText(entry))).toEqual(entry);
-    },
-  );
+  test.each(
+    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET].map(
+      (entry, index) => [entry.type, index, entry] as const,
+    ),
+  )('a %s (%i) can be read back', (_, __, entry) => {
+    expect(parseEntry(entryText(entry))).toEqual(entry);
+  });
 
   test('of observations leave out the links to later versions', () => {
     const { format, type, market, revision, minorDigits, ...facts } = SAMPLE_ENTRIES[PROVEN] as Extract<
@@ -126,7 +129,8 @@ describe('entries', () => {
     ['members in another order', () => JSON.stringify(SAMPLE_ENTRIES[2])],
     ['an escape that canonical JSON does not write', () => market().replace('Gold', '\\u0047old')],
     ['a member twice', () => market().replace('"format":1', '"format":1,"format":1')],
-    ['a later format', () => market().replace('"format":1', '"format":2')],
+    ['a later format', () => market().replace('"format":1', '"format":3')],
+    ['a format without its members', () => market().replace('"format":1', '"format":2')],
     ['no format', () => market().replace('"format":1,', '')],
     ['an unknown type', () => market().replace('"type":"market"', '"type":"other"')],
     ['a further member', () => market().replace('"kind"', '"actor":"a","kind"')],

@@ -148,6 +148,14 @@ export const SAMPLE_ENTRIES: readonly LogEntry[] = [
   },
 ];
 
+/** A definition in format 2. The logs of earlier versions have none. */
+export const SAMPLE_RULED_MARKET: LogEntry = {
+  ...(SAMPLE_ENTRIES[2] as Extract<LogEntry, { type: 'market' }>),
+  format: 2,
+  outliers: { factor: 20, neighbours: 5 },
+  outliersReason: 'Prices of power cross zero.',
+};
+
 /** Of the type that came last: it has a golden file of its own. */
 export const SAMPLE_TAKEDOWN: LogEntry = { ...ofGold, type: 'takedown', first: 3, last: 8 };
 

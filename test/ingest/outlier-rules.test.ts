@@ -1,0 +1,113 @@
+/** The own rule of a market for outliers, and the one for prices that cross zero. */
+import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { OutlierRule } from '../../contract/market.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { market, price } from '../publisher/world.ts';
+import { type IngestOptions, ingest } from './ingest.ts';
+
+const NOW_MS = Date.parse('2036-01-01T00:00:00Z');
+const at = (day: number, amountMinor: number) =>
+  ({ ...price('a', day, amountMinor), outlierConfirmed: false }) as IngestRecordInput;
+const series = (...amounts: number[]) => amounts.map((amount, index) => at(2 * index, amount));
+const calm = (days: number) => series(...Array.from({ length: days }, (_, day) => 8000 + 10 * (day % 7)));
+const ruled = (outliers: OutlierRule | null, outliersReason?: string) =>
+  ({ ...market('a'), outliers, ...(outliersReason && { outliersReason }) }) as IngestRecordInput;
+
+const RULE = { factor: 20, neighbours: 5 };
+/** A daily file of power prices: 80, 95, -5, 60, 310, 2.10, 70. */
+const POWER = [8000, 9500, -500, 6000, 31_000, 210, 7000];
+
+function openDesk() {
+  let attempts = 0;
+  const dependencies = {
+    ledger: openSqliteLedger(':memory:'),
+    nowMs: () => NOW_MS,
+    newAttemptId: () => `${++attempts}`,
+  };
+  return async (records: readonly IngestRecordInput[], options: IngestOptions = {}) => {
+    const { faults } = await ingest(dependencies, records, { partial: true, ...options });
+    return faults.map(({ index, code }) => `${index} ${code}`);
+  };
+}
+
+describe('prices that cross zero', () => {
+  test.each([
+    ['without a rule of its own', undefined],
+    ['with five neighbours', RULE],
+    ['with the guard off', 'off'],
+  ] as const)('are taken in whole by a market %s, in one file and day by day', async (_, rule) => {
+    const definition = rule === undefined ? market('a') : ruled(rule);
+    expect(await openDesk()([definition, ...series(...POWER)])).toEqual([]);
+    const send = openDesk();
+    await send([definition]);
+    for (const row of series(...POWER)) expect(await send([row])).toEqual([]);
+    // Known neighbours on both sides.
+    expect(await send([at(5, 150), at(7, -900)])).toEqual([]);
+  });
+
+  test.each([
+    ['minor units for major ones', 800_000],
+    ['the same with a wrong sign', -800_000],
+  ])('and %s are still set aside', async (_, amount) => {
+    for (const definition of [market('a'), ruled(RULE)]) {
+      expect(await openDesk()([definition, ...series(...POWER, amount)])).toEqual([`${POWER.length + 1} outlier`]);
+      const send = openDesk();
+      await send([definition, ...series(...POWER)]);
+      expect(await send([at(2 * POWER.length, amount)])).toEqual(['0 outlier']);
+      expect(await send([at(7, amount)])).toEqual(['0 outlier']);
+    }
+  });
+
+  test('a negative value of long ago makes no difference to a market that is calm since', async () => {
+    const send = openDesk();
+    await send([market('a'), at(0, -500), ...calm(150).slice(1)]);
+    expect(await send([at(300, 210)])).toEqual(['0 outlier']);
+  });
+});
+
+describe('a calm series', () => {
+  test.each([
+    ['without a rule', undefined, ['0 outlier', '1 outlier']],
+    ['with a factor of 20', RULE, ['0 outlier']],
+    ['with a factor of 5', { factor: 5, neighbours: 5 }, ['0 outlier', '1 outlier']],
+    ['with the guard off', 'off', []],
+  ] as const)('%s: what becomes of 8,000 and of 820 in the place of 80', async (_, rule, expected) => {
+    const send = openDesk();
+    await send([rule === undefined ? market('a') : ruled(rule), ...calm(30)]);
+    expect(await send([at(60, 800_000), at(61, 82_000)])).toEqual(expected);
+  });
+
+  test('one wrong neighbour is no reference', async () => {
+    const send = openDesk();
+    await send([ruled(RULE), ...calm(30), price('a', 60, 800_000)]);
+    expect(await send([at(61, 8100)])).toEqual([]);
+    expect(await send([at(62, 790_000)])).toEqual(['0 outlier']);
+  });
+
+  test('a rule is used by the batch that defines it, and kept by a definition that does not name it', async () => {
+    const send = openDesk();
+    expect(await send([market('a'), ...calm(30), at(60, 800_000)])).toEqual(['31 outlier']);
+    expect(await send([ruled('off'), at(60, 800_000)])).toEqual([]);
+    expect(await send([{ ...market('a'), name: 'Another' } as IngestRecordInput, at(61, 8000)])).toEqual([]);
+    expect(await send([ruled(null), at(62, 800_000)])).toEqual(['1 outlier']);
+  });
+});
+
+test.each([
+  ['a factor below 1', { outliers: { factor: 0.5, neighbours: 5 } }],
+  ['no neighbour', { outliers: { factor: 5, neighbours: 0 } }],
+  ['too many neighbours', { outliers: { factor: 5, neighbours: 101 } }],
+  ['another word', { outliers: 'on' }],
+  ['a reason without a rule', { outliersReason: 'Because.' }],
+  ['a reason with the rule of the service', { outliers: null, outliersReason: 'Because.' }],
+])('a rule with %s is refused', async (_, fields) => {
+  expect(await openDesk()([{ ...market('a'), ...fields } as IngestRecordInput])).toEqual(['0 record.invalid']);
+});
+
+test('a feed that may not confirm outliers may not set a rule', async () => {
+  const authority = { scopes: ['ingest:write' as const, 'markets:write' as const], markets: null };
+  const send = openDesk();
+  expect(await send([ruled('off')], { authority })).toEqual(['0 scope.missing']);
+  expect(await send([market('a')], { authority })).toEqual([]);
+});
