@@ -14,7 +14,7 @@ const SETS = ['slow', 'aws', 'tools', 'browser'];
 const PROCESSES = [
   'test/bundles/bundles.test.ts',
   'test/docs/operator-guide.test.ts',
-  ...['doctor', 'failures', 'ingest', 'machine', 'mapping', 'operations', 'reads', 'settings'].map(
+  ...['doctor', 'exports', 'failures', 'ingest', 'machine', 'mapping', 'operations', 'reads', 'settings'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
   'test/embedded/edge-host/processes.test.ts',

@@ -6,6 +6,7 @@ import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
 import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
+import { addExportCommands } from './local/export-commands.ts';
 import { addLogCommands } from './local/log-commands.ts';
 import { addReceiptCommands } from './log/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
@@ -55,6 +56,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addBackupCommands(program);
+  addExportCommands(program);
   addLogCommands(program);
   addDoctorCommand(program);
   addReadCommands(program);

@@ -7,13 +7,19 @@ export function csvRecord(cells: readonly CsvCell[]): string {
   return cells.map(csvField).join(',');
 }
 
-/** A spreadsheet takes a text with such a beginning for a formula, which may send what is in the sheet elsewhere. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * A spreadsheet takes a cell with such a beginning for a formula, which may send what is in the sheet elsewhere (OWASP, CSV
+ * injection). Some also take the full-width signs. Where the decimal sign is a comma, they end a cell at a semicolon, and a quote
+ * inside a cell protects nothing: so a sign after a semicolon, a tab or a line end begins a cell there.
+ */
+const FORMULA = /(^|[;\t\r\n]"*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+/** Some programs skip them, and look at what follows. */
+const SKIPPED = /^[\t\r]/;
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-/** Such a text gets a leading apostrophe. Numbers stay as they are. */
+/** An apostrophe goes before each such sign. Numbers stay as they are. */
 function csvField(cell: CsvCell): string {
-  const written = String(cell ?? '');
-  const text = FORMULA.test(written) && !DECIMAL.test(written) ? `'${written}` : written;
+  if (typeof cell !== 'string') return String(cell ?? '');
+  const text = DECIMAL.test(cell) ? cell : cell.replaceAll(FORMULA, "$1'$2").replace(SKIPPED, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -14,7 +14,7 @@ import type { Damage } from './damaged-objects.ts';
 import type { DataFolder } from './data-folder.ts';
 import { startExpectationsLoop } from './expectations.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
-import { startExportLoop } from './export-loop.ts';
+import { type ExportLoop, startExportLoop } from './export-loop.ts';
 import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, watchLostObjects } from './lost-objects.ts';
 import { removeOldUploads } from './old-uploads.ts';
@@ -48,6 +48,8 @@ export interface Background {
   expectations(): Expectations | null;
   /** Null until a run has ended. */
   lastVerify(): LastVerify | null;
+  /** Makes the export of today, also if it is there. Null: this service makes none. */
+  makeExport: ExportLoop['make'];
   /** Says that an upload waits. */
   wakeWorker(): void;
   /** Says that something was committed, or may have been left by an earlier process. */
@@ -126,6 +128,7 @@ export function startBackground(options: BackgroundOptions): Background {
     publishStalledMs: publishing.stalledMs,
     expectations: expecting.current,
     lastVerify: () => verifying?.last() ?? null,
+    makeExport: async () => (await exporting?.make()) ?? null,
     wakeWorker: () => working.wake(),
     wakeAll: () => {
       working.wake();

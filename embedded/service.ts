@@ -193,7 +193,8 @@ async function startOn(
       removePartial: writeApi.uploads.removePartial,
     });
     work.wakeAll();
-    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
+    const { makeExport } = work;
+    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, makeExport, report });
     const stop = async (): Promise<void> => {
       const closing = control.stop();
       metrics?.stop();

@@ -7,6 +7,8 @@ import { once } from 'node:events';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import type { ExportOutcome } from '../../publisher/exports/make-export.ts';
 import type { CopyProgress } from '../../storage/sqlite-copy.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
 import { StartError } from '../start-error.ts';
@@ -14,6 +16,7 @@ import { socketOf } from './control-socket.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
 const SNAPSHOT_URL_PATH = '/snapshot';
+const EXPORT_URL_PATH = '/export';
 const SNAPSHOT_FILE = /^snapshot-[0-9a-f-]{36}\.sqlite(-journal)?$/;
 
 /** One line of the answer. */
@@ -22,8 +25,13 @@ type Line = { readonly copied: number; readonly of: number } | { readonly file: 
 export interface ControlOptions {
   readonly folder: string;
   readonly copyLedger: (path: string, progress: CopyProgress) => Promise<void>;
+  /** Makes the export of today, also if it is there. Null: this service makes none. */
+  readonly makeExport: () => Promise<ExportOutcome | null>;
   readonly report: (what: string, cause: unknown) => void;
 }
+
+/** The answer about an export. */
+type ExportAnswer = { readonly outcome: ExportOutcome | null } | { readonly error: string };
 
 export interface Control {
   /** Gives up a snapshot that is being made. Resolves when the ledger is not used any more. */
@@ -33,10 +41,10 @@ export interface Control {
 class Abandoned extends Error {}
 
 /**
- * Opens the door of a data folder that this process owns. Only backups need it: if it cannot be opened, that is
+ * Opens the door of a data folder that this process owns. Only commands need it: if it cannot be opened, that is
  * reported, and the service runs without it.
  */
-export async function openControl({ folder, copyLedger, report }: ControlOptions): Promise<Control> {
+export async function openControl({ folder, copyLedger, makeExport, report }: ControlOptions): Promise<Control> {
   removeSnapshots(folder);
   let running: { readonly response: ServerResponse; readonly done: Promise<void> } | null = null;
   let isStopping = false;
@@ -67,6 +75,7 @@ export async function openControl({ folder, copyLedger, report }: ControlOptions
   }
 
   const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
+    if (asked.method === 'POST' && asked.url === EXPORT_URL_PATH) return void answerExport(response, makeExport);
     if (asked.method !== 'POST' || asked.url !== SNAPSHOT_URL_PATH) return void response.writeHead(404).end();
     // An asker who has hung up is served no more, but its file is perhaps still being removed.
     const before = running;
@@ -100,6 +109,43 @@ export async function openControl({ folder, copyLedger, report }: ControlOptions
       await running?.done;
     },
   };
+}
+
+async function answerExport(response: ServerResponse, makeExport: ControlOptions['makeExport']): Promise<void> {
+  const answer: ExportAnswer = await makeExport().then(
+    (outcome) => ({ outcome }),
+    (error: Error) => ({ error: error.message }),
+  );
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+}
+
+/**
+ * Asks the process that has the folder open to make the export of today. Null: the service makes none.
+ *
+ * @throws StartError if no process answers there, or it fails or ends in the meantime
+ */
+export async function askForExport(folder: string): Promise<ExportOutcome | null> {
+  const asking = request({ socketPath: socketOf(folder), path: EXPORT_URL_PATH, method: 'POST' });
+  asking.end();
+  let answer: ExportAnswer;
+  try {
+    const [response] = (await once(asking, 'response')) as [IncomingMessage];
+    answer = (await json(response)) as ExportAnswer;
+  } catch (error) {
+    throw (
+      unreachable(folder, error) ??
+      new StartError(`No server answers for ${folder}: start it, then repeat this command.`)
+    );
+  }
+  if ('error' in answer) throw new StartError(`The server could not make the export: ${answer.error}`);
+  return answer.outcome;
+}
+
+/** Null: no process answers there. */
+function unreachable(folder: string, error: unknown): StartError | null {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EACCES' && code !== 'EPERM') return null;
+  return new StartError(`${socketOf(folder)} belongs to another user: run this command as the user of the server.`);
 }
 
 export function newSnapshotName(): string {
@@ -141,17 +187,14 @@ export interface AskedSnapshot {
  * @throws StartError if it refuses, fails or ends in the meantime
  */
 export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<AskedSnapshot | null> {
-  const path = socketOf(folder);
-  const asking = request({ socketPath: path, path: SNAPSHOT_URL_PATH, method: 'POST' });
+  const asking = request({ socketPath: socketOf(folder), path: SNAPSHOT_URL_PATH, method: 'POST' });
   asking.end();
   let answer: IncomingMessage;
   try {
     [answer] = (await once(asking, 'response')) as [IncomingMessage];
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EACCES' || code === 'EPERM') {
-      throw new StartError(`${path} belongs to another user: run this command as the user of the server.`);
-    }
+    const refused = unreachable(folder, error);
+    if (refused !== null) throw refused;
     return null;
   }
   const hangUp = () => void asking.destroy();

@@ -27,15 +27,23 @@ const datasetSchema = z.looseObject({
   distribution: z.array(z.looseObject({ contentUrl: z.string(), sha256: z.string() })),
 });
 
+type ExportsWorld = Pick<MirrorWorld, 'upstream' | 'copy' | 'log' | 'generation' | 'pause'>;
+
 /**
  * A service without exports answers 404, which is no finding. Nothing is put of an export with a finding, but files that
  * were checked before.
  *
+ * @param cachedMs longer than a shared cache keeps a body
  * @throws MirrorFull before anything is put, if the export does not fit
  */
-export async function copyExports(
-  world: Pick<MirrorWorld, 'upstream' | 'copy' | 'log' | 'generation'>,
-): Promise<readonly Finding[]> {
+export async function copyExports(world: ExportsWorld, cachedMs: number): Promise<readonly Finding[]> {
+  if ((await takeOver(world)).length === 0) return [];
+  // The manifests of one export and of the one that replaces it may be in a cache on the way.
+  await world.pause(cachedMs);
+  return await takeOver(world);
+}
+
+async function takeOver(world: ExportsWorld): Promise<readonly Finding[]> {
   const { copy, log, generation } = world;
   const findings = new Findings();
   const reader = freshReader(world);

@@ -130,10 +130,10 @@ export class Mirror {
   async #followFiles({ snapshot: { generation, projections = [] } }: RoundReport): Promise<readonly Finding[]> {
     const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     if (nowMs() - this.#filesAtMs < FILES_EVERY_MS) return [];
-    const world = { upstream, copy: this.#copy, log: this.#log, pageSizes, generation };
+    const world = { upstream, copy: this.#copy, log: this.#log, pageSizes, generation, pause };
     const findings: Finding[] = [];
-    if (projections.includes('faces')) findings.push(...(await copyFaces({ ...world, pause }, CACHED_MS)));
-    if (projections.includes('exports')) findings.push(...(await copyExports(world)));
+    if (projections.includes('faces')) findings.push(...(await copyFaces(world, CACHED_MS)));
+    if (projections.includes('exports')) findings.push(...(await copyExports(world, CACHED_MS)));
     for (const name of new Set([...editions, ...(await copiedEditions(this.#copy))])) {
       findings.push(...(await copyEdition(world, name)));
     }

@@ -1,23 +1,18 @@
 /** Makes the table of markets from the published list, which is one generation as a whole. */
 import { type ExportRow, MARKETS_TABLE } from '../../contract/export-tables.ts';
+import type { Market } from '../../contract/market.ts';
 import { readAll } from '../../storage/paging.ts';
 import { exportPartsOf } from '../../storage/records/exports.ts';
-import type { ListState } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import type { ExportWriter } from './export-files.ts';
 import { marketRows } from './market-rows.ts';
 import { PartFile } from './part-file.ts';
-import { publishedMarkets } from './published-list.ts';
 import { SourceSummary } from './source-summary.ts';
 
-/**
- * Puts the parts of the table, and gives the sources of all markets.
- *
- * @throws Superseded if a newer list is published meanwhile
- */
+/** Puts the parts of the table, and gives the sources of all markets. @param list its pages */
 export async function updateMarkets(
   storage: PublisherStorage,
-  list: ListState,
+  list: AsyncIterable<readonly Market[]>,
   writer: ExportWriter,
   { breathe, partRows }: { readonly breathe: () => Promise<void>; readonly partRows: number },
 ): Promise<SourceSummary> {
@@ -31,7 +26,7 @@ export async function updateMarkets(
     part++;
     file = begin();
   };
-  for await (const markets of publishedMarkets(storage, list)) {
+  for await (const markets of list) {
     let rows: ExportRow[] = [];
     for (const market of markets) {
       sources.add(market);

@@ -12,14 +12,15 @@ import { readLayout } from '../plan/list-layout.ts';
 const PAGES_AT_ONCE = 8;
 
 /**
- * The markets of each page, ordered by slug.
+ * The markets of each page, ordered by slug. The first page is read at once: newer lists may be published before the others
+ * are.
  *
- * @throws Superseded if a newer list is published before its first page is read
+ * @throws Superseded if a newer list is published already
  */
-export async function* publishedMarkets(
+export async function publishedMarkets(
   { objects }: Pick<PublisherStorage, 'objects'>,
   list: ListState,
-): AsyncGenerator<readonly Market[]> {
+): Promise<AsyncIterable<readonly Market[]>> {
   const layout = await readLayout(objects, list);
   const digest = list.digest;
   if (layout === null || digest === null) throw new Superseded('the published list is not known');
@@ -29,9 +30,14 @@ export async function* publishedMarkets(
     if (found.kind !== 'found' || bodyDigest(found.body) !== expected) throw new Superseded('the list has changed');
     return (JSON.parse(Buffer.from(found.body).toString('utf8')) as { data: Market[] }).data;
   };
-  yield await read({ kind: 'market-list' }, digest);
-  for (let start = 0; start < layout.pages.length; start += PAGES_AT_ONCE) {
-    const some = layout.pages.slice(start, start + PAGES_AT_ONCE);
-    yield* await pMap(some, (page) => read({ kind: 'market-list-page', cursor: page.cursor }, page.digest));
+  const first = await read({ kind: 'market-list' }, digest);
+  const { pages: others } = layout;
+  async function* pages() {
+    yield first;
+    for (let start = 0; start < others.length; start += PAGES_AT_ONCE) {
+      const some = others.slice(start, start + PAGES_AT_ONCE);
+      yield* await pMap(some, (page) => read({ kind: 'market-list-page', cursor: page.cursor }, page.digest));
+    }
   }
+  return pages();
 }

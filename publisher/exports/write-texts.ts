@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
-import type { ExportCell, ExportRow, ExportTable } from '../../contract/export-tables.ts';
+import { csvRecord } from '../../contract/csv.ts';
+import type { ExportRow, ExportTable } from '../../contract/export-tables.ts';
 
 /** Changes when the form of a file changes, so that its files get other names. */
 const FORM = 'tidemark export 1\n';
@@ -39,7 +40,7 @@ export function csvTexts({ columns }: ExportTable) {
   const names = columns.map(({ name }) => name);
   return {
     header: `${names.join(',')}\r\n`,
-    line: (row: ExportRow) => `${names.map((name) => field(row[name] ?? null)).join(',')}\r\n`,
+    line: (row: ExportRow) => `${csvRecord(names.map((name) => row[name]))}\r\n`,
   };
 }
 
@@ -71,17 +72,4 @@ function textFile(header: string, line: (row: ExportRow) => string): TextFile {
       return { bytes: Buffer.concat(chunks), contentDigest: digest.digest('hex') };
     },
   };
-}
-
-/** A spreadsheet runs a text that begins with one of these as a formula. A number may begin with a minus. */
-const FORMULA = /^[=+\-@\t\r]/;
-const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
-const NEEDS_QUOTES = /[",\r\n]/;
-
-/** With an apostrophe before a text that spreadsheets would run (OWASP, CSV injection). */
-function field(cell: ExportCell): string {
-  if (cell === null) return '';
-  if (typeof cell !== 'string') return String(cell);
-  const text = FORMULA.test(cell) && !PLAIN_NUMBER.test(cell) ? `'${cell}` : cell;
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

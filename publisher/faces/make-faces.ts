@@ -73,7 +73,7 @@ export async function makeFaces({
 
   const writer = new FaceWriter(storage, head.generation);
   const pairs = new Pairs();
-  for await (const markets of publishedMarkets(storage, head.list)) {
+  for await (const markets of await publishedMarkets(storage, head.list)) {
     if (!hasTime()) return { kind: 'unfinished', date };
     await updateMarketFaces(storage, markets, writer, breathe);
     for (const market of markets) pairs.add(market);

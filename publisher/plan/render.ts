@@ -14,7 +14,7 @@ import type { MarketRecordValue, ObservationValue } from '../../storage/records/
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 8;
+const RENDERER_VERSION = 9;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {

@@ -4,6 +4,8 @@ import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
 import { MirrorCopy, MirrorFull } from '../../../embedded/mirror/copy.ts';
 import { copyExports } from '../../../embedded/mirror/copy-exports.ts';
 import { sweepCopy } from '../../../embedded/mirror/sweep-copy.ts';
+import { makeExport } from '../../../publisher/exports/make-export.ts';
+import { publish } from '../../../publisher/publish.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
 import { checkExports } from '../../../publisher/verify/check-exports.ts';
@@ -22,8 +24,8 @@ async function mirrored() {
   await world.ingest([market('a'), ...days('a', 300)]);
   await world.nextDay();
   const copied = openMemoryObjects();
-  const follow = (upstream: PublicReader = world.read, maxBytes = 1e9) =>
-    copyExports({ upstream, copy: new MirrorCopy(copied, maxBytes), log: null, generation: 1 });
+  const follow = (upstream: PublicReader = world.read, maxBytes = 1e9, pause = async () => {}) =>
+    copyExports({ upstream, copy: new MirrorCopy(copied, maxBytes), log: null, generation: 1, pause }, 16_000);
   const check = async () => {
     const findings = new Findings();
     await checkExports(readerOf(copied), findings, ALL_MARKETS);
@@ -97,6 +99,27 @@ test.each<[string, RegExp, string, string]>([
   const rules = (await follow(upstream)).map((finding) => finding.rule);
   expect(rules).toContain(rule);
   expect(exportsIn(copied).filter(([key]) => !key.includes('/parts/'))).toEqual([]);
+});
+
+test('an export that is made again meanwhile is no finding, whichever of its manifests a cache has', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  const before = openMemoryObjects();
+  for (const [key, { body, metadata }] of world.objects.snapshot())
+    await before.put(key, body, metadata, { kind: 'absent' });
+  await world.ingest(days('a', 10, 300));
+  await publish(world.options.storage as never);
+  await makeExport({ ...world.options, again: 'always' });
+  for (const cached of [/latest$/, /datapackage\.json$/, /dataset\.jsonld$/]) {
+    let isCached = true;
+    const upstream: PublicReader = (url, headers) =>
+      (isCached && cached.test(url) ? readerOf(before) : world.read)(url, headers);
+    const pause = async () => {
+      isCached = false;
+    };
+    expect(await follow(upstream, 1e9, pause)).toEqual([]);
+  }
+  expect(Object.fromEntries(exportsIn(copied))).toMatchObject(Object.fromEntries(exportsIn(world.objects)));
+  expect(await check()).toEqual([]);
 });
 
 test('a service without exports has none in its mirror; one that does not fit is not begun', async () => {

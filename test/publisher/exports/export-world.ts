@@ -1,10 +1,13 @@
 /** A small deployment with a log, whose exports have small parts. */
+import type { IngestMode, IngestRecordInput } from '../../../contract/ingest-records.ts';
 import type { Projection } from '../../../contract/projections.ts';
 import { type ExportOptions, makeExport } from '../../../publisher/exports/make-export.ts';
 import { readEntries } from '../../../publisher/log/log-chunks.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { withLog } from '../log/test-log.ts';
-import { createWorld, price, readerOf, type World } from '../world.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { testSigner, withLog } from '../log/test-log.ts';
+import { loggedReader } from '../verify/logged-reader.ts';
+import { createWorld, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const SOURCE = {
@@ -30,6 +33,16 @@ export function exportWorld() {
     ...world,
     read,
     options,
+    /** Takes records in, and publishes them. */
+    async publishOf(records: readonly IngestRecordInput[], mode?: IngestMode): Promise<void> {
+      await world.ingest(records, mode);
+      while ((await publish(dependencies)).isMoreDue);
+    },
+    /** The findings of `verify --log`, which has this log's keys. */
+    async findings() {
+      const options = { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES, partEntries: 256 };
+      return (await verifyLog(loggedReader(world.objects), options)).findings;
+    },
     /** Publishes everything, and makes the export of the next day. */
     async nextDay(more: Partial<ExportOptions> = {}) {
       while ((await publish(dependencies)).isMoreDue);
