@@ -25,6 +25,7 @@ const PROCESSES = [
     'metrics',
     'operator-key-file',
     'restore-command',
+    'restored-keys',
     'stop',
     'vanished-folder',
   ].map((name) => `test/embedded/${name}.test.ts`),
