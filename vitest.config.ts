@@ -20,6 +20,7 @@ const PROCESSES = [
   'test/embedded/edge-host/processes.test.ts',
   ...[
     'backup',
+    'backup-faults',
     'ingest-file',
     'main',
     'metrics',
