@@ -20,11 +20,13 @@ const PROCESSES = [
   'test/embedded/edge-host/processes.test.ts',
   ...[
     'backup',
+    'backup-faults',
     'ingest-file',
     'main',
     'metrics',
     'operator-key-file',
     'restore-command',
+    'restored-keys',
     'stop',
     'vanished-folder',
   ].map((name) => `test/embedded/${name}.test.ts`),

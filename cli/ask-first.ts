@@ -3,10 +3,13 @@ import { createInterface } from 'node:readline';
 import { CommandError } from './exit-codes.ts';
 import { printable } from './output.ts';
 
-/** @throws CommandError `usage` unless a person answers with yes */
-export async function askFirst(consequence: string): Promise<void> {
+/**
+ * @param instead the flag by which a script says the same
+ * @throws CommandError `usage` unless a person answers with yes
+ */
+export async function askFirst(consequence: string, instead = 'say --yes'): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CommandError('usage', consequence, 'Without a terminal, nothing can be asked: say --yes.');
+    throw new CommandError('usage', consequence, `Without a terminal, nothing can be asked: ${instead}.`);
   }
   // The terminal edits the line, and Ctrl-C ends the command.
   const lines = createInterface({ input: process.stdin, terminal: false });

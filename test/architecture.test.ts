@@ -195,6 +195,7 @@ const IMPURE = [
  * the service's own work. Handlers only decide.
  */
 const LEDGER_WRITERS = [
+  'lambdas/accounts/carry-over.ts',
   'lambdas/accounts/run-erasure.ts',
   'lambdas/credentials/operator-key.ts',
   'lambdas/ingest/queue-upload.ts',

@@ -1,9 +1,13 @@
 /** `tidemark backup` and `tidemark restore`, on a data folder of this machine. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { RestoreCommand } from '../../embedded/commands/restore.ts';
+import { askFirst } from '../ask-first.ts';
 import { counted, note, printFields, printJson } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { settings } from './commands.ts';
 import { stepLine } from './step-line.ts';
+
+type RevivedKeys = Parameters<RestoreCommand['confirm']>[0];
 
 interface BackupFlags extends GlobalOptions {
   readonly keep: number;
@@ -13,15 +17,21 @@ interface BackupFlags extends GlobalOptions {
 interface RestoreFlags extends GlobalOptions {
   readonly from?: string;
   readonly replace?: boolean;
+  readonly keepKeys?: true;
+  readonly revokeKeys?: true;
 }
 
 const RESTORE_HELP = `
 The server must be stopped. Every file of the backup is checked before the data folder is changed. Published objects
 stay, so readers see no gap: the next start publishes every market again, in place.
 
+API keys that were revoked or rotated after the backup stay so, and accounts that were erased are erased again, if the
+ledger that is moved aside can be read and is later than the backup. Otherwise nobody knows which they are: then the
+command lists the keys that would work again, and asks.
+
 Examples:
   tidemark restore /mnt/backups/tidemark --replace
-  tidemark restore /mnt/backups/tidemark --data ./new-folder --from 2026-11-22T03-00-00.000Z`;
+  tidemark restore /mnt/backups/tidemark --data ./new-folder --keep-keys --from 2026-11-22T03-00-00.000Z`;
 
 const BACKUP_HELP = `
 The folder gets one sub-folder for each backup, and the uploaded files that all of them share. It is as secret as
@@ -66,19 +76,42 @@ export function addBackupCommands(program: Command): void {
     .argument('<folder>', 'the folder of backups')
     .option('--from <name>', 'one of its backups (default: the newest)')
     .option('--replace', 'move the ledger that is there aside, with its uploads and keys')
+    .addOption(new Option('--keep-keys', 'API keys work as in the backup, also those that were revoked since'))
+    .addOption(
+      new Option(
+        '--revoke-keys',
+        "revoke all API keys of the backup; the next start writes a new operator's key",
+      ).conflicts('keepKeys'),
+    )
     .addHelpText('after', RESTORE_HELP)
     .action(async (dir: string, _, command: Command) => {
-      const { from = null, replace = false, data, json } = command.optsWithGlobals<RestoreFlags>();
+      const {
+        from = null,
+        replace = false,
+        keepKeys,
+        revokeKeys,
+        data,
+        json,
+      } = command.optsWithGlobals<RestoreFlags>();
+      const keys = keepKeys ? 'keep' : revokeKeys ? 'revoke' : null;
       const { restoreBackup } = await import('../../embedded/commands/restore.ts');
       const line = stepLine();
-      const asked = { dir, from, replace, progress: line.show };
+      const confirm = async (revived: RevivedKeys) => {
+        line.end();
+        await askAboutKeys(revived);
+      };
+      const asked = { dir, from, replace, keys, confirm, progress: line.show } as const;
       const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.end);
       if (json) return await printJson(report);
-      const { dataFolder, backup, generation, replaced, repaired } = report;
+      const { dataFolder, backup, generation, replaced, changedKeys, repeatedErasures, repaired } = report;
       await printFields([
         ['restored', dataFolder],
         ['backup', `${backup}, of generation ${generation ?? 0}`],
         ['moved aside', replaced ?? 'nothing was there'],
+        ...(changedKeys === 0
+          ? []
+          : [['keys', `${counted(changedKeys, 'key')} ${revokeKeys ? '' : 'stay '}revoked or rotated`] as const]),
+        ...(repeatedErasures === 0 ? [] : [['erasures', `${repeatedErasures}, done again by the next start`] as const]),
         ...Object.entries(repaired).map(([slug, outcome]) => ['repaired', `${slug}: ${outcome}`] as const),
       ]);
       if (report.logSize !== null && !report.isLongerLogShown) {
@@ -91,6 +124,18 @@ export function addBackupCommands(program: Command): void {
         note('The log then states again all that stands, so it may grow to twice its length.');
       note(`The next start publishes every market again, in place: tidemark start --data ${dataFolder}`);
     });
+}
+
+/** @throws CommandError unless a person answers that the keys may work again */
+async function askAboutKeys(keys: RevivedKeys): Promise<void> {
+  note('API keys of the backup, and no ledger says whether they were revoked or rotated since:');
+  for (const { id, subject, label, createdAt, lastWriteAt } of keys) {
+    note(`  ${id}  ${label}, of ${subject}, issued ${createdAt}, last write ${lastWriteAt ?? 'not in the backup'}`);
+  }
+  await askFirst(
+    `The restore makes ${counted(keys.length, 'API key')} work again, as listed. Nothing was changed yet.`,
+    'say --keep-keys if none of them was revoked or rotated since the backup, else --revoke-keys',
+  );
 }
 
 function count(text: string): number {

@@ -19,38 +19,51 @@ import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
 import type { ChosenBackup } from './read-backup.ts';
 
 const STAGE = `restore${PARTIAL_SUFFIX}`;
-const ASIDE = 'replaced-';
+/** How the names of the folders begin that hold what was there before. */
+export const ASIDE = 'replaced-';
 const OBJECTS = 'objects';
 
 export interface PutBackOptions {
   readonly dataFolder: string;
   readonly backup: ChosenBackup;
-  /** Whether a ledger that is there may be moved aside. */
-  readonly replace: boolean;
   readonly nowMs: number;
   readonly progress: CopyStep;
+}
+
+/**
+ * Changes nothing.
+ *
+ * @param replace whether a ledger that is there may be moved aside
+ * @throws StartError if the folder is in use, or holds a ledger without `replace`
+ */
+export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
+  try {
+    if (!existsSync(dataFolder)) return;
+    checkFolderIsPrivate(dataFolder);
+    if (!existsSync(join(dataFolder, LEDGER_FILE))) return;
+    if (!replace && !existsSync(join(dataFolder, RESTORING_FILE))) {
+      throw new StartError(
+        `${dataFolder} holds a ledger: repeat with --replace, which moves it aside, or choose another folder by --data.`,
+      );
+    }
+    checkNotInUse(dataFolder);
+  } catch (error) {
+    throw error instanceof StartError ? error : unusable(dataFolder, error as Error);
+  }
 }
 
 /**
  * The path of the folder that holds what was there before; null: nothing was there. On return the folder is still
  * marked: see {@link finishRestore}.
  *
- * @throws StartError if the folder is in use, holds a ledger without `replace`, or cannot be written
+ * @throws StartError if the folder is in use, or cannot be written
  */
 export async function putBack(options: PutBackOptions): Promise<string | null> {
-  const { dataFolder, replace, nowMs } = options;
+  const { dataFolder, nowMs } = options;
   try {
     await makeFolder(dataFolder);
-    checkFolderIsPrivate(dataFolder);
-    const isMarked = existsSync(join(dataFolder, RESTORING_FILE));
-    if (existsSync(join(dataFolder, LEDGER_FILE))) {
-      if (!replace && !isMarked) {
-        throw new StartError(
-          `${dataFolder} holds a ledger: repeat with --replace, which moves it aside, or choose another folder by --data.`,
-        );
-      }
-      checkNotInUse(dataFolder);
-    }
+    // A process may have begun to use the folder while a person was asked.
+    checkMayBeReplaced(dataFolder, true);
     await stage(options).catch(async (error: unknown) => {
       // It may have filled the disk.
       await rm(join(dataFolder, STAGE), { recursive: true, force: true });

@@ -125,8 +125,8 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
 export const revokeApiKey = writeHandler<'revokeApiKey'>()({
   async read({ params }, reader) {
     const key = await reader.get(apiKeyKey(params.id));
-    const application = key && waitlistRequestOf(key.value.subject);
-    return { key, application: application && (await reader.get(waitlistRequestKey(application))) };
+    const application = key === null ? null : waitlistRequestOf(key.value.subject);
+    return { key, application: application === null ? null : await reader.get(waitlistRequestKey(application)) };
   },
   decide({ params, now, nowMs, principal }, { key, application }, found) {
     if (key === null) return refuse('not-found', 'No such API key.');
@@ -138,11 +138,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     if (value.revokedAt !== null) {
       return { kind: 'commit', isUnchanged: true, target, changes: [], response: { body: null } };
     }
-    const changes = [
-      replaced(key, revoked(value, now)),
-      ...(application ? [putKeys(application, (keys) => keys.filter((id) => id !== params.id))] : []),
-      ...(application ? giveBackKeys(value.subject, 1, nowMs, found) : []),
-    ];
+    const changes = [replaced(key, revoked(value, now)), ...takenFromAccount(value, application, nowMs, found)];
     return { kind: 'commit', target, changes, response: { body: null } };
   },
 });
@@ -150,6 +146,18 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
 /** The record of a key after its revocation. */
 export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
   return { ...value, previousSecret: null, revokedAt: now };
+}
+
+/** The account's part of the revocation of one of its keys. Nothing for an operator's key, which has no request. */
+export function takenFromAccount(
+  { id, subject }: ApiKeyValue,
+  application: Item<WaitlistRequestValue> | null,
+  nowMs: number,
+  found: ConflictItems,
+): readonly Change[] {
+  if (application === null) return [];
+  const others = putKeys(application, (keys) => keys.filter((other) => other !== id));
+  return [others, ...giveBackKeys(subject, 1, nowMs, found)];
 }
 
 /** Gives used quota back when keys of an account are revoked. */

@@ -5,7 +5,7 @@
 import type { Erasure } from '../../contract/operations/erasures.ts';
 import { created, replaced } from '../../storage/changes.ts';
 import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import type { Change, Item, LedgerReader } from '../../storage/ledger.ts';
 import {
   type ApiKeyValue,
   accountOf,
@@ -22,17 +22,10 @@ import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '.
 import { giveBackKeys, revoked } from './api-keys.ts';
 
 export const createErasure = writeHandler<'createErasure'>()({
-  async read({ body }, reader) {
-    const id = waitlistRequestOf(body.subject);
-    if (id === null) return null;
-    const application = await reader.get(waitlistRequestKey(id));
-    if (application === null) return { application, keys: [] };
-    const keys = await reader.getMany(application.value.keys.map(apiKeyKey));
-    return { application, keys: keys.filter((item) => item !== null) };
-  },
+  read: ({ body }, reader) => readAccount(body.subject, reader),
   decide({ body, now, nowMs, newId }, account, found) {
     const { subject } = body;
-    if (account?.application === null) {
+    if (account === 'unknown') {
       const errors = [{ pointer: '/subject', code: 'invalid', detail: 'no waitlist request has this account' }];
       return refuse('validation-failed', 'There is no such account.', { errors });
     }
@@ -41,16 +34,7 @@ export const createErasure = writeHandler<'createErasure'>()({
     return {
       kind: 'commit',
       target: `erasure/${id}`,
-      changes: [
-        created(erasureKey(id), value, 1),
-        created(workKey(id), {
-          kind: 'erasure',
-          erasure: id,
-          lane: id,
-          lease: account === null ? null : notBefore(nowMs),
-        }),
-        ...(account === null ? [] : closeAccount(account.application, account.keys, { now, nowMs }, found)),
-      ],
+      changes: erasureChanges(value, account, { now, nowMs }, found),
       response: { body: shown(value), location: `/api/v1/erasures/${id}` },
     };
   },
@@ -63,6 +47,37 @@ export const getErasure: ReadHandler<'getErasure'> = {
     return { body: shown(item.value) };
   },
 };
+
+interface Account {
+  readonly application: Item<WaitlistRequestValue>;
+  readonly keys: readonly Item<ApiKeyValue>[];
+}
+
+/** Null for a user, who has no keys. `unknown`: the ledger does not have the account. */
+export async function readAccount(subject: string, reader: LedgerReader): Promise<Account | 'unknown' | null> {
+  const id = waitlistRequestOf(subject);
+  if (id === null) return null;
+  const application = await reader.get(waitlistRequestKey(id));
+  if (application === null) return 'unknown';
+  const keys = await reader.getMany(application.value.keys.map(apiKeyKey));
+  return { application, keys: keys.filter((item) => item !== null) };
+}
+
+/** The request's own part, and the work that is left. */
+export function erasureChanges(
+  value: ErasureValue,
+  account: Account | null,
+  { now, nowMs }: Pick<OperationRequest, 'now' | 'nowMs'>,
+  found: ConflictItems,
+): readonly Change[] {
+  const { id } = value;
+  const lease = account === null ? null : notBefore(nowMs);
+  return [
+    created(erasureKey(id), value, 1),
+    created(workKey(id), { kind: 'erasure', erasure: id, lane: id, lease }),
+    ...(account === null ? [] : closeAccount(account.application, account.keys, { now, nowMs }, found)),
+  ];
+}
 
 /** By then the keys of the account can no longer write. */
 function notBefore(nowMs: number): Lease {

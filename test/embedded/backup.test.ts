@@ -115,7 +115,10 @@ describe('beside a running server', () => {
     await expect.poll(snapshots).toEqual([]);
 
     const other = join(temporary.folder, 'other');
-    expect(await on(other, 'restore', dir)).toMatchObject({ code: 0, output: expect.stringContaining(other) });
+    expect(await on(other, 'restore', dir, '--keep-keys')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(other),
+    });
     const restored = startServerForTest({ TIDEMARK_DATA: other, TIDEMARK_SAMPLE: 'no' });
     const otherUrl = await restored.started;
     expect(await on(other, 'verify')).toMatchObject({ code: 0, output: '' });
@@ -214,7 +217,7 @@ describe('without a server', () => {
     backUp({ TIDEMARK_DATA: data }, { dir: target, keep, verify, progress });
   const made = (options: Parameters<typeof backUpInto>[1] = {}) => backUpInto(dir, options);
   const restored = (from: string | null = null, replace = true) =>
-    restoreBackup({ TIDEMARK_DATA: data }, { dir, from, replace, progress });
+    restoreBackup({ TIDEMARK_DATA: data }, { dir, from, replace, keys: 'keep', confirm: async () => {}, progress });
   /** In the words of one line. */
   const refused = (...parts: readonly string[]) =>
     expect.objectContaining({

@@ -1,0 +1,181 @@
+/**
+ * A restore goes back to an earlier ledger, and would revive keys that were revoked or rotated since, and persons that
+ * were erased. This carries both over from a later ledger.
+ */
+import { ConflictItems } from '../../storage/conflict-items.ts';
+import type { Change, Item, Ledger, LedgerReader } from '../../storage/ledger.ts';
+import { readAll, readPage } from '../../storage/paging.ts';
+import {
+  API_KEYS,
+  type ApiKeyValue,
+  ERASURES,
+  type ErasureValue,
+  erasureKey,
+  waitlistRequestKey,
+  waitlistRequestOf,
+} from '../../storage/records/accounts.ts';
+import { type AuditValue, auditOfActor } from '../../storage/records/audit.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+import { chainOf } from '../review/audit-chains.ts';
+import { auditChanges } from '../review/audit-changes.ts';
+import { revoked, takenFromAccount } from './api-keys.ts';
+import { erasureChanges, readAccount } from './erasures.ts';
+
+const ACTOR = 'system:restore';
+
+/** What one ledger knows of accounts. */
+export interface KnownAccounts {
+  /** The newest generation that it knows; 0: none. */
+  readonly generation: number;
+  readonly keys: ReadonlyMap<string, Item<ApiKeyValue>>;
+  readonly erasures: readonly ErasureValue[];
+}
+
+export async function readAccounts(ledger: LedgerReader): Promise<KnownAccounts> {
+  const [head, keys, erasures] = [
+    await ledger.get(HEAD_KEY),
+    await readAll(ledger, API_KEYS),
+    await readAll(ledger, ERASURES),
+  ];
+  return {
+    generation: head?.value.generation ?? 0,
+    keys: new Map(keys.map((item) => [item.sort, item])),
+    erasures: erasures.map(({ value }) => value),
+  };
+}
+
+/** A key that would work again. */
+export interface RevivedKey {
+  readonly id: string;
+  readonly subject: string;
+  readonly label: string;
+  readonly createdAt: string;
+  /** The last write with the key that the restored ledger knows; null: none. */
+  readonly lastWriteAt: string | null;
+}
+
+/**
+ * The valid keys of an earlier ledger of which no later one knows what became of them.
+ *
+ * @param later all ledgers that may be later
+ */
+export async function findRevivedKeys(
+  earlier: LedgerReader,
+  later: readonly KnownAccounts[],
+  nowMs: number,
+): Promise<readonly RevivedKey[]> {
+  const { generation, keys } = await readAccounts(earlier);
+  const reallyLater = later.filter((each) => each.generation >= generation);
+  const isKnown = ({ sort, revision }: Item<ApiKeyValue>) =>
+    reallyLater.some((each) => (each.keys.get(sort)?.revision ?? 0) >= revision);
+  const unknown = [...keys.values()].filter((key) => isValid(key.value, nowMs) && !isKnown(key));
+  return await Promise.all(
+    unknown.map(async ({ sort: id, value: { subject, label, createdAt } }) => {
+      const { items } = await readPage(earlier, auditOfActor(`key:${id}`), { descending: true, limit: 1 });
+      const lastWriteAt = items[0]?.value.at ?? null;
+      return { id, subject, label, createdAt, lastWriteAt };
+    }),
+  );
+}
+
+function isValid({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): boolean {
+  return revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > nowMs);
+}
+
+export interface CarryOverDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
+  readonly ledger: Ledger;
+}
+
+/** Puts the state of every key that a later ledger has changed in place. Returns their number. May be repeated. */
+export async function carryKeysOver(
+  dependencies: CarryOverDependencies,
+  later: readonly KnownAccounts[],
+): Promise<number> {
+  return await changeKeys(dependencies, ({ sort, revision }) => {
+    const items = later.flatMap(({ keys }) => keys.get(sort) ?? []);
+    const newest = items.toSorted((left, right) => right.revision - left.revision)[0];
+    return newest !== undefined && newest.revision > revision ? newest : null;
+  });
+}
+
+/** Revokes every valid key. Returns their number. May be repeated. */
+export async function revokeAllKeys(dependencies: CarryOverDependencies): Promise<number> {
+  const nowMs = dependencies.nowMs();
+  return await changeKeys(dependencies, ({ value, revision }) =>
+    isValid(value, nowMs) ? { value: revoked(value, new Date(nowMs).toISOString()), revision: revision + 1 } : null,
+  );
+}
+
+async function changeKeys(
+  dependencies: CarryOverDependencies,
+  change: (item: Item<ApiKeyValue>) => Pick<Item<ApiKeyValue>, 'value' | 'revision'> | null,
+): Promise<number> {
+  const { ledger, nowMs } = dependencies;
+  let changed = 0;
+  for (const item of await readAll(ledger, API_KEYS)) {
+    const after = change(item);
+    if (after === null) continue;
+    const { partition, sort, revision, value } = item;
+    const isRevokedNow = value.revokedAt === null && after.value.revokedAt !== null;
+    const request = isRevokedNow ? waitlistRequestOf(value.subject) : null;
+    await commit(dependencies, `api-key/${sort}`, async (found) => {
+      const application = request === null ? null : await ledger.get(waitlistRequestKey(request));
+      return [
+        {
+          kind: 'put',
+          key: { partition, sort },
+          revision: after.revision,
+          value: after.value,
+          if: { kind: 'revision-is', revision },
+        },
+        ...takenFromAccount(value, application, nowMs(), found),
+      ];
+    });
+    changed += 1;
+  }
+  return changed;
+}
+
+/** Begins every erasure of a later ledger that this one does not know. Returns their number. May be repeated. */
+export async function repeatErasures(
+  dependencies: CarryOverDependencies,
+  later: readonly KnownAccounts[],
+): Promise<number> {
+  const { ledger, nowMs } = dependencies;
+  const all = new Map(later.flatMap(({ erasures }) => erasures.map((erasure) => [erasure.id, erasure] as const)));
+  let repeated = 0;
+  for (const erasure of all.values()) {
+    if ((await ledger.get(erasureKey(erasure.id))) !== null) continue;
+    // An account of after the backup is gone with everything else of that time.
+    if ((await readAccount(erasure.subject, ledger)) === 'unknown') continue;
+    await commit(dependencies, `erasure/${erasure.id}`, async (found) => {
+      const account = await readAccount(erasure.subject, ledger);
+      if (account === 'unknown') return [];
+      const at = { nowMs: nowMs(), now: new Date(nowMs()).toISOString() };
+      return erasureChanges({ ...erasure, finishedAt: null }, account, at, found);
+    });
+    repeated += 1;
+  }
+  return repeated;
+}
+
+/** A counter of quotas may refuse once: then it is left out. Nobody else writes. */
+async function commit(
+  { ledger, nowMs, newAttemptId, newId }: CarryOverDependencies,
+  target: string,
+  decide: (found: ConflictItems) => Promise<readonly Change[]>,
+): Promise<void> {
+  const at = new Date(nowMs()).toISOString();
+  const id = newId('aud');
+  const audit: AuditValue = { id, at, actor: ACTOR, action: ACTOR, target, requestId: id, fingerprint: '' };
+  const audits = chainOf([audit]).flatMap((chained) => auditChanges(chained));
+  let found = new ConflictItems();
+  for (let tries = 0; tries < 3; tries += 1) {
+    const changes = [...audits, ...(await decide(found))];
+    const result = await ledger.transact(changes, { attemptId: newAttemptId() });
+    if (result.committed) return;
+    found = new ConflictItems(changes, result.refusals);
+  }
+  throw new Error(`The restored ledger refuses to change ${target}: another process writes to it.`);
+}
