@@ -68,6 +68,7 @@ export function addIngestCommands(program: Command): void {
     .option('--retract-missing', 'with --complete: withdraw that')
     .option('--dry-run', 'tell what would happen to every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
+    .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')
     .addOption(new Option('--resume <run>', 'continue an interrupted run').argParser(runId))
     .addOption(
       new Option('--wait <seconds>', 'how long to wait for the generation').argParser(seconds).default(WAIT_SECONDS),
