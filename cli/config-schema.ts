@@ -12,6 +12,8 @@ const profileSchema = z.strictObject({
   /** That of the write API; default: the same. */
   writeUrl: httpUrl.optional(),
   key: z.string().min(1).optional(),
+  /** The host of the storage that takes large files, if the service itself does not: `bucket.s3.eu-central-1.amazonaws.com`. */
+  uploadHost: z.string().min(1).optional(),
   /** A file that holds the key alone. */
   keyFile: z.string().min(1).optional(),
 });

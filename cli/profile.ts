@@ -27,11 +27,14 @@ export interface GlobalOptions {
   /** Seconds that a request may wait for its next tries, in all. */
   readonly patience: number;
   readonly allowClearText?: boolean;
+  readonly uploadHost?: string;
 }
 
 export interface Profile {
   readonly readUrl: URL;
   readonly writeUrl: URL;
+  /** Another host that may be sent large files, by https. Null: none. */
+  readonly uploadHost: string | null;
   /** Null: no key is known. */
   readonly key: string | null;
   /** For messages: where the key comes from, or how to name one. */
@@ -46,6 +49,7 @@ const NO_KEY =
 interface Level {
   readonly url: string | undefined;
   readonly writeUrl: string | undefined;
+  readonly uploadHost?: string | undefined;
   readonly key: string | null;
   readonly keySource: string;
 }
@@ -63,7 +67,14 @@ export async function readProfile(
   const url = parseUrl(level.url ?? level.writeUrl ?? DEFAULT_URL);
   const writeUrl = level.writeUrl === undefined ? url : parseUrl(level.writeUrl);
   const withKey = stated.key === null ? level : stated;
-  return { readUrl: url, writeUrl, key: withKey.key, keySource: withKey.key === null ? NO_KEY : withKey.keySource };
+  const uploadHost = options.uploadHost ?? level.uploadHost ?? null;
+  return {
+    readUrl: url,
+    writeUrl,
+    uploadHost,
+    key: withKey.key,
+    keySource: withKey.key === null ? NO_KEY : withKey.keySource,
+  };
 }
 
 function statedLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level {
@@ -96,9 +107,9 @@ async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessE
     const mend = known.length === 0 ? `Write it into ${path}.` : `The file has: ${known.join(', ')}.`;
     throw new CommandError('usage', `There is no profile ${JSON.stringify(name)} in ${path}.`, mend);
   }
-  const { url, writeUrl, key = null, keyFile } = settings;
+  const { url, writeUrl, uploadHost, key = null, keyFile } = settings;
   const keySource = `the profile ${name} in ${path}`;
-  return { url, writeUrl, key: keyFile === undefined ? key : readKeyFile(keyFile), keySource };
+  return { url, writeUrl, uploadHost, key: keyFile === undefined ? key : readKeyFile(keyFile), keySource };
 }
 
 /** The server that runs in the data folder, with its operator's key. */

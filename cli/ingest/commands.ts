@@ -23,6 +23,10 @@ file again without it is always safe, too: records that are stored already are c
 A value that is refused as an outlier, and is right, is stored with --confirm-outliers: it sets outlierConfirmed on each
 observation that does not set it itself. It is best sent alone, in a file of such rows that you have looked at.
 
+A row that is missing from a file that is sent again stays published. With --mode correct --complete, such observations are
+named and counted: of the markets, metrics and source labels that the file has, those that are published and not in it. With
+--retract-missing they are withdrawn, if each row of the file gave a record. Look with --dry-run first.
+
 Examples:
   tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
   tidemark ingest rates.json --mapping rates.mapping.jsonc
@@ -36,6 +40,8 @@ interface IngestFlags extends GlobalOptions {
   readonly partial?: boolean;
   readonly dryRun?: boolean;
   readonly confirmOutliers?: boolean;
+  readonly complete?: boolean;
+  readonly retractMissing?: boolean;
   readonly report?: string;
   readonly resume?: string;
   readonly wait: number;
@@ -55,8 +61,14 @@ export function addIngestCommands(program: Command): void {
     )
     .option('--partial', 'set refused rows aside, and store the others')
     .option('--confirm-outliers', 'every value is right, however far from others; needs the scope ingest:correct')
+    .option(
+      '--complete',
+      'the file has all that its sources have of its markets: report what is published and not in it',
+    )
+    .option('--retract-missing', 'with --complete: withdraw that')
     .option('--dry-run', 'tell what would happen to every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
+    .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')
     .addOption(new Option('--resume <run>', 'continue an interrupted run').argParser(runId))
     .addOption(
       new Option('--wait <seconds>', 'how long to wait for the generation').argParser(seconds).default(WAIT_SECONDS),
@@ -65,13 +77,22 @@ export function addIngestCommands(program: Command): void {
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();
       const { mode, partial = false, dryRun = false, confirmOutliers = false, wait, resume } = options;
+      const { complete = false, retractMissing = false } = options;
+      if (retractMissing && !complete) throw new CommandError('usage', '--retract-missing needs --complete.');
+      if (complete && (mode !== 'correct' || paths.length > 1)) {
+        throw new CommandError(
+          'usage',
+          '--complete needs --mode correct, and one file.',
+          'Join the files of a source.',
+        );
+      }
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const formOf = await formReader(options);
       const sources = paths.map((path) => ({ path, source: formOf(path) }));
       const { ingestFiles } = await import('./ingest-files.ts');
       const run = resume ?? randomBytes(6).toString('hex');
       if (!dryRun) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
-      const asked = { mode, partial, dryRun, confirmOutliers, runId: run, wait };
+      const asked = { mode, partial, dryRun, confirmOutliers, complete, retractMissing, runId: run, wait };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
 }

@@ -6,7 +6,9 @@ import { endWith } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { note, printFields, printJson } from '../output.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
+import { FileContents } from './file-contents.ts';
 import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
+import { type MissingRows, settleMissing } from './missing-rows.ts';
 import { openInput } from './open-input.ts';
 import { cutIntoParts } from './parts.ts';
 import { openIngestProgress } from './progress.ts';
@@ -20,7 +22,7 @@ const BATCHES_MOST = 10;
 /** A dry run of a whole file holds it in memory first, to see whether it is short enough. */
 const HELD_CHARACTERS_MAX = 50_000_000;
 
-interface FileSummary extends IngestTotals {
+interface FileSummary extends IngestTotals, Partial<MissingRows> {
   readonly file: string;
   readonly dryRun: boolean;
   readonly faults: readonly (Omit<FaultGroup, 'first'> & { readonly first: string })[];
@@ -43,8 +45,11 @@ export async function ingestFiles(
       const faults = new FaultLog(input.name, report);
       const totals = newTotals();
       const run = { ...asked, client, input, source, faults, progress, totals, runId: `${runId}-${index}` };
+      const contents = asked.complete ? new FileContents() : null;
+      let missing: MissingRows | null = null;
       try {
-        await ingestFile(run);
+        await ingestFile(run, contents);
+        if (contents !== null) missing = await settleMissing(run, contents, report, asked.retractMissing);
       } finally {
         progress.clear();
         for (const line of faultLines(input.name, faults.groups())) note(line);
@@ -54,6 +59,7 @@ export async function ingestFiles(
         file: input.name,
         dryRun: run.dryRun,
         ...totals,
+        ...missing,
         faults: faults.groups().map((group) => ({ ...group, first: firstFault(input.name, group.first) })),
       };
       report.write({ summary: { ...summary, faults: undefined } });
@@ -75,9 +81,10 @@ const OUTLIERS =
   'Outliers that are right: send their rows alone, with --confirm-outliers. If values of the market often leap, give it its own ' +
   'rule: docs/mapping.md, "Values that leap".';
 
-async function ingestFile(run: IngestRun): Promise<void> {
+async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
   const { input, source, partial, dryRun, confirmOutliers, totals } = run;
-  const records = countingRounded(readSource(input.bytes, source, confirmOutliers), totals);
+  const all = countingRounded(readSource(input.bytes, source, confirmOutliers), totals);
+  const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   const parts = collecting(cutIntoParts(records, false));
   if (!partial) return await sendBatches(run, parts);
@@ -142,7 +149,7 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
 
 async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
   const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded } = summary;
-  const { generation, stoppedAtLine } = summary;
+  const { generation, stoppedAtLine, missing, withdrawn = null } = summary;
   const refusedRecords = refused - withoutRecord;
   const others = records - accepted - unchanged - refusedRecords;
   await printFields([
@@ -154,6 +161,8 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ['known already', unchanged],
     ['records refused', refusedRecords],
     ...(others === 0 ? [] : [['not stored, because of a refused record', others] as const]),
+    ...(missing === undefined ? [] : [['published, and missing in the file', missing] as const]),
+    ...(withdrawn === null ? [] : [['withdrawn', withdrawn] as const]),
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
   if (stoppedAtLine === null) return;

@@ -14,6 +14,10 @@ export interface IngestOptions {
   readonly partial: boolean;
   readonly dryRun: boolean;
   readonly confirmOutliers: boolean;
+  /** The file has all observations of its markets, metrics and sources: those that it lacks are reported. */
+  readonly complete: boolean;
+  /** And withdrawn. */
+  readonly retractMissing: boolean;
   /** The name of the run: the same run sends the same idempotency keys for the same parts. */
   readonly runId: string;
   /** Seconds to wait for the generation that shows the last records. */

@@ -14,6 +14,7 @@ import { putFile } from '../http/put-file.ts';
 import { note } from '../output.ts';
 import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
+import { uploadTarget } from './upload-target.ts';
 
 const UPLOADS_PATH = '/api/v1/ingest/uploads';
 
@@ -90,13 +91,20 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
     const { put } = await readUpload(run, id);
     // The file has arrived: by this run, or by the one before.
     if (put === null) return id;
-    const sent = await putFile(new URL(put.url, client.profile.writeUrl), put.headers, path, (sentBytes) => {
+    const target = uploadTarget(put.url, client.profile.writeUrl, client.profile.uploadHost);
+    const sent = await putFile(target, put.headers, path, (sentBytes) => {
       const records = Math.floor((sentBytes / bytes) * lines.length);
       run.progress.at('Sending', { share: sentBytes / bytes, records });
     }).catch((error: unknown) => {
       if (attempt === PUT_ATTEMPTS) throw error;
       return null;
     });
+    if (sent !== null && sent.status >= 300 && sent.status < 400) {
+      throw new CommandError(
+        'refused',
+        `The storage of the file redirects (${sent.status}): a file goes nowhere else.`,
+      );
+    }
     // The answer of a storage need not be a problem document. 412: a file is there, which the next reading tells.
     if (sent !== null && sent.status >= 400 && sent.status !== 412 && (sent.status < 500 || attempt === PUT_ATTEMPTS)) {
       const exit = sent.status < 500 ? 'refused' : 'unreachable';

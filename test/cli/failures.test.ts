@@ -148,9 +148,13 @@ describe('an upload whose file does not arrive', () => {
 
   /** Announces, then answers PUTs by these replies; after the last one the file has arrived. */
   async function storage(...replies: readonly Reply[]) {
+    return await storageAt('/put?secret', ...replies);
+  }
+
+  async function storageAt(target: string, ...replies: readonly Reply[]) {
     let puts = 0;
     const upload = () => {
-      const put = puts < replies.length ? { url: '/put?secret', headers: { 'if-none-match': '*' } } : null;
+      const put = puts < replies.length ? { url: target, headers: { 'if-none-match': '*' } } : null;
       const finishedAt = put === null ? '2026-11-20T12:00:00Z' : null;
       return { id: 'upl_1', state: 'applied', put, finishedAt, generation: 3, ...done };
     };
@@ -175,6 +179,40 @@ describe('an upload whose file does not arrive', () => {
     // The URL is the credential.
     expect(puts.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
     expect(puts[1]?.headers['if-none-match']).toBe('*');
+  });
+
+  test.each([
+    ['http at another host', 'http://127.0.0.2:1/put', []],
+    ['https at another host', 'https://storage.example/put', []],
+    ['https at another host than the declared one', 'https://storage.example/put', ['--upload-host', 'bucket.example']],
+    ['another port of this machine', 'http://127.0.0.1:1/put', []],
+    ['the service with a password', 'http://a:b@SAME/put', []],
+    ['a file', 'file:///etc/passwd', []],
+  ])('sends nothing to %s', async (_, target, words) => {
+    const other = await stubServer((__, response) => void response.writeHead(204).end());
+    const named = target.replace('127.0.0.1:1', new URL(other.url).host);
+    const { url, seen } = await storageAt(named.replace('SAME', new URL(other.url).host), (__, response) => {
+      response.writeHead(204).end();
+    });
+    const run = await tidemark(['ingest', '-', '--partial', '--url', url, ...words], { environment: KEY, input });
+    expect(run.code).toBe(2);
+    expect([...seen, ...other.seen].filter(({ method }) => method === 'PUT')).toEqual([]);
+  });
+
+  test('goes to the declared host by https, without the key', async () => {
+    // Nothing listens there: the request was tried, and not refused before.
+    const { url } = await storageAt('https://127.0.0.1:1/put', (_, response) => void response.writeHead(204).end());
+    const words = ['ingest', '-', '--partial', '--url', url, '--upload-host', '127.0.0.1:1'];
+    expect((await tidemark(words, { environment: KEY, input })).code).toBe(5);
+  });
+
+  test('follows no redirect', async () => {
+    const other = await stubServer((_, response) => void response.writeHead(204).end());
+    const { url } = await storage(
+      (_, response) => void response.writeHead(307, { location: `${other.url}/put` }).end(),
+    );
+    expect((await ingest(url)).code).toBe(3);
+    expect(other.seen).toEqual([]);
   });
 
   test('ends with the words of the storage that refuses it', async () => {

@@ -1,0 +1,83 @@
+/** What a file says, in 8 bytes for each observation: enough to find published observations that it lacks. */
+import { createHash } from 'node:crypto';
+import { millisecondInstant } from '../../contract/instants.ts';
+import type { SourceFault, SourceRecord } from './source-records.ts';
+
+/** The members that identify an observation of a market, and its source. */
+export interface Identified {
+  readonly metric: string;
+  readonly observedAt: string;
+  readonly sourceUrl: string;
+  readonly sourceLabel: string;
+}
+
+const INITIAL_ROWS = 1024;
+
+export class FileContents {
+  /** The first 64 bits of the digest of each identity; sorted by {@link end}. */
+  #digests = new BigUint64Array(INITIAL_ROWS);
+  #count = 0;
+  /** By market: the metrics and sources of which the file is all there is. */
+  readonly #scopes = new Map<string, Set<string>>();
+
+  /** Passes everything on, and remembers it. */
+  async *read(
+    records: AsyncIterable<SourceRecord | SourceFault>,
+  ): AsyncGenerator<SourceRecord | SourceFault, undefined, undefined> {
+    for await (const record of records) {
+      if (record.kind === 'record' && record.defines === null && record.market !== null) {
+        this.#add(record.market, JSON.parse(record.text) as Partial<Identified>);
+      }
+      yield record;
+    }
+  }
+
+  /** To be called before {@link lacks}. */
+  end(): void {
+    this.#digests = this.#digests.subarray(0, this.#count).sort();
+  }
+
+  get markets(): readonly string[] {
+    return [...this.#scopes.keys()];
+  }
+
+  /** Whether a published observation is of a metric and source that the file has of this market, and not in it. */
+  lacks(market: string, observation: Identified): boolean {
+    if (this.#scopes.get(market)?.has(scopeOf(observation)) !== true) return false;
+    const digest = digestOf(market, observation);
+    let [low, high] = [0, this.#count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#digests[middle] as bigint) < digest) low = middle + 1;
+      else high = middle;
+    }
+    return this.#digests[low] !== digest;
+  }
+
+  /** A record that the service refuses for its form names no published observation. */
+  #add(market: string, { metric, observedAt, sourceUrl, sourceLabel }: Partial<Identified>): void {
+    if (![metric, observedAt, sourceUrl].every((text) => typeof text === 'string')) return;
+    if (Number.isNaN(Date.parse(observedAt as string))) return;
+    const identity = { metric, observedAt, sourceUrl, sourceLabel } as Identified;
+    if (this.#count === this.#digests.length) {
+      const longer = new BigUint64Array(2 * this.#count);
+      longer.set(this.#digests);
+      this.#digests = longer;
+    }
+    this.#digests[this.#count++] = digestOf(market, identity);
+    // A retraction names no source.
+    if (typeof sourceLabel !== 'string') return;
+    const scopes = this.#scopes.get(market) ?? new Set();
+    this.#scopes.set(market, scopes.add(scopeOf(identity)));
+  }
+}
+
+function scopeOf({ metric, sourceLabel }: Identified): string {
+  return `${metric}\n${sourceLabel}`;
+}
+
+function digestOf(market: string, { metric, observedAt, sourceUrl }: Identified): bigint {
+  const instant = millisecondInstant(observedAt.replace('+00:00', 'Z'));
+  const digest = createHash('sha256').update(`${market}\n${metric}\n${instant}\n${sourceUrl}`).digest();
+  return digest.readBigUInt64BE();
+}

@@ -1,0 +1,163 @@
+/** `tidemark ingest --complete`: rows that are missing from a file that is sent again. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PublicObservation } from '../../contract/metric.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { type Run, tidemark } from './tidemark.ts';
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let data: string;
+let server: ServerProcess;
+let url: string;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  data = join(temporary.folder, 'data');
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+  url = await server.started;
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await temporary.remove();
+});
+
+const market = (slug: string) => ({
+  ...{ type: 'market', slug, name: slug, kind: 'metal', nativeCurrency: 'USD' },
+  unit: { quantity: 1, of: 'kilogram' },
+});
+const price = (slug: string, day: number, more: object = {}) => ({
+  ...{ type: 'observation', market: slug, metric: 'price', amountMinor: 1000 + (day % 7), currency: 'USD' },
+  ...{ sourceLabel: 'A source', sourceUrl: `https://source.example/${slug}`, confidence: 'high', status: 'final' },
+  observedAt: new Date(Date.UTC(2025, 0, 1) + day * 3_600_000).toISOString().replace('.000Z', 'Z'),
+  ...more,
+});
+const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day));
+
+async function ingest(name: string, records: readonly unknown[], ...words: string[]): Promise<Run> {
+  const path = join(temporary.folder, name);
+  const text = records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record)));
+  await writeFile(path, `${text.join('\n')}\n`);
+  return await tidemark(['ingest', path, ...words, '--data', data]);
+}
+
+const COMPLETE = ['--mode', 'correct', '--complete'];
+const WITHDRAW = [...COMPLETE, '--retract-missing'];
+
+const fieldsOf = ({ code, output }: Run) => {
+  const fields = Object.fromEntries(output.split('\n').map((line) => line.split('\t')));
+  return { code, missing: fields['published, and missing in the file'], withdrawn: fields.withdrawn };
+};
+
+/** `observedAt` of each observation whose newest version says that its source took it back. */
+async function withdrawnOf(slug: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const path: string = `/api/v1/markets/${slug}/history${cursor === '' ? '' : `?cursor=${cursor}`}`;
+    const page = (await (await fetch(url + path)).json()) as {
+      data: PublicObservation[];
+      page: { nextCursor: string | null };
+    };
+    const taken = page.data.filter(
+      ({ retraction, supersededBy }) => retraction === 'withdrawn' && supersededBy === null,
+    );
+    found.push(...taken.map(({ observedAt }) => observedAt));
+    cursor = page.page.nextCursor;
+  }
+  return found.sort();
+}
+
+test('a missing row is counted, and withdrawn if asked; other sources, metrics and markets are left alone', async () => {
+  const rows = [...days('a', 6), ...days('b', 3)];
+  const volume = { metric: 'volume', amountMinor: undefined, currency: undefined, value: '5', unit: 'tonne' };
+  const others = [
+    ...[price('a', 9, { sourceLabel: 'Another', sourceUrl: 'https://another.example/' }), price('a', 10, volume)],
+    ...[market('c'), price('c', 1)],
+  ];
+  expect((await ingest('all.ndjson', [market('a'), market('b'), ...rows, ...others])).code).toBe(0);
+
+  const fewer = rows.filter((_, index) => index !== 2 && index !== 7);
+  const missing = [rows[2], rows[7]].map((row) => (row as { observedAt: string }).observedAt);
+  expect(fieldsOf(await ingest('again.ndjson', fewer, '--mode', 'correct'))).toEqual({ code: 0 });
+  const report = join(temporary.folder, 'report.ndjson');
+  expect(fieldsOf(await ingest('again.ndjson', fewer, ...COMPLETE, '--report', report))).toEqual({
+    code: 0,
+    missing: '2',
+  });
+  const named = (await readFile(report, 'utf8')).split('\n').flatMap((line) => {
+    const { missing: row } = JSON.parse(line || '{}');
+    return row === undefined ? [] : [[row.market, row.observedAt]];
+  });
+  expect(named.sort()).toEqual([
+    ['a', missing[0]],
+    ['b', missing[1]],
+  ]);
+  expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW, '--dry-run'))).toEqual({ code: 0, missing: '2' });
+  expect([await withdrawnOf('a'), await withdrawnOf('b')]).toEqual([[], []]);
+
+  expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW))).toEqual({
+    code: 0,
+    missing: '2',
+    withdrawn: '2',
+  });
+  expect([await withdrawnOf('a'), await withdrawnOf('b'), await withdrawnOf('c')]).toEqual([
+    [missing[0]],
+    [missing[1]],
+    [],
+  ]);
+  expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW))).toMatchObject({ missing: '0', withdrawn: '0' });
+
+  // The source gives it again with another value.
+  const back = { ...(rows[2] as object), amountMinor: 1009 };
+  expect(fieldsOf(await ingest('back.ndjson', [...fewer, back], ...COMPLETE))).toEqual({ code: 0, missing: '0' });
+  expect(await withdrawnOf('a')).toEqual([]);
+});
+
+test('a new market has nothing to lose, also in a dry run', async () => {
+  const file = [market('new'), ...days('new', 3)];
+  expect(fieldsOf(await ingest('new.ndjson', file, ...WITHDRAW, '--dry-run'))).toEqual({ code: 0, missing: '0' });
+  expect(fieldsOf(await ingest('new.ndjson', file, ...WITHDRAW))).toEqual({ code: 0, missing: '0', withdrawn: '0' });
+});
+
+test('nothing is withdrawn while a row has no meaning, or the file was not taken in', async () => {
+  const rows = days('d', 5);
+  await ingest('d.ndjson', [market('d'), ...rows]);
+  const damaged = [...rows.slice(0, 3), '{"type":"observation","market":'];
+  expect(fieldsOf(await ingest('damaged.ndjson', damaged, ...WITHDRAW, '--partial'))).toEqual({
+    code: 4,
+    missing: '2',
+  });
+  const refused = [...rows.slice(0, 3), price('d', 3, { amountMinor: 99_999_999 })];
+  expect(fieldsOf(await ingest('refused.ndjson', refused, ...WITHDRAW))).toEqual({ code: 4 });
+  expect(await withdrawnOf('d')).toEqual([]);
+  // A refused row is in the file: its observation stays.
+  expect(fieldsOf(await ingest('refused.ndjson', refused, ...WITHDRAW, '--partial'))).toEqual({
+    code: 4,
+    missing: '1',
+    withdrawn: '1',
+  });
+  expect(await withdrawnOf('d')).toEqual([(rows[4] as { observedAt: string }).observedAt]);
+});
+
+test('a file of many parts goes as an upload, and is compared as a whole', async () => {
+  const rows = days('long', 10_500);
+  const file = [market('long'), ...rows];
+  expect((await ingest('long.ndjson', file, '--partial')).code).toBe(0);
+  const gone = new Set([17, 4_000, 10_499]);
+  const fewer = rows.filter((_, day) => !gone.has(day));
+  expect(fieldsOf(await ingest('fewer.ndjson', fewer, ...WITHDRAW, '--partial'))).toEqual({
+    code: 0,
+    missing: '3',
+    withdrawn: '3',
+  });
+  expect(await withdrawnOf('long')).toEqual([...gone].map((day) => (rows[day] as { observedAt: string }).observedAt));
+}, 180_000);
+
+test.each([
+  ['in the mode append', ['--complete']],
+  ['to withdraw without it', ['--mode', 'correct', '--retract-missing']],
+])('is wrong %s', async (_, words) => {
+  expect((await ingest('usage.ndjson', [market('u')], ...words)).code).toBe(2);
+});
