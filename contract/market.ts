@@ -75,7 +75,7 @@ export const marketDefinitionFields = {
   kind: z
     .string()
     .max(40)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'must be lower-case words joined by single hyphens, e.g. fx' })
     .describe('The kind of market, in kebab-case, e.g. `fx`, `metal`, `crypto`, `food`.'),
   status: z.enum(['active', 'retired']).describe('`retired`: no new observations are expected; the known ones stay.'),
   nativeCurrency: currencyCodeSchema.describe('ISO 4217 code of the currency of every `price` of the market.'),

@@ -92,6 +92,8 @@ export function neverPublicIn(text: string): string | null {
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d]]|(?<!\p{Lo}\p{M}*)[\u200c\u200d]/v;
 
+const EVERY_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gv');
+
 /** Something to see. U+2800 is a symbol of braille without dots. */
 const VISIBLE = /[[\p{L}\p{N}\p{P}\p{S}]--\u2800]/v;
 
@@ -114,12 +116,45 @@ export function publicTextSchema(maxLength: number) {
     .refine((text) => faultOf(text) === null, { error: ({ input }) => faultOf(input as string) ?? undefined });
 }
 
+/** The characters that files hold most often without anybody knowing. */
+const NAMES: Readonly<Record<string, string>> = {
+  '\u00ad': 'soft hyphen',
+  '\u200b': 'zero-width space',
+  '\u200c': 'zero-width non-joiner',
+  '\u200d': 'zero-width joiner',
+  '\u200e': 'left-to-right mark',
+  '\u200f': 'right-to-left mark',
+  '\u2060': 'word joiner',
+  '\ufeff': 'byte order mark',
+};
+
+/** The first character of a text that may not be public, with its code point and place; null if there is none. */
+function unprintableIn(text: string): string | null {
+  const found = UNPRINTABLE.exec(text);
+  if (found === null) return null;
+  const [character] = found;
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const place = `as its character ${[...text.slice(0, found.index)].length + 1}: remove it`;
+  if (/[\r\n\u2028\u2029\x85]/.test(character)) return `must be one line, and has a line break (${code}) ${place}`;
+  if (!character.isWellFormed()) return `has half of a surrogate pair (${code}) ${place}`;
+  if (/\p{Cc}/u.test(character)) return `has the control character ${code} ${place}`;
+  const name = NAMES[character];
+  return `has the invisible character ${code}${name === undefined ? '' : ` (${name})`} ${place}`;
+}
+
+/** The text without invisible characters. A line break or tab becomes a space. */
+export function withoutInvisible(text: string): string {
+  if (PLAIN_ASCII.test(text)) return text;
+  return text
+    .replaceAll(/\s*[\r\n\t\u2028\u2029\x85]+\s*/g, ' ')
+    .replaceAll(EVERY_UNPRINTABLE, (character) => (character.isWellFormed() ? '' : character));
+}
+
 /** The fault of a text for reviewers and operators, who must see what was sent. Null: the text has no fault. */
 export function hiddenIn(text: string): string | null {
   if (PLAIN_ASCII.test(text)) return null;
-  if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ' '))) {
-    return 'must be well-formed text without control or invisible characters and without marks of direction';
-  }
+  const unprintable = unprintableIn(text.replaceAll(/[\n\t]/g, ' '));
+  if (unprintable !== null) return unprintable;
   return text === '' || VISIBLE.test(text) ? null : 'must not look blank';
 }
 
@@ -129,8 +164,8 @@ export const PUBLIC_TEXT =
   'addresses, API keys or tokens.';
 
 function faultOf(text: string): string | null {
-  if (!PLAIN_ASCII.test(text) && UNPRINTABLE.test(text))
-    return 'must be one line of well-formed text, without control or invisible characters';
+  const unprintable = PLAIN_ASCII.test(text) ? null : unprintableIn(text);
+  if (unprintable !== null) return unprintable;
   if (text !== '' && !VISIBLE.test(text)) return 'must not look blank';
   // In a URL, a slash tells an address from a package. Texts have no such rule, so the second search ignores slashes.
   // Full-width and similar forms are read as the plain ones (Unicode TR15, form KC), so addresses in them are found too.

@@ -56,3 +56,13 @@ function* flat(issues: readonly Issue[]): Generator<Issue> {
 function isDeeper(issue: Issue): boolean {
   return issue.path.length > 0 || issue.code === 'unrecognized_keys';
 }
+
+/** The value of a document at a path; undefined if there is none. */
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let found = input;
+  for (const part of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined;
+    found = (found as Record<PropertyKey, unknown>)[part];
+  }
+  return found;
+}

@@ -242,6 +242,11 @@ export const csvMappingSchema = z.strictObject({
   /** For people: the file's contents, its origin and its licence. */
   description: z.string().optional(),
   csv: csvSchema.prefault({}),
+  /**
+   * Characters that nobody sees, such as a zero-width space, in cells and names of columns. They cannot become public: a text with
+   * one is refused. `strip` removes them, and makes a line break a space.
+   */
+  invisible: z.enum(['refuse', 'strip']).default('refuse'),
   /** If the file is JSON. */
   json: jsonSchema.optional(),
   unpivot: unpivotSchema.optional(),

@@ -1,6 +1,8 @@
 /** Applies a mapping: the rows of a CSV file or JSON document become ingest records, or refusals that name their line. */
 
 import type { IngestRecordInput, MarketRecord } from '../contract/ingest-records.ts';
+import { withoutInvisible } from '../contract/public-text.ts';
+import { holdsHidden, quotedText } from '../contract/row-refusal-text.ts';
 import type { CsvInput } from './csv-input.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { type CsvFault, type CsvRow, readCsv } from './csv-rows.ts';
@@ -91,8 +93,12 @@ export async function* mapCsvRows(
   }
 }
 
-function rowsOf({ csv, json }: CsvMapping, input: CsvInput): AsyncGenerator<CsvRow | CsvFault> {
-  return json === undefined ? readCsv(input, csv) : readJsonRows(input, json);
+async function* rowsOf({ csv, json, invisible }: CsvMapping, input: CsvInput): AsyncGenerator<CsvRow | CsvFault> {
+  const rows = json === undefined ? readCsv(input, csv) : readJsonRows(input, json);
+  if (invisible === 'refuse') return yield* rows;
+  for await (const row of rows) {
+    yield row.kind === 'fault' ? row : { ...row, fields: row.fields.map((cell) => withoutInvisible(cell).trim()) };
+  }
 }
 
 function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow) => MappedRow {
@@ -141,17 +147,8 @@ function refusalsOf(
 
 /** Names stay as they are, unless they hold characters that nobody sees. */
 function nameInWords(name: string): string {
-  return name.search(HIDDEN) === -1 ? name : quoted(name);
+  return holdsHidden(name) ? quotedText(name) : name;
 }
-
-/** As a JSON string in which all characters are visible. */
-function quoted(name: string): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(name).replaceAll(HIDDEN, (hidden) => hidden.split('').map(escaped).join(''));
-}
-
-/** Not visible, or a space that is not the plain one. */
-const HIDDEN = /[[\p{C}\p{Z}]--\x20]/gv;
 
 function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefusal[] {
   const refuse = (column: string | null, detail: string): RowRefusal => ({
@@ -169,11 +166,15 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
     return [refuse(null, detail)];
   }
   const twice = header.indexOf(RUN_DATE) === header.lastIndexOf(RUN_DATE) ? [] : [RUN_DATE];
+  const named = header.filter((name) => name !== '' && name !== RUN_DATE);
+  // Names that differ only in characters that are stripped.
+  const same = new Set(named.filter((name, index) => named.indexOf(name) !== index));
   const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];
   return [
     ...missing.map((column) =>
-      refuse(column, `there is no column ${quoted(column)}; the file has: ${header.map(nameInWords).join(', ')}`),
+      refuse(column, `there is no column ${quotedText(column)}; the file has: ${header.map(nameInWords).join(', ')}`),
     ),
+    ...[...same].map((column) => refuse(column, `two columns are named ${quotedText(column)}: rename one of them`)),
     ...clashing.map((column) =>
       refuse(column, `the mapping adds a column "${column}", but the file already has a column of that name`),
     ),

@@ -5,9 +5,10 @@ import { checkCurrencyCode } from '../contract/currencies.ts';
 import { type MarketRecord, marketRecordSchema } from '../contract/ingest-records.ts';
 import { SLUG_MAX_LENGTH } from '../contract/limits.ts';
 import type { Source } from '../contract/market.ts';
-import { flattenIssues, pointerOf } from '../contract/zod-pointers.ts';
+import { flattenIssues, pointerOf, valueAt } from '../contract/zod-pointers.ts';
+import { plainWords } from '../contract/zod-words.ts';
 import type { CsvMapping } from './csv-mapping.ts';
-import type { RowColumns, RowRefusal } from './row-columns.ts';
+import { type RowColumns, type RowRefusal, textFault } from './row-columns.ts';
 import { type Columns, compileTemplate } from './template.ts';
 
 /** All rows of a market get the same object. */
@@ -55,7 +56,7 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
   const { outliers, outliersReason } = market;
   const rule = { ...(outliers !== undefined && { outliers }), ...(outliersReason !== undefined && { outliersReason }) };
   return (columns) => {
-    const parsed = marketRecordSchema.safeParse({
+    const market = {
       type: 'market',
       slug: slug(columns),
       name: name(columns),
@@ -64,14 +65,13 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
       unit: { quantity: positiveInteger(quantity(columns)), of: of(columns) },
       ...rule,
       ...(sources.length === 0 ? {} : { sources: sources.map((source) => sourceOf(source, columns)) }),
-    });
+    };
+    const parsed = marketRecordSchema.safeParse(market, { error: plainWords });
     const currency = checkCurrencyCode(nativeCurrency(columns));
     const refusals = flattenIssues(parsed.error?.issues ?? [])
       // The currency's own fault says more than the fault of its format.
       .filter((issue) => currency === null || issue.path[0] !== 'nativeCurrency')
-      .map((issue) =>
-        refuse(pointerOf(issue.path), `the mapping gives no valid market for this row: ${issue.message}`),
-      );
+      .map(({ path, message }) => refuse(pointerOf(path), textFault(path, valueAt(market, path), message)));
     if (currency !== null) refusals.push({ column: null, pointer: '/nativeCurrency', ...currency });
     return refusals.length > 0 ? refusals : (parsed.data as MarketRecord);
   };

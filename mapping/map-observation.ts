@@ -6,13 +6,14 @@ import { isReleasedLongBefore } from '../contract/instants.ts';
 import { QUANTITY_MAX } from '../contract/limits.ts';
 import { absoluteUrlSchema, provenanceFields, quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
 import { toMinorUnits } from '../contract/money.ts';
+import { refusalText } from '../contract/row-refusal-text.ts';
 import { plainWords } from '../contract/zod-words.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { dateMapper } from './map-date.ts';
 import { positiveInteger } from './map-market.ts';
 import { releaseMapper } from './map-release.ts';
 import { describeNumberFormat, numberReader } from './number-format.ts';
-import { type RowColumns, type RowPart, type RowRefusal, refusedPart } from './row-columns.ts';
+import { type RowColumns, type RowPart, type RowRefusal, refusedPart, textFault } from './row-columns.ts';
 import { type Columns, compileTemplate } from './template.ts';
 
 type MoneyObservation = Extract<IngestRecordInput, { amountMinor: number | null }>;
@@ -70,10 +71,8 @@ export function observationMapper(
     const urlFault = observedAt === null ? undefined : sourceUrlSchema.safeParse(sourceUrl).error?.issues[0];
     if (urlFault !== undefined) {
       const isAbsolute = absoluteUrlSchema.safeParse(sourceUrl).success;
-      // A credential is not repeated: refusals are printed, and kept in the reports of runs.
-      const shown = isAbsolute ? 'the URL' : JSON.stringify(sourceUrl);
       const code = isAbsolute ? 'source.url-not-public' : 'source.url-not-absolute';
-      refusals.push(refuse(null, '/sourceUrl', code, `${shown} ${urlFault.message}`));
+      refusals.push(refuse(null, '/sourceUrl', code, refusalText(['sourceUrl'], sourceUrl, urlFault.message)));
     }
     if (refusals.length > 0) return { refusals };
     if (observedAt === null || amount === null || sourceLabel === null || confidence === null || status === null) {
@@ -131,11 +130,11 @@ function labelMapper(template: string): (columns: Columns) => RowPart<string> {
     const text = labelOf(columns);
     if (last?.text === text) return last.part;
     const { data, error } = provenanceFields.sourceLabel.safeParse(text, { error: plainWords });
-    const why = error?.issues.map(({ message }) => message).join('; ');
+    const why = error?.issues.map(({ message }) => message).join('; ') ?? '';
     const code = text.trim() === '' ? 'provenance.incomplete' : 'record.invalid';
     const part =
       data === undefined
-        ? refusedPart(null, '/sourceLabel', code, `the label ${JSON.stringify(text)}: ${why}`)
+        ? refusedPart(null, '/sourceLabel', code, textFault(['sourceLabel'], text, why))
         : { value: data };
     last = { text, part };
     return part;

@@ -1,6 +1,8 @@
 /** The columns of one CSV row, and the refusal of a row. */
 
 import type { RowErrorCode } from '../contract/ingest-records.ts';
+import { withoutInvisible } from '../contract/public-text.ts';
+import { refusalText } from '../contract/row-refusal-text.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { addedColumns } from './mapping-references.ts';
 import { type Columns, columnsOf, compileTemplate, OBSERVED_DATE } from './template.ts';
@@ -17,6 +19,13 @@ export interface RowRefusal {
 
 /** The value of one part of a row, or its faults. */
 export type RowPart<Value> = { readonly value: Value } | { readonly refusals: readonly RowRefusal[] };
+
+/** The fault of a text that becomes a field of a record. Says how the mapping can mend it, if it can. */
+export function textFault(path: readonly PropertyKey[], value: unknown, rule: string): string {
+  const isMended = typeof value === 'string' && withoutInvisible(value) !== value;
+  const mend = isMended ? '; or let the mapping do so for all cells, by "invisible": "strip"' : '';
+  return `${refusalText(path, value, rule)}${mend}`;
+}
 
 /** The part of a row that has one fault. */
 export function refusedPart(

@@ -56,9 +56,9 @@ export class FaultLog {
     this.#report = report;
   }
 
-  add({ line, column, code, detail }: FileFault, batch: string | null): void {
+  add({ line, column, code, detail, ...fault }: FileFault, batch: string | null): void {
     this.#report.write({ file: this.#name, line, column, code, detail, batch });
-    this.#groups.add({ line, column, code, detail });
+    this.#groups.add({ line, column, code, detail, ...fault });
   }
 
   groups(): readonly FaultGroup[] {
@@ -72,12 +72,26 @@ export function* faultLines(file: string, groups: readonly FaultGroup[]): Genera
     yield firstFault(file, first);
     if (count === 1) continue;
     const more = count - 1 > lines.length ? ' …' : '';
-    const such = others.length === 0 ? '' : ', such as:';
-    yield `  and ${count - 1} more of this kind, on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}${such}`;
-    for (const detail of others) yield `    ${detail}`;
+    // Details of one rule differ in the value: the rule is said once.
+    const [rule, values] = [ruleOf(first.detail), others.filter((detail) => ruleOf(detail) === ruleOf(first.detail))];
+    const shown = values.map((detail) => VALUE.exec(detail)?.[0] ?? '').join(', ');
+    const details = others.filter((detail) => ruleOf(detail) !== rule);
+    const such = shown === '' ? '' : `, with ${shown}${count - 1 > values.length ? ' …' : ''}`;
+    const end = details.length === 0 ? '' : ', such as:';
+    yield `  and ${count - 1} more of this kind, on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}${such}${end}`;
+    for (const detail of details) yield `    ${detail}`;
   }
 }
 
-export function firstFault(file: string, { line, column, code, detail }: FileFault): string {
-  return `${file}:${line}${column === null ? '' : ` ${column}`}: ${code}: ${detail}`;
+/** The value that a detail names. */
+const VALUE = /"(?:[^"\\]|\\.)*"/;
+
+function ruleOf(detail: string): string {
+  return detail.replace(VALUE, '""');
+}
+
+/** Names the column, or else the field of the record that the row would give. */
+export function firstFault(file: string, { line, column, pointer = '', code, detail }: FileFault): string {
+  const field = column ?? pointer.slice(1).replaceAll('/', '.');
+  return `${file}:${line}${field === '' ? '' : ` ${field}`}: ${code}: ${detail}`;
 }

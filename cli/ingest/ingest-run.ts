@@ -83,7 +83,7 @@ export function addReportFaults(
   for (const { line, index, pointer, code, detail } of errors) {
     const place = lineOf(line ?? index + 1);
     if (place === null) repeated.add(index);
-    else faults.add({ line: place, column: columnAt(pointer, source), code, detail }, id);
+    else faults.add({ line: place, column: columnAt(pointer, source), code, detail, pointer }, id);
   }
   return repeated.size;
 }

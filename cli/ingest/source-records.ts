@@ -50,8 +50,8 @@ async function* mapped(
 ): AsyncGenerator<SourceRecord | SourceFault> {
   for await (const row of mapCsv(mapping, bytes)) {
     if (row.kind === 'refusal') {
-      const { line, column, code, detail } = row;
-      yield { kind: 'fault', line, column, code, detail };
+      const { line, column, code, detail, pointer } = row;
+      yield { kind: 'fault', line, column, code, detail, pointer };
       continue;
     }
     const { line, record } = row;

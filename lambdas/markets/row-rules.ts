@@ -19,7 +19,8 @@ import {
 } from '../../contract/ingest-records.ts';
 import { isReleasedLongBefore } from '../../contract/instants.ts';
 import { absoluteUrlSchema, sourceUrlSchema } from '../../contract/metric.ts';
-import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+import { refusalText } from '../../contract/row-refusal-text.ts';
+import { flattenIssues, pointerOf, valueAt } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 import { amountOfRecord } from './amount-rules.ts';
 
@@ -159,7 +160,8 @@ function sourceUrlErrors(sourceUrl: string, schema: z.ZodType<string> = sourceUr
   const { error: refused } = schema.safeParse(sourceUrl);
   // One fault is enough, because its text states the whole rule.
   const [issue] = refused?.issues ?? [];
-  return issue === undefined ? [] : [error('/sourceUrl', codeOfUrl(sourceUrl), issue.message)];
+  if (issue === undefined) return [];
+  return [error('/sourceUrl', codeOfUrl(sourceUrl), refusalText(['sourceUrl'], sourceUrl, issue.message))];
 }
 
 /** Of a URL that is refused. */
@@ -185,7 +187,11 @@ function schemaOf(input: unknown) {
   if (type === 'market') return marketRecordSchema;
   if (type === 'retraction') return retractionRecordSchema;
   if (type !== 'observation') {
-    return error('/type', 'record.invalid', 'must be "market", "observation" or "retraction"');
+    return error(
+      '/type',
+      'record.invalid',
+      refusalText(['type'], type, 'must be "market", "observation" or "retraction"'),
+    );
   }
   if ('amountMinor' in input) return moneyObservationRecordSchema;
   if ('currency' in input) return 'value' in input ? decimalObservationRecordSchema : moneyObservationRecordSchema;
@@ -200,7 +206,7 @@ function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
   const pointer = pointerOf(issue.path);
   const [field, ...deeper] = issue.path;
   if (field === 'sources' && deeper.at(-1) === 'url' && typeof value === 'string') {
-    return error(pointer, codeOfUrl(value), issue.message);
+    return error(pointer, codeOfUrl(value), refusalText(issue.path, value, issue.message));
   }
   if (deeper.length === 0 && issue.code !== 'unrecognized_keys') {
     if (field === 'amountMinor' && typeof value === 'number') {
@@ -213,19 +219,12 @@ function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
       if (fault !== null) return { pointer, ...fault };
     }
     const isMissing = value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
-    if (field === 'sourceUrl' && isMissing) return error(pointer, 'source.url-missing', 'is missing');
-    if (PROVENANCE_FIELDS.has(field) && isMissing) return error(pointer, 'provenance.incomplete', 'is missing');
+    if (field === 'sourceUrl' && isMissing)
+      return error(pointer, 'source.url-missing', refusalText([field], value, 'is missing'));
+    if (PROVENANCE_FIELDS.has(field) && isMissing)
+      return error(pointer, 'provenance.incomplete', refusalText([field as string], value, 'is missing'));
   }
-  return error(pointer, 'record.invalid', issue.message);
-}
-
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
-  let found = input;
-  for (const part of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined;
-    found = (found as Record<PropertyKey, unknown>)[part];
-  }
-  return found;
+  return error(pointer, 'record.invalid', refusalText(issue.path, value, issue.message));
 }
 
 function error(pointer: string, code: RowErrorCode, detail: string): RowError {

@@ -1,0 +1,127 @@
+/** A refusal names the field, the value as it can be seen, and the rule: of a mapping, and of the service. */
+import { describe, expect, test } from 'vitest';
+import { faultLines } from '../../cli/ingest/fault-log.ts';
+import { parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { FaultGroups } from '../../mapping/check/fault-groups.ts';
+import { type MappedRecord, type MappedRefusal, mapCsv } from '../../mapping/map-csv.ts';
+import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { exampleMapping, withChange } from './example-mapping.ts';
+
+/** A mapping in which each of a market's texts is a cell. */
+const plain = [
+  ['/match', ['slug', 'name', 'kind', 'of']],
+  ['/tables', []],
+  ['/withhold', []],
+  [
+    '/market',
+    { slug: 'x-{slug}', name: '{name}', kind: '{kind}', nativeCurrency: 'USD', unit: { quantity: '1', of: '{of}' } },
+  ],
+  ['/observation/currency', 'USD'],
+  ['/observation/value', { column: 'price', rounding: 'refuse' }],
+  ['/observation/date', { column: 'day', format: 'YYYY-MM-DD', precision: 'day' }],
+  ['/observation/sourceLabel', '{label}'],
+  ['/observation/sourceUrl', 'https://example.org/'],
+  ['/observation/confidence', 'high'],
+].reduce((document, [path, value]) => withChange(document, path as string, value), exampleMapping);
+
+const HEADER = ['slug', 'name', 'kind', 'of', 'price', 'day', 'label'];
+const GOOD = { slug: 'tea', name: 'Tea', kind: 'food', of: 'kg', price: '1.5', day: '2026-01-02', label: 'Shop' };
+
+async function results(change: object, more: object = {}, header = HEADER) {
+  const parsed = parseMapping({ ...(plain as object), ...more });
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  const cells = { ...GOOD, ...change } as Readonly<Record<string, string>>;
+  const csv = [header, HEADER.map((name) => `"${cells[name]}"`)].map((row) => row.join(',')).join('\n');
+  const found: (MappedRecord | MappedRefusal)[] = [];
+  for await (const result of mapCsv(parsed.mapping, csv)) found.push(result);
+  return found;
+}
+
+const ZERO_WIDTH = 'Te\u200ba';
+
+describe('a mapping refuses', () => {
+  test.each<[string, object, string, string]>([
+    ['an empty slug', { slug: '-' }, '/slug', '"x-"'],
+    ['an empty name', { name: '' }, '/name', '""'],
+    ['two words as a kind', { kind: 'hot food' }, '/kind', '"hot food"'],
+    ['an empty unit', { of: '' }, '/unit/of', '""'],
+    ['a zero-width space', { name: ZERO_WIDTH }, '/name', '"Te\\u200ba"'],
+    ['a mark of direction', { label: 'a\u202eb' }, '/sourceLabel', '"a\\u202eb"'],
+    ['a long label', { label: 'x'.repeat(201) }, '/sourceLabel', `"${'x'.repeat(60)}…"`],
+  ])('%s', async (_, change, pointer, value) => {
+    const [refusal] = await results(change);
+    expect(refusal).toMatchObject({ kind: 'refusal', line: 2, pointer });
+    const { detail } = refusal as { detail: string };
+    // Nothing that the schema library says by itself.
+    expect(detail).not.toMatch(/expected|Invalid|Too (small|big)/);
+    expect(detail.startsWith(`${pointer.slice(1).replace('/', '.')} ${value}: `)).toBe(true);
+  });
+
+  test('an invisible character by its code and place, and takes the text without it if the mapping says so', async () => {
+    const [refusal] = await results({ name: ZERO_WIDTH });
+    expect(refusal).toMatchObject({ detail: expect.stringMatching(/U\+200B.* 3\b.*"invisible": "strip"/) });
+    const [market] = await results({ name: `${ZERO_WIDTH}\ufeff`, price: '\u200b1.5' }, { invisible: 'strip' });
+    expect(market).toMatchObject({ kind: 'record', record: { name: 'Tea' } });
+  });
+
+  test('and strips the names of columns, too', async () => {
+    const header = HEADER.map((name) => (name === 'price' ? 'pri\u00adce' : name));
+    expect(await results({}, {}, header)).toMatchObject([{ kind: 'refusal' }]);
+    expect(await results({}, { invisible: 'strip' }, header)).toMatchObject([{ kind: 'record' }, { kind: 'record' }]);
+    const twice = await results({}, { invisible: 'strip' }, [...header.slice(0, 6), 'price']);
+    expect(twice.every(({ kind }) => kind === 'refusal')).toBe(true);
+  });
+});
+
+describe('the service refuses', () => {
+  const market = {
+    ...{ type: 'market', slug: 'tea', name: 'Tea', kind: 'food', nativeCurrency: 'USD' },
+    unit: { quantity: 1, of: 'kg' },
+  };
+  test.each<[string, object, string, string]>([
+    ['a slug in capitals', { slug: 'Tea' }, '/slug', 'slug "Tea": '],
+    ['an empty name', { name: '' }, '/name', 'name "": '],
+    ['an invisible character', { name: ZERO_WIDTH }, '/name', 'name "Te\\u200ba": '],
+    ['a quantity of zero', { unit: { quantity: 0, of: 'kg' } }, '/unit/quantity', 'unit.quantity 0: '],
+    ['an unknown field', { colour: 'red' }, '/colour', 'colour "red": '],
+    // An address is not repeated: reports are stored.
+    ['an e-mail address', { name: 'jo@example.org' }, '/name', 'name: '],
+  ])('%s', (_, change, pointer, beginning) => {
+    const parsed = parseRecord({ ...market, ...change });
+    const [fault] = 'errors' in parsed ? parsed.errors : [];
+    expect(fault).toMatchObject({ code: 'record.invalid', pointer });
+    expect(fault?.detail.startsWith(beginning)).toBe(true);
+    expect(fault?.detail.length).toBeGreaterThan(beginning.length + 10);
+  });
+
+  test('a URL with a password, without repeating it', () => {
+    const source = {
+      label: 'A',
+      url: 'https://jo:hunter2@example.org/',
+      publisher: null,
+      licence: null,
+      attribution: null,
+    };
+    const parsed = parseRecord({ ...market, sources: [source] });
+    expect('errors' in parsed && parsed.errors[0]?.pointer).toBe('/sources/0/url');
+    expect(JSON.stringify(parsed)).not.toContain('hunter2');
+  });
+});
+
+test('at the command line, a rule is said once, with the count, the first lines and some values', () => {
+  const groups = new FaultGroups();
+  for (let line = 2; line < 20_002; line++) {
+    groups.add({
+      line,
+      column: null,
+      code: 'record.invalid',
+      pointer: '/unit/of',
+      detail: `unit.of "${line}€": is no unit`,
+    });
+  }
+  const lines = [...faultLines('prices.csv', groups.groups())];
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toMatch(/^prices\.csv:2 unit\.of: record\.invalid: /);
+  expect(lines[1]).toMatch(/19999 .*3, 4, 5, 6, 7 .*"3€", "4€"/);
+  expect(lines.join('').match(/is no unit/g)).toHaveLength(1);
+});
