@@ -51,7 +51,40 @@ const snapshotOf = async (world: World) =>
 const findingsOf = async (world: World, settled = false) =>
   (await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled })).findings;
 
+/** The newest generation that every file shows at least, by the rows of the files alone. */
+async function shownByAll(world: FilesWorld, rowsIn: ReadonlyMap<number, readonly number[]>): Promise<number> {
+  const found = await rows(world);
+  const shows = (generation: number) =>
+    (rowsIn.get(generation) ?? []).every((count, index) => (found[index] as number) >= count);
+  return Math.max(...[...rowsIn.keys()].filter(shows));
+}
+
 describe('while files wait', () => {
+  test('the snapshot never says that a file is newer than it is, while markets change on', async () => {
+    const world = await worldWithNewRows();
+    // How many rows each history has, by generation.
+    const rowsIn = new Map<number, readonly number[]>([
+      [1, [6, 6, 6]],
+      [2, [7, 7, 7]],
+    ]);
+    await world.publish();
+    for (let generation = 3; generation < 12; generation++) {
+      const counts = [...(rowsIn.get(generation - 1) as readonly number[])];
+      if (generation < 6) {
+        world.clock.nowMs += 1_000;
+        await world.ingest([price('a', generation + 10, 8)]);
+        counts[0] = (counts[0] as number) + 1;
+      }
+      rowsIn.set(generation, counts);
+      const { isMoreDue } = await world.publish();
+      const said = (await snapshotOf(world)).filesGeneration ?? generation;
+      expect([generation, said <= (await shownByAll(world, rowsIn))]).toEqual([generation, true]);
+      expect(await findingsOf(world)).toEqual([]);
+      if (!isMoreDue) return expect(await rows(world)).toEqual([10, 7, 7]);
+    }
+    throw new Error('files wait for ever');
+  });
+
   test('bodies are published at once, one file follows another, and the snapshot tells when all are there', async () => {
     const world = await worldWithNewRows();
     expect(await world.publish()).toMatchObject({ generation: 2, marks: 3, isMoreDue: true });

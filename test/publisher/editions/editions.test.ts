@@ -105,6 +105,24 @@ async function sweepLater(world: World): Promise<readonly string[]> {
   return removed;
 }
 
+test('an edition waits for a list that shows all of its generation', async () => {
+  const world = await publishedWorld();
+  const paced = { ...slowly(world.dependencies), listEverySeconds: () => 60 };
+  const publishPaced = async () => {
+    while ((await publish(paced)).isMoreDue);
+  };
+  await world.ingest([price('b', 40, 7), market('i')]);
+  await publishPaced();
+  await ask(world, 'q3');
+  await publishPaced();
+  expect(await stateOf(world, 'q3')).toMatchObject({ state: 'waiting' });
+  world.clock.nowMs += 60_000;
+  await publishPaced();
+  expect(await stateOf(world, 'q3')).toMatchObject({ state: 'published', generation: 3 });
+  expect([...(await walk(world, editionUrl('q3'))).keys()]).toContain('/markets/i');
+  await expectVerified(world, 'q3');
+});
+
 test('an edition is the generation at which it was asked for, and says which', async () => {
   const world = await publishedWorld();
   const before = await walk(world, '/api/v1');

@@ -33,3 +33,11 @@ test('a version that the ledger has lost supersedes nothing after the reset', as
     ['obs_2', 6, null],
   ]);
 });
+
+test('an observation that the log states again is one row, of its first entry', async () => {
+  const stated = [DEFINITION, version('obs_1'), version('obs_2', 'obs_1')];
+  expect(await rowsOf(...stated, version('obs_1'), version('obs_2', 'obs_1'))).toEqual([
+    ['obs_1', 1, 'obs_2'],
+    ['obs_2', 2, null],
+  ]);
+});

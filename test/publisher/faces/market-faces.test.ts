@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { removedMarketSchema } from '../../../contract/removed-market.ts';
 import { makeFaces } from '../../../publisher/faces/make-faces.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectHead } from '../../../storage/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
-import { market, price } from '../world.ts';
+import { market, price, SMALL_PAGES } from '../world.ts';
 import { DAY_MS, facesWorld } from './faces-world.ts';
 
 const FILES = (slug: string) => [`/prices/${slug}.beancount`, `/prices/${slug}.journal`, `/quotes/${slug}.json`];
@@ -196,6 +197,31 @@ test('the files of a removed market say so with the generation that removes it, 
   expect(await world.text('/prices.journal')).toBe('include prices/b1.journal\n');
   expect(await world.text('/quotes/a1.json')).toBe('410');
   expect(await world.check()).toEqual([]);
+});
+
+test('a market that is removed while its faces are being made stays removed in all of them', async () => {
+  const world = facesWorld();
+  await world.ingest([market('a'), market('b'), price('a', 0, 100), price('b', 0, 200)]);
+  await world.nextDay();
+  await world.ingest([price('a', 1, 101)]);
+  await world.publish();
+  world.clock.nowMs += DAY_MS;
+  let isRemoved = false;
+  // Its history is read, and its files are not put yet.
+  const breathe = async () => {
+    if (isRemoved) return;
+    isRemoved = true;
+    await removeMarket(world, 'a');
+    await world.publish();
+  };
+  await makeFaces({ storage: world.dependencies, breathe });
+  expect(isRemoved).toBe(true);
+  for (const path of FILES('a')) expect([path, await world.text(path)]).toEqual([path, '410']);
+  // The include files are of the list with which the run began; the next day's are not.
+  await world.nextDay();
+  expect(await world.text('/prices.beancount')).toBe('include "prices/b.beancount"\n');
+  const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true, removed: ['a'] });
+  expect(report.findings).toEqual([]);
 });
 
 test('verify finds a price file with another price', async () => {

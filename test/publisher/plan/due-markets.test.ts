@@ -114,6 +114,22 @@ describe('while more markets are marked all the time than one generation takes',
     );
   });
 
+  test('the market at which a generation stopped is taken by the next one if it is marked again', async () => {
+    const world = await worldWith(3);
+    const [first = '', stopped = ''] = slugsOf(3);
+    for (const alsoMarked of [[], [first]]) {
+      await world.ingest(slugsOf(3).map((slug) => price(slug, 10 + alsoMarked.length, 1)));
+      await publish(capped(world, 2));
+      expect((await world.ledger.get(HEAD_KEY))?.value.marksTakenTo).toBe(stopped);
+      await world.ingest([stopped, ...alsoMarked].map((slug) => price(slug, 20 + alsoMarked.length, 2)));
+      // No other write wakes the publisher: nothing may be left that it does not call due.
+      while ((await publish(capped(world, 2))).isMoreDue);
+      expect(await markedNow(world)).toEqual([]);
+    }
+    const market = publicObjects(world.objects).get(`public/api/v1/markets/${stopped}.json`) as string;
+    expect(JSON.parse(market).history).toMatchObject({ count: 5, lastObservedAt: '2026-01-22T00:00:00Z' });
+  });
+
   test('after a generation that takes all the rest, the next one begins at the first slug', async () => {
     const world = await worldWith(4);
     const [first = ''] = slugsOf(4);

@@ -87,6 +87,18 @@ describe('while the list is not due', () => {
     expect((await publish(paced(world))).listDueAtMs).toBe(dueAtMs + EVERY_MS);
   });
 
+  test('after the clock was set back by a day, a list is published at once, and then in its cadence', async () => {
+    const world = await publishedWorld();
+    world.clock.nowMs -= 24 * 60 * 60 * 1000;
+    await world.ingest([price('m-05', 0, 1)]);
+    expect(await publish(paced(world))).toMatchObject({ kind: 'published', generation: 2, listDueAtMs: null });
+    expect(snapshot(world)).toMatchObject({ generation: 2, listGeneration: 2 });
+    expect(listed(world)[5]).toMatchObject({ slug: 'm-05', revision: 1 });
+    await expectVerified(world);
+    await world.ingest([price('m-06', 0, 1)]);
+    expect((await publish(paced(world))).listDueAtMs).toBe(world.clock.nowMs + EVERY_MS);
+  });
+
   test('a generation that changes no market counts as shown by the list', async () => {
     const world = await publishedWorld();
     const openapi = { body: '{"other":true}', digest: 'a'.repeat(64) };
