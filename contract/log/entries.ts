@@ -22,10 +22,10 @@ import { parseVkey } from './notes.ts';
 
 /** The format of nearly every entry. */
 export const LOG_FORMAT = 1;
-/** The format of the definition of a market with its own rule for outliers. */
-export const RULED_MARKET_FORMAT = 2;
-/** The newest format that this version writes and reads. */
-export const NEWEST_LOG_FORMAT = 2;
+/** The format of `service`, and of the definition of a market with its own rule for outliers. */
+export const SECOND_FORMAT = 2;
+/** Of a later one, readers know nothing. */
+export const NEWEST_LOG_FORMAT = SECOND_FORMAT;
 
 /**
  * Any text. A log is for good, and the rules for texts that are taken in change: so an entry may hold a text that would
@@ -39,7 +39,7 @@ const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 const metricName = z.string().regex(/^[a-z][a-zA-Z0-9]{0,39}$/);
 const observationIdSchema = z.string().regex(/^obs_[0-9a-f]{24}$/);
 
-/** Members of every entry but `key`. */
+/** Members of every entry but `key` and `service`. */
 const ofMarket = { format: z.literal(LOG_FORMAT), market: slugSchema } as const;
 
 const definitionFields = {
@@ -59,7 +59,7 @@ const marketEntrySchema = z.discriminatedUnion('format', [
   z.strictObject({ ...definitionFields, format: z.literal(LOG_FORMAT) }),
   z.strictObject({
     ...definitionFields,
-    format: z.literal(RULED_MARKET_FORMAT),
+    format: z.literal(SECOND_FORMAT),
     outliers: z.union([z.literal('off'), z.strictObject({ factor: z.number(), neighbours: many })]),
     outliersReason: text.nullable(),
   }),
@@ -172,6 +172,14 @@ const keyEntrySchema = z.strictObject({
   vkey: text.refine(isVkey, { error: 'must be a verifier key' }),
 });
 
+/** The names of projections may grow. */
+const serviceEntrySchema = z.strictObject({
+  format: z.literal(SECOND_FORMAT),
+  type: z.literal('service'),
+  projections: z.array(z.string().regex(/^[a-z][a-z-]{0,39}$/)).max(100),
+  listSeconds: z.int().min(0),
+});
+
 /** One entry, by its `type`. */
 export const logEntrySchema = z.discriminatedUnion('type', [
   marketEntrySchema,
@@ -182,6 +190,7 @@ export const logEntrySchema = z.discriminatedUnion('type', [
   resetEntrySchema,
   takedownEntrySchema,
   keyEntrySchema,
+  serviceEntrySchema,
 ]);
 
 export type LogEntry = z.infer<typeof logEntrySchema>;
@@ -190,6 +199,7 @@ export type SourceEntry = z.infer<typeof sourceEntrySchema>;
 export type StandingEntry = z.infer<typeof standingEntrySchema>;
 export type ObservationEntry = z.infer<typeof observationEntrySchema>;
 export type RemovalEntry = z.infer<typeof removalEntrySchema>;
+export type ServiceEntry = z.infer<typeof serviceEntrySchema>;
 export type TakedownEntry = z.infer<typeof takedownEntrySchema>;
 
 function isVkey(vkey: string): boolean {

@@ -9,7 +9,7 @@ import {
   LOG_FORMAT,
   type LogEntry,
   observationEntry,
-  RULED_MARKET_FORMAT,
+  SECOND_FORMAT,
 } from '../../contract/log/entries.ts';
 import type { Source } from '../../contract/market.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
@@ -113,7 +113,7 @@ export class MarketEntries {
 function definitionOf(record: MarketRecordValue): object {
   const { name, kind, status, nativeCurrency, unit, sources, outliers, outliersReason = null } = record;
   const definition = { name, kind, status, nativeCurrency, unit, sourceCount: sources.length };
-  return outliers === undefined ? definition : { ...definition, format: RULED_MARKET_FORMAT, outliers, outliersReason };
+  return outliers === undefined ? definition : { ...definition, format: SECOND_FORMAT, outliers, outliersReason };
 }
 
 function sourceEntry({ sources, standing }: MarketRecordValue, position: number): object {

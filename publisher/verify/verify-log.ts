@@ -6,6 +6,7 @@ import pMap from 'p-map';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
+import type { ServiceEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
@@ -18,11 +19,11 @@ import { checkBody, checkEntityTag, Findings } from './check-body.ts';
 import { checkExportRows } from './check-export-rows.ts';
 import { EXPORT_ROOT } from './check-exports.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
+import { LaterFiles } from './check-later.ts';
 import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
 import { LogWalk, type SeenTree } from './log-walk.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding } from './report.ts';
-import { ALL_MARKETS } from './share.ts';
 import { ListWalk } from './walk-pages.ts';
 
 export interface VerifyLogOptions {
@@ -35,6 +36,8 @@ export interface VerifyLogOptions {
   readonly partEntries?: number;
   /** Whether the reader shows an edition: it is compared with the log at the size that it names. */
   readonly isEdition?: boolean;
+  /** The time, in milliseconds since the epoch. Absent: nothing is found to be late. */
+  readonly nowMs?: number;
   /**
    * Gets what disagrees, and waits for longer than a cache keeps a body. Then everything that disagreed is looked at again, with the log as it is
    * then. False, or absent: there is no time for that.
@@ -50,6 +53,8 @@ export interface VerifyLogReport {
   readonly vkeys: readonly string[];
   readonly size: number;
   readonly takenDown: number;
+  /** What the service publishes, as the log says it. Null: it does not say so. */
+  readonly service: ServiceEntry | null;
 }
 
 /** As `confirmFindings` looks twice. A market that changes all the time gets one more chance. */
@@ -64,7 +69,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   const vkeys = new Set(options.vkeys);
   // Without its place in the log, there is nothing to compare an edition with.
   if (options.isEdition === true && edition === null)
-    return { findings: findings.all, checkpoint: null, vkeys: [...vkeys], size: 0, takenDown: 0 };
+    return { findings: findings.all, checkpoint: null, vkeys: [...vkeys], size: 0, takenDown: 0, service: null };
   const walk = new LogWalk(files, findings, edition?.size);
   let checkpoint: string | null = null;
   let rest: readonly Finding[] = [];
@@ -95,6 +100,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     vkeys: [...vkeys],
     size: walk.size,
     takenDown: walk.fold.takenDown,
+    service: walk.fold.service,
   };
 }
 
@@ -121,6 +127,7 @@ class Look {
   readonly #pageSizes: PageSizes;
   readonly #partEntries: number;
   readonly #pause: VerifyLogOptions['pause'];
+  readonly #nowMs: number | null;
   #note = '';
   #checkpoint: LogCheckpoint | null = null;
 
@@ -130,7 +137,7 @@ class Look {
     walk: LogWalk,
     keys: readonly VerifierKey[],
     edition: SeenTree | null,
-    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause }: VerifyLogOptions,
+    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause, nowMs }: VerifyLogOptions,
   ) {
     this.#reader = reader;
     this.#files = files;
@@ -140,6 +147,7 @@ class Look {
     this.#pageSizes = pageSizes;
     this.#partEntries = partEntries;
     this.#pause = pause;
+    this.#nowMs = nowMs ?? null;
   }
 
   /**
@@ -181,8 +189,12 @@ class Look {
     // Next to the checkpoint: the longer after it they are read, the more often they are of a later generation.
     const snapshot = await checkBody(this.#reader, findings, SNAPSHOT_URL, snapshotSchema);
     const list = new ListWalk(this.#reader, findings, this.#pageSizes.markets);
-    const listed = new Set<string>();
-    for await (const { slug } of list.itemsOf(ALL_MARKETS)) listed.add(slug);
+    const isEdition = this.#edition !== null;
+    const later = await LaterFiles.read(this.#reader, findings, this.#walk, list, {
+      nowMs: isEdition ? null : this.#nowMs,
+      isListAlone: isEdition,
+    });
+    const { listed } = later;
     const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
     const shown = new Set<string>();
     await pMap(
@@ -195,25 +207,29 @@ class Look {
           counts.observations += folded.observations.length;
           counts.unknownValues += folded.record(null).unknownValues;
         }
-        if (folded === null || wanted?.has(slug) === false) return;
+        if (folded === null) return;
+        await later.market(slug, folded);
+        if (wanted?.has(slug) === false) return;
         // An edition has no answer for a market that was removed before.
         if (folded.kind === 'removed' && this.#edition !== null) return;
         await checkFolded(this.#reader, findings, slug, folded, this.#pageSizes.observations);
       },
       { concurrency: MARKETS_AT_ONCE },
     );
+    await later.end();
     this.#checkTakedowns(findings);
     await this.#checkEdition(findings);
     await this.#checkKeys(findings);
     await this.#checkDocuments(findings);
-    for (const slug of listed) {
+    for (const slug of listed.keys()) {
       if (!shown.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the list, and not in the log');
     }
     if (snapshot !== null) this.#checkSnapshot(findings, snapshot.value, { list, listed, shown, counts });
     // Exports are of today: they say nothing of an edition.
     if (this.#edition !== null) return findings.all;
     const isExportDue = wanted === undefined || again?.some(({ url }) => url.startsWith(EXPORT_ROOT));
-    if (isExportDue) await checkExportRows(this.#reader, findings, this.#walk, this.#partEntries);
+    const limits = { partEntries: this.#partEntries, nowMs: this.#nowMs };
+    if (isExportDue) await checkExportRows(this.#reader, findings, this.#walk, limits);
     return findings.all;
   }
 
@@ -275,8 +291,6 @@ class Look {
     if (list.head !== null && list.head.digest !== value.listDigest) {
       findings.add(MARKETS_URL, 'digest', 'is not the list that the snapshot names');
     }
-    // The list has a cadence, and the counts go with it.
-    if (value.listGeneration !== value.generation) return;
     if (differ(value.counts, { ...counts })) {
       findings.add(
         SNAPSHOT_URL,
@@ -284,6 +298,8 @@ class Look {
         `counts ${canonicalJson(value.counts)}, by the log ${canonicalJson({ ...counts })}`,
       );
     }
+    // The list has a cadence.
+    if (value.listGeneration !== value.generation) return;
     for (const slug of shown) {
       if (!listed.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
     }
@@ -293,7 +309,7 @@ class Look {
 /** The list as it was read, and the markets by the log. */
 interface Compared {
   readonly list: ListWalk;
-  readonly listed: ReadonlySet<string>;
+  readonly listed: LaterFiles['listed'];
   readonly shown: ReadonlySet<string>;
   readonly counts: FoldedCounts;
 }

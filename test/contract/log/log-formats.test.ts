@@ -29,6 +29,7 @@ import {
   ORIGIN,
   SAMPLE_ENTRIES,
   SAMPLE_RULED_MARKET,
+  SAMPLE_SERVICE,
   SAMPLE_TAKEDOWN,
   SIGNER,
   tileReaderOf,
@@ -58,6 +59,7 @@ beforeAll(async () => {
   files.set('entry-8.tlog-proof', Buffer.from(proof));
   files.set('takedown.json', Buffer.from(entryText(SAMPLE_TAKEDOWN)));
   files.set('ruled-market.json', Buffer.from(entryText(SAMPLE_RULED_MARKET)));
+  files.set('service.json', Buffer.from(entryText(SAMPLE_SERVICE)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));
 });
 
@@ -75,12 +77,12 @@ test('every file of a small log is as it was', () => {
 
 describe('entries', () => {
   test('of every type and kind are in the sample', () => {
-    const types = new Set([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN].map(({ type }) => type));
+    const types = new Set([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_SERVICE].map(({ type }) => type));
     expect(types.size).toBe(logEntrySchema.def.options.length);
   });
 
   test.each(
-    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET].map(
+    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET, SAMPLE_SERVICE].map(
       (entry, index) => [entry.type, index, entry] as const,
     ),
   )('a %s (%i) can be read back', (_, __, entry) => {
@@ -131,6 +133,7 @@ describe('entries', () => {
     ['a member twice', () => market().replace('"format":1', '"format":1,"format":1')],
     ['a later format', () => market().replace('"format":1', '"format":3')],
     ['a format without its members', () => market().replace('"format":1', '"format":2')],
+    ['a type of a later format', () => entryText(SAMPLE_SERVICE).replace('"format":2', '"format":1')],
     ['no format', () => market().replace('"format":1,', '')],
     ['an unknown type', () => market().replace('"type":"market"', '"type":"other"')],
     ['a further member', () => market().replace('"kind"', '"actor":"a","kind"')],
