@@ -48,23 +48,16 @@ export async function checkFolded(
     }
     return;
   }
-  await compare(reader, findings, marketUrl(slug), 200, (text) => foldedBody(slug, folded, text));
+  const expectedMarket = (text: string) => {
+    const representative = representativeOf(text);
+    const { representedBy } = folded;
+    if ((representedBy === null) !== (representative === null)) return null;
+    if (representative !== null && !isNamed(representedBy?.digest ?? null, representative)) return null;
+    return marketBody(slug, folded.revision, folded.record(representative));
+  };
+  await compare(reader, findings, marketUrl(slug), 200, expectedMarket);
   const cursors = await checkPages(reader, findings, slug, folded, pageSize);
   await checkHistoryFiles(reader, findings, slug, folded, cursors, pageSize);
-}
-
-/**
- * The body of the market, which is also its item in the list. The log has only a digest of a representative's name.
- *
- * @param found gives that name
- * @returns null if the name in it is not that of the digest
- */
-export function foldedBody(slug: string, folded: FoldedMarket, found: string): string | null {
-  const representative = representativeOf(found);
-  const { representedBy } = folded;
-  if ((representedBy === null) !== (representative === null)) return null;
-  if (representative !== null && !isNamed(representedBy?.digest ?? null, representative)) return null;
-  return marketBody(slug, folded.revision, folded.record(representative));
 }
 
 /**

@@ -14,8 +14,9 @@ import {
 } from '../exports/observation-rows.ts';
 import { csvTexts, ndjsonLine } from '../exports/write-texts.ts';
 import type { LogFold } from '../log/fold.ts';
+import { foldObservations } from '../log/fold-observations.ts';
+import { addFact, noFacts, recordOf } from '../log/folded-market.ts';
 import { marketBody } from '../plan/render.ts';
-import { marketAt } from './market-at.ts';
 
 /** The rows of a market in the table of observations, by a log of this size; those of one part are in its order. */
 export function expectedObservations(fold: LogFold, slug: string, size: number): readonly ObservationRow[] {
@@ -52,8 +53,13 @@ export function expectedMarketRows(
   size: number,
   revision = Number.POSITIVE_INFINITY,
 ): readonly ExportRow[] {
-  const folded = marketAt(fold, slug, { revision, size });
-  if (folded === null) return [];
+  const entries = fold.entriesOf(slug, size).filter(({ entry }) => entry.revision <= revision);
+  if (entries.length === 0) return [];
+  const facts = noFacts();
+  for (const { entry } of entries) addFact(facts, entry);
+  if (facts.removal !== null) return [];
+  const observations = entries.flatMap(({ entry }) => (entry.type === 'observation' ? [entry] : []));
+  const folded = recordOf(slug, facts, foldObservations(slug, observations));
   // The name of a representative is in no row.
   return marketRows(JSON.parse(marketBody(slug, folded.revision, folded.record(null))) as Market);
 }
