@@ -87,6 +87,7 @@ async function verifyTheLog(
   const report = await verifyLog(reader, {
     vkeys: vkeys ?? known?.vkeys ?? [],
     seen: known?.checkpoint ?? null,
+    nowMs: Date.now(),
     ...options,
   });
   if (report.findings.some(({ rule }) => rule === 'fork')) {

@@ -38,6 +38,15 @@ export class Pairs {
     }
   }
 
+  /** These markets and those of before, which stay as they are. */
+  with(markets: readonly Market[]): Pairs {
+    const more = new Pairs();
+    for (const [pair, candidate] of this.#prices) more.#prices.set(pair, candidate);
+    for (const [pair, candidate] of this.#rates) more.#rates.set(pair, candidate);
+    for (const market of markets) more.add(market);
+    return more;
+  }
+
   /** The market of each pair, ordered by slug. */
   get prices(): readonly string[] {
     return [...this.#prices.values()].map(({ value }) => value).sort();

@@ -131,16 +131,21 @@ export class LogFold {
 
   /** The entries of a market that stood in a log of this size: those since its last reset. */
   entriesOf(slug: string, size = Number.POSITIVE_INFINITY): readonly PlacedEntry[] {
-    const standing: PlacedEntry[] = [];
+    return this.spansOf(slug, size).at(-1) as readonly PlacedEntry[];
+  }
+
+  /** All entries of a market in a log of this size, in a list of their own from each reset on. The last list stands. */
+  spansOf(slug: string, size = Number.POSITIVE_INFINITY): readonly (readonly PlacedEntry[])[] {
+    const spans: PlacedEntry[][] = [[]];
     for (const line of this.#texts.textsOf(slug)) {
       const space = line.indexOf(' ');
       const index = Number(line.slice(0, space));
       if (index >= size) break;
       const entry = JSON.parse(line.slice(space + 1)) as Exclude<LogEntry, { readonly type: 'key' | 'takedown' }>;
-      if (entry.type === 'reset') standing.length = 0;
-      else standing.push({ index, entry });
+      if (entry.type === 'reset') spans.push([]);
+      else spans.at(-1)?.push({ index, entry });
     }
-    return standing;
+    return spans;
   }
 
   /** The answer of a removed market follows from its removal, so no body needs what is gone. */

@@ -50,9 +50,7 @@ export async function checkFolded(
   }
   const expectedMarket = (text: string) => {
     const representative = representativeOf(text);
-    const { representedBy } = folded;
-    if ((representedBy === null) !== (representative === null)) return null;
-    if (representative !== null && !isNamed(representedBy?.digest ?? null, representative)) return null;
+    if (!isNamed(folded.representedBy, representative)) return null;
     return marketBody(slug, folded.revision, folded.record(representative));
   };
   await compare(reader, findings, marketUrl(slug), 200, expectedMarket);
@@ -111,9 +109,14 @@ async function compare(
   return null;
 }
 
-/** A name that was public before the log began has no digest. */
-function isNamed(digest: string | null, { name, salt }: PublicRepresentative): boolean {
-  return digest === null ? salt === null : salt !== null && sha256Hex(`${salt}\n${name}`) === digest;
+/**
+ * Whether a body names the representative of whom the log has the digest, or names nobody as the log does. A name that was
+ * public before the log began has no digest.
+ */
+export function isNamed(logged: FoldedMarket['representedBy'], representative: PublicRepresentative | null): boolean {
+  if (logged === null || representative === null) return logged === null && representative === null;
+  const { name, salt } = representative;
+  return logged.digest === null ? salt === null : salt !== null && sha256Hex(`${salt}\n${name}`) === logged.digest;
 }
 
 function representativeOf(text: string): PublicRepresentative | null {

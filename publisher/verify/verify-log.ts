@@ -18,11 +18,11 @@ import { checkBody, checkEntityTag, Findings } from './check-body.ts';
 import { checkExportRows } from './check-export-rows.ts';
 import { EXPORT_ROOT } from './check-exports.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
+import { LaterFiles } from './check-later.ts';
 import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
 import { LogWalk, type SeenTree } from './log-walk.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding } from './report.ts';
-import { ALL_MARKETS } from './share.ts';
 import { ListWalk } from './walk-pages.ts';
 
 export interface VerifyLogOptions {
@@ -35,6 +35,8 @@ export interface VerifyLogOptions {
   readonly partEntries?: number;
   /** Whether the reader shows an edition: it is compared with the log at the size that it names. */
   readonly isEdition?: boolean;
+  /** The time, in milliseconds since the epoch. Absent: nothing is found to be late. */
+  readonly nowMs?: number;
   /**
    * Gets what disagrees, and waits for longer than a cache keeps a body. Then everything that disagreed is looked at again, with the log as it is
    * then. False, or absent: there is no time for that.
@@ -121,6 +123,7 @@ class Look {
   readonly #pageSizes: PageSizes;
   readonly #partEntries: number;
   readonly #pause: VerifyLogOptions['pause'];
+  readonly #nowMs: number | null;
   #note = '';
   #checkpoint: LogCheckpoint | null = null;
 
@@ -130,7 +133,7 @@ class Look {
     walk: LogWalk,
     keys: readonly VerifierKey[],
     edition: SeenTree | null,
-    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause }: VerifyLogOptions,
+    { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause, nowMs }: VerifyLogOptions,
   ) {
     this.#reader = reader;
     this.#files = files;
@@ -140,6 +143,7 @@ class Look {
     this.#pageSizes = pageSizes;
     this.#partEntries = partEntries;
     this.#pause = pause;
+    this.#nowMs = nowMs ?? null;
   }
 
   /**
@@ -181,8 +185,12 @@ class Look {
     // Next to the checkpoint: the longer after it they are read, the more often they are of a later generation.
     const snapshot = await checkBody(this.#reader, findings, SNAPSHOT_URL, snapshotSchema);
     const list = new ListWalk(this.#reader, findings, this.#pageSizes.markets);
-    const listed = new Set<string>();
-    for await (const { slug } of list.itemsOf(ALL_MARKETS)) listed.add(slug);
+    const isEdition = this.#edition !== null;
+    const later = await LaterFiles.read(this.#reader, findings, this.#walk, list, {
+      nowMs: isEdition ? null : this.#nowMs,
+      isListAlone: isEdition,
+    });
+    const { listed } = later;
     const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
     const shown = new Set<string>();
     await pMap(
@@ -195,18 +203,21 @@ class Look {
           counts.observations += folded.observations.length;
           counts.unknownValues += folded.record(null).unknownValues;
         }
-        if (folded === null || wanted?.has(slug) === false) return;
+        if (folded === null) return;
+        await later.market(slug, folded);
+        if (wanted?.has(slug) === false) return;
         // An edition has no answer for a market that was removed before.
         if (folded.kind === 'removed' && this.#edition !== null) return;
         await checkFolded(this.#reader, findings, slug, folded, this.#pageSizes.observations);
       },
       { concurrency: MARKETS_AT_ONCE },
     );
+    await later.end();
     this.#checkTakedowns(findings);
     await this.#checkEdition(findings);
     await this.#checkKeys(findings);
     await this.#checkDocuments(findings);
-    for (const slug of listed) {
+    for (const slug of listed.keys()) {
       if (!shown.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the list, and not in the log');
     }
     if (snapshot !== null) this.#checkSnapshot(findings, snapshot.value, { list, listed, shown, counts });
@@ -275,8 +286,6 @@ class Look {
     if (list.head !== null && list.head.digest !== value.listDigest) {
       findings.add(MARKETS_URL, 'digest', 'is not the list that the snapshot names');
     }
-    // The list has a cadence, and the counts go with it.
-    if (value.listGeneration !== value.generation) return;
     if (differ(value.counts, { ...counts })) {
       findings.add(
         SNAPSHOT_URL,
@@ -284,6 +293,8 @@ class Look {
         `counts ${canonicalJson(value.counts)}, by the log ${canonicalJson({ ...counts })}`,
       );
     }
+    // The list has a cadence.
+    if (value.listGeneration !== value.generation) return;
     for (const slug of shown) {
       if (!listed.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
     }
@@ -293,7 +304,7 @@ class Look {
 /** The list as it was read, and the markets by the log. */
 interface Compared {
   readonly list: ListWalk;
-  readonly listed: ReadonlySet<string>;
+  readonly listed: LaterFiles['listed'];
   readonly shown: ReadonlySet<string>;
   readonly counts: FoldedCounts;
 }

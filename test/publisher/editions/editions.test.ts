@@ -148,7 +148,7 @@ describe('the log', () => {
     await publish(world.dependencies);
     expect(await findingsOf(world, (body) => body)).toEqual(new Set());
     const changed = await findingsOf(world, (body) => body.replaceAll('"amountMinor":9,', '"amountMinor":77,'));
-    expect(changed).toEqual(new Set(['/api/v1/markets/b', '/api/v1/markets/b/history']));
+    expect(changed).toEqual(new Set(['/api/v1/markets', '/api/v1/markets/b', '/api/v1/markets/b/history']));
     const otherRoot = (body: string) => body.replace(/"root":"..../, '"root":"AAAA');
     expect(await findingsOf(world, otherRoot)).toEqual(new Set(['/api/v1/snapshot']));
     const tooLong = (body: string) => body.replace(/"size":[0-9]+/, '"size":999999');

@@ -268,8 +268,11 @@ describe('damage', () => {
     expect(await found(corrected)).toEqual([
       `count ${SNAPSHOT}`,
       'log /api/v1/markets/c',
+      'not-in-log /api/v1/latest',
+      'not-in-log /api/v1/latest.csv',
       `not-in-log ${files.ndjson}`,
       'not-in-log /api/v1/markets/c',
+      'not-in-log /api/v1/recent',
     ]);
     expect((await check(corrected)).checkpoint).not.toBeNull();
   });

@@ -1,0 +1,174 @@
+/**
+ * Compares what is published with the list's cadence with the log: the items of the list, and the files of newest and of
+ * last prices. Each may show a market at an earlier revision, but only as the log had it then, and not for too long.
+ */
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { latestCsv, latestEntry } from '../../contract/latest-entries.ts';
+import type { Market } from '../../contract/market.ts';
+import { moneyTexts } from '../../contract/money-texts.ts';
+import { RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
+import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, marketUrl, RECENT_URL } from '../../contract/routes.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import type { FoldedMarket } from '../log/folded-market.ts';
+import { marketBody } from '../plan/render.ts';
+import type { Findings } from './check-body.ts';
+import { isNamed } from './check-folded.ts';
+import type { Lateness, PastMarket } from './past-market.ts';
+import type { PublicReader } from './reader.ts';
+
+/** An item of the list, without its bytes: a long list would not fit into memory. */
+export interface ListedItem {
+  readonly revision: number;
+  readonly digest: string;
+  readonly name: string | null;
+  readonly salt: string | null;
+}
+
+export function listedItem(market: Market): ListedItem {
+  const { revision, representedBy: name, representedBySalt: salt = null } = market;
+  return { revision, digest: sha256Hex(canonicalJson(market as unknown as Json)), name, salt };
+}
+
+/** @param past of the item's market */
+export function checkItem(
+  findings: Findings,
+  item: ListedItem,
+  past: PastMarket,
+  current: FoldedMarket | null,
+  lateness: Lateness,
+): void {
+  const { slug } = past;
+  const { revision, digest, name, salt } = item;
+  const candidates = current?.revision === revision ? [current] : past.at(revision);
+  const representative = name === null ? null : { name, salt };
+  const shown = candidates.find(({ representedBy, record }) => {
+    if (!isNamed(representedBy, representative)) return false;
+    return sha256Hex(marketBody(slug, revision, record(representative))) === digest;
+  });
+  if (shown === undefined) {
+    findings.add(MARKETS_URL, 'not-in-log', `shows ${slug} otherwise than the log at revision ${revision}`);
+  } else if (shown !== current && past.isLate(revision, shown.record(null).updatedAt, lateness)) {
+    findings.add(MARKETS_URL, 'time', `still shows revision ${revision} of ${slug}`);
+  }
+}
+
+interface FileForm {
+  readonly url: string;
+  /** The rows by slug, as texts. */
+  readonly read: (text: string) => Iterable<readonly [slug: string, row: string]>;
+  readonly write: (rows: Iterable<string>) => string;
+  readonly rowOf: (market: Market, prices: RecentPrices) => string;
+}
+
+const JSON_FILE: Pick<FileForm, 'read' | 'write'> = {
+  read: (text) => {
+    const { data } = JSON.parse(text) as { readonly data: readonly { readonly slug: string }[] };
+    return data.map((entry) => [entry.slug, canonicalJson(entry as Json)] as const);
+  },
+  write: (rows) => `{"data":[${[...rows].join(',')}]}`,
+};
+
+const CSV_HEADER = latestCsv([]);
+
+const FORMS: readonly FileForm[] = [
+  {
+    ...JSON_FILE,
+    url: LATEST_URL,
+    rowOf: (market, { recordedAt }) => canonicalJson(latestEntry(market, recordedAt) as unknown as Json),
+  },
+  {
+    url: LATEST_CSV_URL,
+    read: (text) => {
+      const lines = text.slice(CSV_HEADER.length).split(/(?<=\r\n)/);
+      return (lines[0] === '' ? [] : lines).map((line) => [line.slice(0, line.indexOf(',')), line] as const);
+    },
+    write: (rows) => CSV_HEADER + [...rows].join(''),
+    rowOf: (market, { recordedAt }) => latestCsv([latestEntry(market, recordedAt)]).slice(CSV_HEADER.length),
+  },
+  {
+    ...JSON_FILE,
+    url: RECENT_URL,
+    rowOf: ({ slug }, prices) => canonicalJson(prices.entry(slug) as unknown as Json),
+  },
+];
+
+/** The files of newest and last prices that are there. */
+export class ListRows {
+  readonly #findings: Findings;
+  readonly #files: { readonly form: FileForm; readonly rows: Map<string, string> }[] = [];
+
+  private constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  static async read(reader: PublicReader, findings: Findings): Promise<ListRows> {
+    const found = new ListRows(findings);
+    for (const form of FORMS) {
+      const { status, body } = await reader(form.url);
+      if (status === 200) found.#take(form, Buffer.from(body).toString('utf8'));
+    }
+    return found;
+  }
+
+  /** A file in another form, order, or with a market twice is a finding: its rows are not compared then. */
+  #take(form: FileForm, text: string): void {
+    try {
+      const rows = new Map(form.read(text));
+      const slugs = [...rows.keys()];
+      const isOrdered = slugs.every((slug, index) => index === 0 || (slugs[index - 1] as string) < slug);
+      if (isOrdered && form.write(rows.values()) === text) {
+        this.#files.push({ form, rows });
+        return;
+      }
+    } catch {
+      // Not JSON, or something else than rows.
+    }
+    this.#findings.add(form.url, 'not-in-log', 'has another form than the rows of markets in the log');
+  }
+
+  /** @param current null: the market was removed */
+  check(past: PastMarket, current: FoldedMarket | null, lateness: Lateness): void {
+    const { slug } = past;
+    for (const { form, rows } of this.#files) {
+      const row = rows.get(slug);
+      rows.delete(slug);
+      if (row === undefined) {
+        if (current !== null && past.isLateIfMissing(lateness)) this.#findings.add(form.url, 'time', `lacks ${slug}`);
+      } else if (!this.#isOfLog(form, row, past, current, lateness)) {
+        this.#findings.add(form.url, 'not-in-log', `shows ${slug} otherwise than the log, or as it was too long ago`);
+      }
+    }
+  }
+
+  #isOfLog(form: FileForm, row: string, past: PastMarket, current: FoldedMarket | null, lateness: Lateness): boolean {
+    const isShown = (folded: FoldedMarket) => form.rowOf(...shownOf(past.slug, folded)) === row;
+    if (current !== null && isShown(current)) return true;
+    for (const revision of past.revisions(lateness)) if (past.at(revision).some(isShown)) return true;
+    return false;
+  }
+
+  /** After all markets. */
+  end(): void {
+    for (const { form, rows } of this.#files) {
+      for (const slug of rows.keys()) this.#findings.add(form.url, 'not-in-log', `shows ${slug}, which the log lacks`);
+    }
+  }
+}
+
+/** What a file beside the list shows of a market: its item without a representative, and its last prices. */
+function shownOf(slug: string, { revision, record, observations }: FoldedMarket): [Market, RecentPrices] {
+  const prices = new RecentPrices();
+  const { quantity } = record(null).unit;
+  for (const { observation } of observations.slice(-RECENT_ROWS_MAX).reverse()) {
+    const decimalOf = () =>
+      observation.kind === 'money' ? moneyTexts(observation.amountMinor, observation.currency, quantity).decimal : null;
+    prices.add(observation, decimalOf);
+  }
+  return [JSON.parse(marketBody(slug, revision, record(null))) as Market, prices];
+}
+
+/** What the log says is listed, and is not. */
+export function checkMissing(findings: Findings, past: PastMarket, lateness: Lateness): void {
+  if (past.isLateIfMissing(lateness))
+    findings.add(marketUrl(past.slug), 'not-in-log', 'is in the log, and not in the list');
+}

@@ -1,0 +1,172 @@
+/**
+ * `verify --log` does not let the unsigned snapshot decide what is checked: what is published later than the markets is
+ * compared with the log as well, although the snapshot says that there is nothing, or that the list is behind.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { ALL_PROJECTIONS } from '../../../contract/projections.ts';
+import { makeFaces } from '../../../publisher/faces/make-faces.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
+import { testSigner, withLog } from '../log/test-log.ts';
+import { removeMarket } from '../remove-market.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
+import { damagedReader, type Edit, type Loose, withBody, withStatus, withText } from './damaged-reader.ts';
+import { loggedReader } from './logged-reader.ts';
+
+const SNAPSHOT = '/api/v1/snapshot';
+const MARKETS = '/api/v1/markets';
+const FACES = '/api/v1/faces';
+const RATES = `${FACES}/currency-api/latest/v1/currencies`;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Four markets, two of them of one pair, rates and quotes of a day, and a removed market. The list waits for an hour. */
+async function laterWorld(): Promise<World> {
+  const plain = createWorld();
+  const listEverySeconds = () => 3600;
+  const dependencies = { ...withLog(plain.dependencies), projections: ALL_PROJECTIONS, listEverySeconds };
+  const world = { ...plain, dependencies };
+  const euro = { ...market('eur-usd'), unit: { quantity: 1, of: 'EUR' } } as IngestRecordInput;
+  await world.ingest([market('a'), market('b'), market('gone'), euro, price('eur-usd', 0, 113), price('gone', 0, 3)]);
+  await world.ingest(Array.from({ length: 6 }, (_, day) => price('a', day, 100 + day)));
+  await world.ingest([price('b', 0, 7)]);
+  await publish(dependencies);
+  await removeMarket(world, 'gone');
+  world.clock.nowMs += DAY_MS;
+  while ((await publish(dependencies)).isMoreDue);
+  await makeFaces({ storage: dependencies });
+  return world;
+}
+
+let world: World;
+let reader: PublicReader;
+
+beforeAll(async () => {
+  world = await laterWorld();
+  reader = loggedReader(world.objects);
+});
+
+async function found(read: PublicReader, nowMs = world.clock.nowMs): Promise<readonly string[]> {
+  const options = { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES, nowMs };
+  return [...new Set((await verifyLog(read, options)).findings.map(({ rule, url }) => `${rule} ${url}`))].sort();
+}
+
+/** The snapshot says that only the log is published. */
+const onlyTheLog: Edit = withBody((body) => {
+  body.projections = ['log'];
+});
+
+/** The list with a change, and a snapshot that names it: of an earlier generation than its own. */
+function listBehind(of: PublicReader, change: (data: Loose[]) => unknown): PublicReader {
+  const list = withBody((body) => change(body.data));
+  return async (url, headers) => {
+    const answer = await of(url, headers);
+    if (url === MARKETS) return list(answer);
+    if (url !== SNAPSHOT) return answer;
+    const { body } = await list(await of(MARKETS));
+    return withBody((snapshot) => {
+      snapshot.listDigest = sha256Hex(body);
+      snapshot.listGeneration = 1;
+    })(answer);
+  };
+}
+
+test('a sound service has no finding', async () => {
+  expect(await found(reader)).toEqual([]);
+});
+
+describe('a snapshot that names no files hides no change in', () => {
+  const change = (from: string | RegExp, to: string) => withText((text) => text.replace(from, to));
+  test.each<[string, string, Edit]>([
+    ['the newest prices', '/api/v1/latest', change('"decimal":"1.05"', '"decimal":"9.05"')],
+    ['the newest prices: a market less', '/api/v1/latest', withBody(({ data }) => data.pop())],
+    ['the newest prices: a market twice', '/api/v1/latest', withBody(({ data }) => data.push(data[0]))],
+    ['the newest prices as CSV', '/api/v1/latest.csv', change(',1.05,', ',9.05,')],
+    ['the newest prices as CSV: its columns', '/api/v1/latest.csv', change('slug,name', 'name,slug')],
+    ['the last prices', '/api/v1/recent', change('"1.04"', '"9.04"')],
+    ['the last prices: no file', '/api/v1/recent', withText(() => 'nothing')],
+    ['a price file', `${FACES}/prices/a.journal`, change('1.05 USD', '9.05 USD')],
+    ['a price file: another revision', `${FACES}/prices/a.journal`, change(/revision \d+/, 'revision 1')],
+    ['a price file: no revision', `${FACES}/prices/a.beancount`, withText(() => '2026-01-06 price A 9.05 USD\n')],
+    ['a price file that is lost', `${FACES}/prices/a.journal`, withStatus(404)],
+    ['quotes', `${FACES}/quotes/a.json`, change('"close":1.05', '"close":9.05')],
+    ['a rate', `${RATES}/usd.json`, change(/"eur":[\d.]+/, '"eur":9')],
+    ['a rate without a price behind it', `${RATES}/usd.json`, change('"eur":0', '"chf":9,"eur":0')],
+    ['the log of the rates', `${RATES}/usd.json`, change(/"size":\d+/, '"size":1')],
+    ['the day of the rates', `${RATES}/eur.json`, change(/"date":"[^"]+"/, '"date":"2026-10-03"')],
+    ['the currencies', `${RATES}.json`, change('{', '{"chf":"Swiss Franc",')],
+    ['the files that are included', `${FACES}/prices.journal`, withText((text) => `${text}include /etc/passwd\n`)],
+    ['the files of a pair', `${FACES}/prices.journal`, withText((text) => `${text}include prices/c.journal\n`)],
+    ['the files that are included: one less', `${FACES}/prices.beancount`, withText(() => '')],
+  ])('%s', async (_, url, edit) => {
+    const hidden = damagedReader(reader, { [SNAPSHOT]: onlyTheLog, [url]: edit });
+    expect((await found(hidden)).filter((finding) => !finding.endsWith(SNAPSHOT))).toContainEqual(
+      expect.stringMatching(new RegExp(`^(not-in-log|file|status|schema|time) ${FACES}|^(not-in-log|time) ${url}$`)),
+    );
+  });
+});
+
+describe('a list that is behind', () => {
+  let behind: PublicReader;
+  let nowMs: number;
+
+  beforeAll(async () => {
+    const other = await laterWorld();
+    await other.ingest([price('a', 7, 42), market('new'), price('new', 0, 1)]);
+    await publish(other.dependencies);
+    behind = loggedReader(other.objects);
+    nowMs = other.clock.nowMs;
+  });
+
+  test('is right as it is, until it is too old', async () => {
+    expect(await found(behind, nowMs)).toEqual([]);
+    expect(await found(behind, nowMs + HOUR_MS)).toEqual([]);
+    expect(await found(behind, nowMs + 2 * HOUR_MS)).toEqual(
+      expect.arrayContaining([
+        `time ${MARKETS}`,
+        `not-in-log ${MARKETS}/new`,
+        'time /api/v1/latest',
+        'time /api/v1/recent',
+        'not-in-log /api/v1/latest',
+        'not-in-log /api/v1/latest.csv',
+        'not-in-log /api/v1/recent',
+      ]),
+    );
+  });
+
+  test('has no false price, market or revision', async () => {
+    const altered = (change: (data: Loose[]) => unknown) => found(listBehind(behind, change), nowMs);
+    expect(await altered((data) => data)).toEqual([]);
+    const ofA = (data: Loose[]) => data.find(({ slug }: Loose) => slug === 'a');
+    expect(await altered((data) => Object.assign(ofA(data).metrics.price, { decimal: '9.99' }))).toEqual([
+      `not-in-log ${MARKETS}`,
+    ]);
+    expect(await altered((data) => ofA(data).revision++)).toEqual([`not-in-log ${MARKETS}`]);
+    expect(await altered((data) => (ofA(data).representedBy = 'Somebody'))).toEqual([`not-in-log ${MARKETS}`]);
+    const later = await found(
+      listBehind(behind, (data) => data.splice(0, 1)),
+      nowMs + 2 * HOUR_MS,
+    );
+    expect(later).toContain(`not-in-log ${MARKETS}/a`);
+  });
+
+  test('hides no false counts', async () => {
+    const counts = damagedReader(behind, { [SNAPSHOT]: withBody((body) => body.counts.observations++) });
+    expect(await found(counts, nowMs)).toEqual([`count ${SNAPSHOT}`]);
+  });
+});
+
+test('faces may be of the day before, and show the removed market until they are made again', async () => {
+  const other = await laterWorld();
+  await other.ingest([price('eur-usd', 9, 120)]);
+  await removeMarket(other, 'b');
+  other.clock.nowMs += DAY_MS;
+  while ((await publish(other.dependencies)).isMoreDue);
+  const read = loggedReader(other.objects);
+  expect(await found(read, other.clock.nowMs)).toEqual([]);
+  const late = await found(read, other.clock.nowMs + 3 * DAY_MS);
+  expect(late).toEqual(expect.arrayContaining([`time ${RATES}/eur.json`, `time ${FACES}/prices/eur-usd.journal`]));
+});
