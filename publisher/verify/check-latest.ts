@@ -4,6 +4,7 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { latestSchema } from '../../contract/latest.ts';
 import { LATEST_MARKETS_MAX, type LatestEntry, latestCsv } from '../../contract/latest-entries.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
+import type { Projection } from '../../contract/projections.ts';
 import { PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
 import { recentSchema } from '../../contract/recent.ts';
 import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
@@ -42,13 +43,13 @@ interface ReadList {
  * If another list was published since it was read, nothing is found, and the next walk looks again. What the files say
  * of a history that was not read is taken as it is.
  *
- * @param projections the kinds of files that the deployment publishes
+ * @param projections the kinds of files that are there
  */
 export async function checkLatest(
   reader: PublicReader,
   findings: Findings,
   list: ReadList,
-  projections: readonly string[],
+  projections: readonly Projection[],
 ): Promise<void> {
   const found = new Findings();
   const markets = list.entries.length;

@@ -6,17 +6,25 @@ import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
-import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
+import {
+  EXPORTS_URL,
+  historyIndexUrl,
+  historyUrl,
+  MARKETS_URL,
+  marketUrl,
+  SNAPSHOT_URL,
+} from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
 import { checkExports } from './check-exports.ts';
-import { checkMarketFaces, checkRates, readIncluded } from './check-faces.ts';
+import { checkMarketFaces, checkRates, FACES_URL, readIncluded } from './check-faces.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLatest, ReadPrices } from './check-latest.ts';
 import { checkFilesInTurn } from './check-older-files.ts';
 import { checkRemoved } from './check-removed.ts';
 import { checkSite } from './check-site.ts';
+import { PublishedKinds } from './published-kinds.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
 import { ALL_MARKETS, assertShare, type Share } from './share.ts';
@@ -58,10 +66,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
   // checked when it is read again below.
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
-  const { projections = [] } = before?.value ?? {};
-  const hasFiles = projections.includes('history-files');
+  const kinds = new PublishedKinds(reader, findings, before?.value ?? null);
   const prices = new ReadPrices();
-  const included = projections.includes('faces') ? await readIncluded(reader) : null;
+  const included = (await kinds.has('faces', FACES_URL)) ? await readIncluded(reader) : null;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
     const url = marketUrl(item.slug);
@@ -76,7 +83,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     checkAgainstItem(findings, item, market, settled && isListCurrent);
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
-    if (hasFiles) await checkFilesInTurn(reader, findings, item.slug, history);
+    if (await kinds.has('history-files', historyIndexUrl(item.slug)))
+      await checkFilesInTurn(reader, findings, item.slug, history);
     if (included !== null) {
       await checkMarketFaces(reader, findings, market.value, history.observations, included);
     }
@@ -114,8 +122,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   await checkSite(reader, findings);
   if (list.head !== null) {
     const read = { entries: list.latest, digest: list.head.digest, prices };
-    await checkLatest(reader, findings, read, projections);
+    await checkLatest(reader, findings, read, await kinds.ofList());
   }
+  await kinds.has('exports', EXPORTS_URL);
   await checkExports(reader, findings, share);
   const listed = { generation: before?.value.listGeneration ?? null, entries: list.latest };
   if (included !== null) await checkRates(reader, findings, listed, share);

@@ -8,6 +8,7 @@ import { ALL_PROJECTIONS } from '../../../contract/projections.ts';
 import { makeFaces } from '../../../publisher/faces/make-faces.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 import { testSigner, withLog } from '../log/test-log.ts';
@@ -169,4 +170,23 @@ test('faces may be of the day before, and show the removed market until they are
   expect(await found(read, other.clock.nowMs)).toEqual([]);
   const late = await found(read, other.clock.nowMs + 3 * DAY_MS);
   expect(late).toEqual(expect.arrayContaining([`time ${RATES}/eur.json`, `time ${FACES}/prices/eur-usd.journal`]));
+});
+
+test('without a log, too, a file that the snapshot does not name is a finding, and is checked', async () => {
+  const rules = async (edits: { readonly [url: string]: Edit }) => {
+    const { findings } = await verify(damagedReader(reader, edits), { pageSizes: SMALL_PAGES });
+    return findings.map(({ rule, url }) => `${rule} ${url}`).sort();
+  };
+  const unnamed = await rules({ [SNAPSHOT]: onlyTheLog });
+  expect(unnamed).toEqual([
+    `status ${FACES}/prices.journal`,
+    'status /api/v1/latest',
+    expect.stringMatching(/^status .*\/history\/index$/),
+    'status /api/v1/recent',
+  ]);
+  const history = `${MARKETS}/a/history.csv`;
+  const edit = withText((text) => text.replace('1.05', '9.05'));
+  expect(await rules({ [SNAPSHOT]: onlyTheLog, [history]: edit, '/api/v1/latest.csv': edit })).toEqual(
+    expect.arrayContaining([`file ${history}`, 'file /api/v1/latest.csv']),
+  );
 });

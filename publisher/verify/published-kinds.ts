@@ -1,0 +1,42 @@
+/**
+ * Which kinds of files there are to check. The snapshot names them, but nobody signs it. So a file that answers is checked
+ * in any case, and one of a kind that the snapshot does not name is a finding.
+ */
+import type { Snapshot } from '../../contract/market.ts';
+import type { Projection } from '../../contract/projections.ts';
+import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../contract/routes.ts';
+import type { Findings } from './check-body.ts';
+import type { PublicReader } from './reader.ts';
+
+export class PublishedKinds {
+  readonly #reader: PublicReader;
+  readonly #findings: Findings;
+  readonly #named: readonly Projection[] | null;
+  /** Kinds that the snapshot does not name. One finding of each is enough. */
+  readonly #unnamed = new Set<Projection>();
+
+  /** @param snapshot null: it cannot be read, which is a finding of its own */
+  constructor(reader: PublicReader, findings: Findings, snapshot: Snapshot | null) {
+    this.#reader = reader;
+    this.#findings = findings;
+    this.#named = snapshot === null ? null : (snapshot.projections ?? []);
+  }
+
+  /** Whether the snapshot names the kind, or this file of it answers. */
+  async has(kind: Projection, url: string): Promise<boolean> {
+    if (this.#named?.includes(kind)) return true;
+    const { status } = await this.#reader(url);
+    if (status !== 200) return false;
+    if (this.#named !== null && !this.#unnamed.has(kind))
+      this.#findings.add(url, 'status', `answered 200, and the snapshot does not name ${kind}`);
+    this.#unnamed.add(kind);
+    return true;
+  }
+
+  /** The kinds of files that are published with the list. */
+  async ofList(): Promise<readonly Projection[]> {
+    const isLatest = (await this.has('latest', LATEST_URL)) || (await this.has('latest', LATEST_CSV_URL));
+    const isRecent = await this.has('recent', RECENT_URL);
+    return [...(isLatest ? (['latest'] as const) : []), ...(isRecent ? (['recent'] as const) : [])];
+  }
+}
