@@ -16,6 +16,7 @@ import { copyExports } from './copy-exports.ts';
 import { copyFaces } from './copy-faces.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
+import { KnownMarkets } from './known-markets.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
@@ -46,9 +47,12 @@ const SWEEP_EVERY_MS = 6 * 3600 * 1000;
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
+  readonly #known = new KnownMarkets();
   #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #filesAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether all bodies were there when the files were copied. */
+  #areFilesWhole = false;
   #lost: readonly string[] = [];
   #broken: ReadonlySet<string> = new Set();
   #generation: number | null = null;
@@ -110,7 +114,7 @@ export class Mirror {
     const askedAtMs = nowMs();
     this.#log ??= await this.#openLog();
     const [copy, log, broken] = [this.#copy, this.#log, this.#broken];
-    const round = copyOnce({ upstream, copy, log, pageSizes, broken, nowMs, pause });
+    const round = copyOnce({ upstream, copy, log, known: this.#known, pageSizes, broken, nowMs, pause });
     const report = await round.catch(async (error: unknown) => {
       throw await this.#explained(error);
     });
@@ -127,9 +131,12 @@ export class Mirror {
   }
 
   /** After the bodies: faces, an export or an edition that does not fit, or is broken, holds nothing else back. */
-  async #followFiles({ snapshot: { generation, projections = [] } }: RoundReport): Promise<readonly Finding[]> {
+  async #followFiles({ state, snapshot }: RoundReport): Promise<readonly Finding[]> {
+    const { generation, projections = [] } = snapshot;
+    const isWhole = state === 'current';
     const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
-    if (nowMs() - this.#filesAtMs < FILES_EVERY_MS) return [];
+    const isEarly = nowMs() - this.#filesAtMs < FILES_EVERY_MS;
+    if (isEarly && (this.#areFilesWhole || !isWhole)) return [];
     const world = { upstream, copy: this.#copy, log: this.#log, pageSizes, generation };
     const findings: Finding[] = [];
     if (projections.includes('faces')) findings.push(...(await copyFaces({ ...world, pause }, CACHED_MS)));
@@ -137,7 +144,7 @@ export class Mirror {
     for (const name of new Set([...editions, ...(await copiedEditions(this.#copy))])) {
       findings.push(...(await copyEdition(world, name)));
     }
-    if (findings.length === 0) this.#filesAtMs = nowMs();
+    if (findings.length === 0) [this.#filesAtMs, this.#areFilesWhole] = [nowMs(), isWhole];
     return findings;
   }
 
@@ -184,6 +191,7 @@ export class Mirror {
     const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, options);
     folder.unreached = unreached;
     this.#broken = new Set(broken);
+    this.#known.forget();
     await this.#putSite();
     this.#sweptAtMs = nowMs();
   }
