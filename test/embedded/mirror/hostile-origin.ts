@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
+import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { siteOf } from '../../../publisher/plan/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
 import { testSigner } from '../../publisher/log/test-log.ts';
 import { readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
@@ -72,12 +74,17 @@ export interface Follower {
 export async function followerOf(
   { url }: Pick<Origin, 'url'>,
   clock: { nowMs: number },
-  options: { readonly editions?: readonly string[]; readonly reader?: PublicReader } = {},
+  options: {
+    readonly editions?: readonly string[];
+    readonly reader?: PublicReader;
+    readonly objects?: ObjectStore;
+    readonly pageSizes?: PageSizes;
+  } = {},
 ): Promise<Follower> {
   const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), url);
   onTestFinished(() => folder.close());
   // A disk that keeps every write for good would take most of the time of a test.
-  Object.assign(folder, { objects: openMemoryObjects() });
+  Object.assign(folder, { objects: options.objects ?? openMemoryObjects() });
   const mirror = new Mirror({
     folder,
     upstream: options.reader ?? boundedReader(url),
@@ -90,7 +97,7 @@ export async function followerOf(
     pause: async (durationMs) => {
       clock.nowMs += durationMs;
     },
-    pageSizes: SMALL_PAGES,
+    pageSizes: options.pageSizes ?? SMALL_PAGES,
   });
   await mirror.open();
   const { objects } = folder;
