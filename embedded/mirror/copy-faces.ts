@@ -22,9 +22,12 @@ import { freshReader, type RecordedAnswers, recorded } from './fresh-reader.ts';
 import { checkLoggedRates } from './logged-rates.ts';
 import { NEVER_LATE } from './mirror-log.ts';
 import type { MirrorWorld } from './mirror-world.ts';
-import { copiedKeys, copiedMarkets } from './reached.ts';
+import { copiedKeys } from './reached.ts';
 
-type FacesWorld = Pick<MirrorWorld, 'upstream' | 'copy' | 'log' | 'pageSizes' | 'generation' | 'pause'>;
+type FacesWorld = Pick<
+  MirrorWorld,
+  'upstream' | 'copy' | 'log' | 'known' | 'progress' | 'pageSizes' | 'generation' | 'pause'
+>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** By which a history may be newer than the list. */
@@ -43,13 +46,18 @@ export async function copyFaces(world: FacesWorld, cachedMs: number): Promise<re
   for (const extension of PRICE_EXTENSIONS) await files.reader(publicPath({ kind: 'face-includes', extension }));
   const findings: Finding[] = [];
   const doubtful: string[] = [];
-  for (const slug of await copiedMarkets(world.copy)) {
+  const slugs = await world.known.slugs(world.copy);
+  world.progress.begin('faces', slugs.size);
+  for (const slug of slugs) {
+    world.progress.did();
     if ((await copyMarketFaces(world, slug, included)).length > 0) doubtful.push(slug);
   }
   // The files of two days' runs may be in a cache on the way.
   if (doubtful.length > 0) await world.pause(cachedMs);
   for (const slug of doubtful) findings.push(...(await copyMarketFaces(world, slug, included)));
-  if (await hasFacesOf(world, included)) await putFound(world, files.answers);
+  if (!(await isCopiedAlready(world, files.answers)) && (await hasFacesOf(world, included))) {
+    await putFound(world, files.answers);
+  }
   const day = await copyRates(world, 'latest', findings);
   if (day !== null) await copyDays(world, day, findings);
   return findings;
@@ -60,12 +68,15 @@ async function copyMarketFaces(
   slug: string,
   included: ReadonlySet<string>,
 ): Promise<readonly Finding[]> {
-  const { copy } = world;
+  const { copy, known } = world;
+  // Most markets have not changed since their files were copied.
+  if (known.faces.has(slug) && known.faces.get(slug) === known.revisionOf(slug)) return [];
   const market = await copiedJson<Market>(world, marketUrl(slug));
   const quotesUrl = publicPath({ kind: 'face-quotes', slug });
   const copied = await copiedJson<{ readonly revision: number }>(world, quotesUrl);
   const heads = await Promise.all(marketFaceNames(slug).map((name) => copy.head(name)));
   const isWhole = heads.every((head) => head !== null);
+  if (isWhole && copied !== null) known.faces.set(slug, copied.revision);
   if (market === null || (isWhole && copied?.revision === market.revision)) return [];
   const files = recorded(freshReader(world));
   // The last one that the service puts.
@@ -74,13 +85,13 @@ async function copyMarketFaces(
   if (isWhole && revision === copied?.revision) return [];
   // The copy is behind.
   if (revision !== null && revision > market.revision) return [];
-  const known: typeof files.reader = async (url) => files.answers.get(url) ?? (await files.reader(url));
+  const answered: typeof files.reader = async (url) => files.answers.get(url) ?? (await files.reader(url));
   let faults: readonly Finding[] = [
     { url: quotesUrl, rule: 'not-in-log', detail: `shows revision ${revision}, which the log never had` },
   ];
   for await (const shown of shownAt(world, market, revision)) {
     const findings = new Findings();
-    await checkMarketFaces(known, findings, shown.market, shown.observations, included);
+    await checkMarketFaces(answered, findings, shown.market, shown.observations, included);
     faults = bodyFaults(findings);
     if (faults.length === 0) break;
   }
@@ -114,6 +125,11 @@ async function* shownAt(
     const observations = rows as unknown as readonly PublicObservation[];
     yield { market: { ...shown, history: { ...shown.history, count: observations.length } }, observations };
   }
+}
+
+async function isCopiedAlready({ copy }: FacesWorld, answers: RecordedAnswers): Promise<boolean> {
+  for (const [url, { body }] of answers) if (!Buffer.from((await copy.reader(url)).body).equals(body)) return false;
+  return true;
 }
 
 /** Whether the copy has all that the include files lead to. A market may be removed since they were made. */

@@ -77,8 +77,9 @@ export class CopiedList {
 
   async #take(item: Market): Promise<void> {
     const { slug } = item;
-    const { log, known, broken } = this.#world;
+    const { log, known, broken, progress } = this.#world;
     this.slugs.add(slug);
+    progress.did();
     const text = canonicalJson(item as unknown as Json);
     const digest = sha256Hex(text);
     const isDue = broken.has(slug) || log?.due.has(slug);

@@ -46,6 +46,8 @@ export interface FollowOptions {
   readonly upstream: PublicReader;
   readonly copy: MirrorCopy;
   readonly generation: number;
+  /** Receives the number of new entries before the first one. */
+  readonly onGrowth: (entries: number) => void;
   /** Receives each new entry, in order: its line, which may say that it was taken down. */
   readonly onEntry: (line: string) => void | Promise<void>;
   /** Whether the entries so far say that this one may be taken down. */
@@ -89,6 +91,7 @@ async function follow(known: FollowedLog, options: FollowOptions): Promise<Follo
       throw new UpstreamForked(why, known.checkpoint ?? '', note);
     }
   }
+  options.onGrowth(now.size - (before ? before.size : 0));
   const vkeys = await copyGrowth(before ? before.size : 0, now.size, tiles.read, known.vkeys, options);
   return { vkeys, checkpoint: note };
 }

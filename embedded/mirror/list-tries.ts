@@ -8,18 +8,22 @@ export class ListTries {
   /** Bodies that were newer than the log when they were last looked at. */
   readonly ahead: AheadOfLog = new Map();
   readonly #world: ListWorld;
+  readonly #markets: number;
   readonly #lists: CopiedList[] = [];
   #due: CopiedDue = { copied: 0, stale: [], findings: [] };
   #dueCopied = 0;
   #whole: CopiedList | null = null;
 
-  constructor(world: ListWorld) {
+  /** @param markets how many the snapshot counts */
+  constructor(world: ListWorld, markets: number) {
     this.#world = world;
+    this.#markets = markets;
   }
 
   /** Reads the list as it is now. */
   async readList(): Promise<void> {
     this.ahead.clear();
+    this.#world.progress.begin('markets', this.#markets);
     this.#lists.push(await CopiedList.read(this.#world, this.ahead));
     await this.#copyDue();
   }

@@ -21,6 +21,7 @@ import type { Finding } from '../../publisher/verify/report.ts';
 import type { MirrorCopy } from './copy.ts';
 import { type FollowedLog, followLog } from './follow-log.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
+import { NO_PROGRESS, type Progress } from './progress.ts';
 
 /** What a mirror's folder keeps of the log. */
 export interface MirrorLogState extends FollowedLog {
@@ -34,6 +35,7 @@ export const NEVER_LATE: Lateness = { nowMs: null, mostMs: 0 };
 export class MirrorLog {
   readonly #upstream: PublicReader;
   readonly #copy: MirrorCopy;
+  readonly #progress: Progress;
   #known: FollowedLog;
   #bodiesAt: number;
   /**
@@ -52,16 +54,22 @@ export class MirrorLog {
   #isFoldAhead = false;
   #faults: Finding[] = [];
 
-  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState) {
+  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState, progress: Progress) {
     this.#upstream = upstream;
     this.#copy = copy;
+    this.#progress = progress;
     this.#known = state;
     this.#bodiesAt = state.bodiesAt;
   }
 
   /** Reads the entries that an earlier process has verified. */
-  static async open(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState): Promise<MirrorLog> {
-    const log = new MirrorLog(upstream, copy, state);
+  static async open(
+    upstream: PublicReader,
+    copy: MirrorCopy,
+    state: MirrorLogState,
+    progress = NO_PROGRESS,
+  ): Promise<MirrorLog> {
+    const log = new MirrorLog(upstream, copy, state, progress);
     await log.#readCopy();
     return log;
   }
@@ -83,7 +91,9 @@ export class MirrorLog {
       upstream: this.#upstream,
       copy: this.#copy,
       generation,
+      onGrowth: (entries: number) => this.#progress.begin('log', entries),
       onEntry: (line: string) => {
+        this.#progress.did();
         this.#isFoldAhead = true;
         this.#note(line, true);
       },
@@ -201,6 +211,18 @@ export class MirrorLog {
     return folded?.kind === 'removed' ? canonicalJson(removedMarketDocument(folded.removal)) : null;
   }
 
+  /** All markets that the log names, in order. */
+  slugs(): readonly string[] {
+    return this.#fold.slugs();
+  }
+
+  /** The market by the first entries of the log, so many. Null: it was not shown then. */
+  marketAt(slug: string, size: number): FoldedMarket | null {
+    const past = this.pastOf(slug, size);
+    const [newest] = past.revisions(NEVER_LATE);
+    return (newest !== undefined && past.at(newest)[0]) || null;
+  }
+
   /** @param size leaves later entries out. Default: none is later */
   pastOf(slug: string, size = Number.POSITIVE_INFINITY): PastMarket {
     return new PastMarket(this.#fold, slug, size);
@@ -240,7 +262,11 @@ export class MirrorLog {
     this.#isFoldAhead = false;
     this.#faults = [];
     let index = 0;
-    for await (const line of this.#entries()) this.#note(line, index++ >= this.#bodiesAt);
+    this.#progress.begin('log', this.checkpoint?.size ?? 0);
+    for await (const line of this.#entries()) {
+      this.#progress.did();
+      this.#note(line, index++ >= this.#bodiesAt);
+    }
   }
 
   /** The entries of the copy. */

@@ -20,6 +20,7 @@ import { KnownMarkets } from './known-markets.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
+import { Progress, type StepProgress } from './progress.ts';
 import { copiedEditions } from './reached.ts';
 import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
 import { sweepCopy } from './sweep-copy.ts';
@@ -36,6 +37,8 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly site: Site;
   /** Receives the key of a log that was trusted because the service shows it. */
   readonly onTrusted: (vkey: string) => void;
+  /** Receives how far a step is that takes long. */
+  readonly onProgress?: (progress: StepProgress) => void;
   readonly pageSizes?: PageSizes;
 }
 
@@ -48,6 +51,7 @@ export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
   readonly #known = new KnownMarkets();
+  readonly #progress: Progress;
   #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #filesAtMs = Number.NEGATIVE_INFINITY;
@@ -61,6 +65,7 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
+    this.#progress = new Progress(options.nowMs, options.onProgress ?? (() => {}));
   }
 
   /** To be called before anything else: reads what earlier processes left. */
@@ -75,12 +80,17 @@ export class Mirror {
     const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
     if (known === null && given.length === 0) return await this.#findLog();
     const state = { checkpoint: null, bodiesAt: 0, ...known, vkeys: [...(known?.vkeys ?? []), ...given] };
-    return await MirrorLog.open(upstream, this.#copy, state);
+    return await MirrorLog.open(upstream, this.#copy, state, this.#progress);
   }
 
   /** Whether a whole copy is there. */
   get isComplete(): boolean {
     return this.#generation !== null;
+  }
+
+  /** Bodies of the service were newer than its log: the next round decides whether they are false. */
+  get isAheadOfLog(): boolean {
+    return (this.#log?.ahead.size ?? 0) > 0;
   }
 
   /** The log has contradicted itself: nothing is followed any more. */
@@ -114,7 +124,8 @@ export class Mirror {
     const askedAtMs = nowMs();
     this.#log ??= await this.#openLog();
     const [copy, log, broken] = [this.#copy, this.#log, this.#broken];
-    const round = copyOnce({ upstream, copy, log, known: this.#known, pageSizes, broken, nowMs, pause });
+    const [known, progress] = [this.#known, this.#progress];
+    const round = copyOnce({ upstream, copy, log, known, progress, pageSizes, broken, nowMs, pause });
     const report = await round.catch(async (error: unknown) => {
       throw await this.#explained(error);
     });
@@ -137,7 +148,8 @@ export class Mirror {
     const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     const isEarly = nowMs() - this.#filesAtMs < FILES_EVERY_MS;
     if (isEarly && (this.#areFilesWhole || !isWhole)) return [];
-    const world = { upstream, copy: this.#copy, log: this.#log, pageSizes, generation };
+    const [known, progress] = [this.#known, this.#progress];
+    const world = { upstream, copy: this.#copy, log: this.#log, known, progress, pageSizes, generation };
     const findings: Finding[] = [];
     if (projections.includes('faces')) findings.push(...(await copyFaces({ ...world, pause }, CACHED_MS)));
     if (projections.includes('exports')) findings.push(...(await copyExports(world)));
@@ -154,7 +166,7 @@ export class Mirror {
     const vkeys = await this.#shownKeys();
     if (vkeys === null) return null;
     for (const vkey of vkeys) onTrusted(vkey);
-    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 });
+    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 }, this.#progress);
   }
 
   /** A service whose data folder was made anew breaks whichever promise is looked at first. Its keys tell why. */
@@ -187,7 +199,13 @@ export class Mirror {
   async #sweep(): Promise<void> {
     const { folder, nowMs, site } = this.#options;
     const logSizes = [this.#log?.checkpoint?.size ?? 0, this.#log?.state.bodiesAt ?? 0];
-    const options = { lost: new Set(this.#lost), logSizes, siteFiles: site.files, nowMs: nowMs() };
+    const options = {
+      lost: new Set(this.#lost),
+      logSizes,
+      siteFiles: site.files,
+      nowMs: nowMs(),
+      progress: this.#progress,
+    };
     const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, options);
     folder.unreached = unreached;
     this.#broken = new Set(broken);

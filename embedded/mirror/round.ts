@@ -62,7 +62,7 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'doubts' 
     await log?.putCheckpoint(generation);
     return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
   }
-  const walk = new ListTries(world);
+  const walk = new ListTries(world, snapshot.value.counts.markets);
   await walk.readList();
   const isSettled = async () =>
     walk.isWholeOf(snapshot.value) && (log === null || (await log.isSettled(snapshot.value)));

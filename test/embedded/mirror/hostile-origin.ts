@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
+import type { StepProgress } from '../../../embedded/mirror/progress.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { siteOf } from '../../../publisher/plan/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
@@ -79,6 +80,7 @@ export async function followerOf(
     readonly reader?: PublicReader;
     readonly objects?: ObjectStore;
     readonly pageSizes?: PageSizes;
+    readonly onProgress?: (progress: StepProgress) => void;
   } = {},
 ): Promise<Follower> {
   const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), url);
@@ -93,6 +95,7 @@ export async function followerOf(
     editions: options.editions ?? [],
     site: siteOf(new Map()),
     onTrusted: () => {},
+    onProgress: options.onProgress ?? (() => {}),
     nowMs: () => clock.nowMs,
     pause: async (durationMs) => {
       clock.nowMs += durationMs;
