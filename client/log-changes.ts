@@ -16,8 +16,8 @@ export interface LogLines {
   readonly bytes: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The newest format of entries that this version knows. */
-const FORMAT = 1;
+/** The formats of entries that this version knows. */
+const FORMATS: readonly unknown[] = [1, 2];
 /** How often a file may be missing because the log has grown, with nothing read in between. */
 const MISSING_MAX = 3;
 
@@ -68,8 +68,8 @@ function entryOf(line: string | undefined, index: number): LogChange['entry'] {
   }
   const { format, takenDown } = entry as { readonly format?: unknown; readonly takenDown?: unknown };
   if (typeof takenDown === 'string') return null;
-  if (format === FORMAT) return entry as LogChange['entry'];
-  const detail = `entry ${index} of the log has the format ${format}, and this version knows ${FORMAT}: get a newer one`;
+  if (FORMATS.includes(format)) return entry as LogChange['entry'];
+  const detail = `entry ${index} of the log has the format ${format}, and this version knows ${FORMATS.join(' and ')}: get a newer one`;
   throw new TidemarkError('newer-format', { detail });
 }
 

@@ -73,8 +73,8 @@ export async function verifyService(
   ]);
 }
 
-function shownLog({ size, vkeys, takenDown }: VerifyLogReport) {
-  return { size, vkeys, takenDown };
+function shownLog({ size, vkeys, takenDown, service }: VerifyLogReport) {
+  return { size, vkeys, takenDown, projections: service?.projections ?? null };
 }
 
 async function verifyTheLog(
@@ -113,6 +113,10 @@ async function verifyTheLog(
       note('Compare them with what its operator says elsewhere.');
     }
   }
+  if (report.service === null && report.checkpoint !== null)
+    note(
+      'This log does not say what its service publishes: whole kinds of files may be left out. What is there was checked.',
+    );
   if (report.takenDown > 0)
     note(`${counted(report.takenDown, 'entry', 'entries')} of the log: taken down. The tree holds their hashes.`);
   return report;

@@ -1,6 +1,6 @@
 /**
- * The entries of the log, format 1: facts, each as one canonical JSON text. Frozen: see docs/log.md. A member that these
- * schemas do not have needs the next format.
+ * The entries of the log: facts, each as one canonical JSON text. Frozen: see docs/log.md. All are of format 1, but for
+ * `service`, which is of format 2. A member that these schemas do not have needs the next format.
  */
 import * as z from 'zod';
 import { CALENDAR_PERIODS, WEEKDAYS } from '../cadence.ts';
@@ -20,8 +20,11 @@ import {
 import { ENTRY_BYTES_MAX } from './entry-bundle.ts';
 import { parseVkey } from './notes.ts';
 
-/** The format of every entry that this version writes. */
+/** The format of every entry but `service`. */
 export const LOG_FORMAT = 1;
+export const SERVICE_FORMAT = 2;
+/** Of a later one, readers know nothing. */
+export const NEWEST_LOG_FORMAT = SERVICE_FORMAT;
 
 /**
  * Any text. A log is for good, and the rules for texts that are taken in change: so an entry may hold a text that would
@@ -35,7 +38,7 @@ const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 const metricName = z.string().regex(/^[a-z][a-zA-Z0-9]{0,39}$/);
 const observationIdSchema = z.string().regex(/^obs_[0-9a-f]{24}$/);
 
-/** Members of every entry but `key`. */
+/** Members of every entry but `key` and `service`. */
 const ofMarket = { format: z.literal(LOG_FORMAT), market: slugSchema } as const;
 
 const marketEntrySchema = z.strictObject({
@@ -158,6 +161,14 @@ const keyEntrySchema = z.strictObject({
   vkey: text.refine(isVkey, { error: 'must be a verifier key' }),
 });
 
+/** The names of projections may grow. */
+const serviceEntrySchema = z.strictObject({
+  format: z.literal(SERVICE_FORMAT),
+  type: z.literal('service'),
+  projections: z.array(z.string().regex(/^[a-z][a-z-]{0,39}$/)).max(100),
+  listSeconds: z.int().min(0),
+});
+
 /** One entry, by its `type`. */
 export const logEntrySchema = z.discriminatedUnion('type', [
   marketEntrySchema,
@@ -168,6 +179,7 @@ export const logEntrySchema = z.discriminatedUnion('type', [
   resetEntrySchema,
   takedownEntrySchema,
   keyEntrySchema,
+  serviceEntrySchema,
 ]);
 
 export type LogEntry = z.infer<typeof logEntrySchema>;
@@ -176,6 +188,7 @@ export type SourceEntry = z.infer<typeof sourceEntrySchema>;
 export type StandingEntry = z.infer<typeof standingEntrySchema>;
 export type ObservationEntry = z.infer<typeof observationEntrySchema>;
 export type RemovalEntry = z.infer<typeof removalEntrySchema>;
+export type ServiceEntry = z.infer<typeof serviceEntrySchema>;
 export type TakedownEntry = z.infer<typeof takedownEntrySchema>;
 
 function isVkey(vkey: string): boolean {

@@ -1,6 +1,6 @@
 /** Reads an entry that came from a log. */
 import { canonicalJson, type Json } from '../canonical-json.ts';
-import { LOG_FORMAT, type LogEntry, logEntrySchema } from './entries.ts';
+import { type LogEntry, logEntrySchema, NEWEST_LOG_FORMAT } from './entries.ts';
 import { LogFaultError } from './log-fault-error.ts';
 
 /**
@@ -10,7 +10,7 @@ import { LogFaultError } from './log-fault-error.ts';
 export function parseEntry(text: string): LogEntry {
   const json = readJson(text);
   const format = (json as { readonly format?: unknown } | null)?.format;
-  if (typeof format === 'number' && format > LOG_FORMAT) {
+  if (typeof format === 'number' && format > NEWEST_LOG_FORMAT) {
     throw new LogFaultError(`the entry has format ${format}: use a version that reads it`);
   }
   const parsed = logEntrySchema.safeParse(json);

@@ -33,7 +33,7 @@ type Facts =
   | ObservationFacts
   | { readonly type: 'market'; readonly market: string; readonly unit: { readonly quantity: number } }
   | { readonly type: 'reset'; readonly market: string }
-  | { readonly type?: 'source' | 'standing' | 'removal' | 'takedown' | 'key' };
+  | { readonly type?: 'source' | 'standing' | 'removal' | 'takedown' | 'key' | 'service' };
 
 export interface SupersededAt {
   /** The index in the log of the entry that says so. */

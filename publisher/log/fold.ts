@@ -2,7 +2,7 @@
  * From the entries of the log back to the records that are rendered: with it, the log alone gives every public value
  * again. `verify --log` and the simulator use it. Pure. docs/log.md has the rules ("From entries to bodies").
  */
-import type { LogEntry, TakedownEntry } from '../../contract/log/entries.ts';
+import type { LogEntry, ServiceEntry, TakedownEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
 import type { Removal } from '../../contract/removed-market.ts';
@@ -28,6 +28,7 @@ export class LogFold {
   /** Observations; with the past, all entries of markets. Each text is behind its index and a space. */
   readonly #texts = new TextSpool();
   readonly #vkeys: string[] = [];
+  #service: ServiceEntry | null = null;
   /** Indexes of entries whose text was taken down. */
   readonly #takenDown = new Set<number>();
   /** Indexes that `takedown` entries name. */
@@ -60,6 +61,10 @@ export class LogFold {
     if (index >= this.#end) return;
     if (entry.type === 'key') {
       this.#vkeys.push(entry.vkey);
+      return;
+    }
+    if (entry.type === 'service') {
+      this.#service = entry;
       return;
     }
     const { market } = entry;
@@ -97,6 +102,11 @@ export class LogFold {
   /** The verifier keys that `key` entries have announced, oldest first. */
   get vkeys(): readonly string[] {
     return this.#vkeys;
+  }
+
+  /** What is published, as the log says it last. Null: it does not say so. */
+  get service(): ServiceEntry | null {
+    return this.#service;
   }
 
   /** The slugs of all markets that are shown or removed, in order. */
@@ -146,7 +156,10 @@ export class LogFold {
       const space = line.indexOf(' ');
       const index = Number(line.slice(0, space));
       if (index >= size) break;
-      const entry = JSON.parse(line.slice(space + 1)) as Exclude<LogEntry, { readonly type: 'key' | 'takedown' }>;
+      const entry = JSON.parse(line.slice(space + 1)) as Exclude<
+        LogEntry,
+        { readonly type: 'key' | 'service' | 'takedown' }
+      >;
       if (entry.type === 'reset') spans.push([]);
       else spans.at(-1)?.push({ index, entry });
     }

@@ -17,7 +17,7 @@ export interface MarketFacts {
 }
 
 /** An entry that states something of a market. */
-export type MarketFact = Exclude<LogEntry, { readonly type: 'key' | 'reset' | 'takedown' }>;
+export type MarketFact = Exclude<LogEntry, { readonly type: 'key' | 'reset' | 'service' | 'takedown' }>;
 
 export function noFacts(): MarketFacts {
   return { market: null, sources: new Map(), standing: null, removal: null, revision: 0 };

@@ -12,7 +12,7 @@ import type { BundleLine } from '../commit/bundle.ts';
 import { readEntries } from './log-chunks.ts';
 
 /** Before the first entry. */
-export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), vkeys: [] };
+export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), vkeys: [], service: '' };
 
 /** The ledger's records of tiles. Hashes of entries follow from the entries. */
 export function hashRecords(tiles: readonly HashTile[]): readonly BundleLine[] {

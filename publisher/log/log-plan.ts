@@ -6,7 +6,7 @@
  * In memory are the entries of one tile, and one tile of hashes for each level.
  */
 import { checkpointText } from '../../contract/log/checkpoint.ts';
-import { entryText, LOG_FORMAT } from '../../contract/log/entries.ts';
+import { entryText, LOG_FORMAT, type ServiceEntry } from '../../contract/log/entries.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
 import { parseVkey, signNote } from '../../contract/log/notes.ts';
 import { TILE_WIDTH } from '../../contract/log/tiles.ts';
@@ -15,6 +15,7 @@ import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { HeadValue, LogState, PublishedHeads } from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import { LogForked } from '../errors.ts';
@@ -124,9 +125,11 @@ export class LogPlan {
    * The new state of the log. To be called once, after the last entry.
    *
    * @param isAnyUnknown whether markets still wait for their refresh
+   * @param service says what is published; null: not all of it is there yet
    */
-  async finish(isAnyUnknown: boolean): Promise<LogState> {
+  async finish(isAnyUnknown: boolean, service: ServiceEntry | null): Promise<LogState> {
     const { resetBefore, ...before } = this.#before;
+    const stated = service === null ? before.service : await this.#appendService(service);
     const edge = this.#edge;
     let { size, root } = before;
     if (edge !== null) {
@@ -140,10 +143,11 @@ export class LogPlan {
     const isSignedAnew = this.#isCheckpointDue || vkeys.join() !== before.vkeys.join();
     if (size > before.size || isSignedAnew) await this.#addCheckpoint(size, root);
     if (isSignedAnew) await this.#addVkeys();
-    const was = { size: before.size, root: before.root, vkeys: before.vkeys };
+    const was = { size: before.size, root: before.root, vkeys: before.vkeys, service: before.service ?? '' };
     const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
     const takenDown = (before.takenDown ?? 0) + this.#takenDown;
-    return { size, root, vkeys, was, ...left, ...(takenDown === 0 ? {} : { takenDown }) };
+    const said = stated === undefined ? {} : { service: stated };
+    return { size, root, vkeys, was, ...said, ...left, ...(takenDown === 0 ? {} : { takenDown }) };
   }
 
   /** All that the log names from this generation on. */
@@ -159,6 +163,14 @@ export class LogPlan {
     const known = new Set([...this.#before.vkeys, ...first]);
     const added = this.#vkeys.filter((vkey) => !known.has(vkey));
     await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));
+  }
+
+  /** The last part of the plan: whoever reads it has read the markets. Returns its digest. */
+  async #appendService(service: ServiceEntry): Promise<string> {
+    const text = entryText(service);
+    const digest = sha256Hex(text).slice(0, 12);
+    if (digest !== this.#before.service) await this.append([text]);
+    return digest;
   }
 
   /** The first part of the plan: entries that are appended then go into the tile as it is without the texts. */

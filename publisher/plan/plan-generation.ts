@@ -8,6 +8,7 @@ import { BundleWriter } from '../commit/bundle.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { LogPlan } from '../log/log-plan.ts';
+import { serviceEntry } from '../log/service-entry.ts';
 import { FilesTurn } from './files-turn.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
@@ -80,10 +81,12 @@ export async function planGeneration(
 
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
-  const logState = (await log?.finish(isAnyUnknown)) ?? before?.log;
-
   const { behindSince: filesBehindSince, areFilesLeft } = turn.end(markets.putOff);
   const renderer = rendererOf(dependencies);
+  const isRenderedOtherwise = before !== null && before.renderer !== renderer;
+  // While markets wait for their refresh, files of a new kind are not complete.
+  const service = isRenderedOtherwise || isAnyUnknown ? null : serviceEntry(dependencies, list.markets);
+  const logState = (await log?.finish(isAnyUnknown, service)) ?? before?.log;
   const head: Draft['head'] = {
     generation,
     publishedAt: new Date(atMs).toISOString(),
@@ -100,7 +103,6 @@ export async function planGeneration(
     ...knownSince(before, endsDoubt, isAnyUnknown ? null : generation),
     ...(filesBehindSince === undefined ? {} : { filesBehindSince }),
   };
-  const isRenderedOtherwise = before !== null && before.renderer !== renderer;
   const isListChanged = list.generation !== before?.list.generation;
   const isTurnChanged = filesBehindSince !== before?.filesBehindSince;
   const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !isTurnChanged;

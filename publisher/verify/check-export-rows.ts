@@ -12,8 +12,10 @@ import { EXPORTS_URL } from '../../contract/routes.ts';
 import { ndjsonLine } from '../exports/write-texts.ts';
 import { checkAnswer, type Findings } from './check-body.ts';
 import { EXPORT_ROOT, type ReadManifest } from './check-exports.ts';
+import { DAILY_MS } from './check-later.ts';
 import { type ExpectedPart, expectedMarketRows, expectedObservations, expectedParts } from './expected-rows.ts';
 import type { LogWalk } from './log-walk.ts';
+import { type Lateness, PastMarket } from './past-market.ts';
 import type { PublicReader } from './reader.ts';
 
 type Resource = ReadManifest['resources'][number];
@@ -33,17 +35,26 @@ export async function checkExportRows(
   reader: PublicReader,
   findings: Findings,
   walk: LogWalk,
-  partEntries: number,
+  { partEntries, nowMs }: { readonly partEntries: number; readonly nowMs: number | null },
 ): Promise<void> {
   const response = await reader(EXPORTS_URL);
-  if (response.status === 404) return;
+  const { fold } = walk;
+  const isLateFrom = (index: number) =>
+    fold.pastSlugs().some((slug) => new PastMarket(fold, slug, walk.size).isLateFrom(index, lateness));
+  const lateness = { nowMs, mostMs: DAILY_MS };
+  if (response.status === 404) {
+    if (fold.service?.projections.includes('exports') && isLateFrom(0))
+      findings.add(EXPORTS_URL, 'not-in-log', 'is missing, and the log says that exports are published');
+    return;
+  }
   const manifest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema)?.value;
   if (manifest === undefined) return;
   const { size, root } = manifest.log;
   const found = size > walk.size ? null : (await walk.rootAt(size)).toString('base64');
   if (found !== root)
     return findings.add(EXPORTS_URL, 'not-in-log', `names a log of ${size} entries that is not this one`);
-  const check = new RowsCheck(reader, findings, walk, partEntries, manifest);
+  if (size < walk.size && isLateFrom(size)) findings.add(EXPORTS_URL, 'time', `shows only ${size} entries of the log`);
+  const check = new RowsCheck(reader, findings, walk, partEntries, manifest, lateness);
   await check.observations();
   await check.markets();
 }
@@ -55,8 +66,17 @@ class RowsCheck {
   readonly #partEntries: number;
   readonly #manifest: ReadManifest;
   readonly #size: number;
+  readonly #lateness: Lateness;
 
-  constructor(reader: PublicReader, findings: Findings, walk: LogWalk, partEntries: number, manifest: ReadManifest) {
+  constructor(
+    reader: PublicReader,
+    findings: Findings,
+    walk: LogWalk,
+    partEntries: number,
+    manifest: ReadManifest,
+    lateness: Lateness,
+  ) {
+    this.#lateness = lateness;
     this.#reader = reader;
     this.#findings = findings;
     this.#walk = walk;
@@ -170,8 +190,8 @@ class RowsCheck {
         if (count !== rows) this.#add(named, `has ${count} rows by the manifest, and ${rows} in NDJSON`);
       }
     }
-    if (isBehind) return;
     for (const slug of left) {
+      if (isBehind && !new PastMarket(fold, slug, this.#size).isLateIfMissing(this.#lateness)) continue;
       if (this.#isTakenDown(slug) || expectedMarketRows(fold, slug, this.#size).length === 0) continue;
       this.#findings.add(EXPORTS_URL, 'not-in-log', `has no row of ${slug} in the table of markets`);
     }

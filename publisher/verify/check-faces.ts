@@ -19,11 +19,11 @@ import type { PublicReader } from './reader.ts';
 import type { Share } from './share.ts';
 
 /** The file that leads to those of the markets. */
-export const FACES_URL = publicPath({ kind: 'face-includes', extension: 'journal' });
+export const INCLUDES_URL = publicPath({ kind: 'face-includes', extension: 'journal' });
 
 /** The slugs that include files name: these markets have faces. Null: no faces have been made yet. */
 export async function readIncluded(reader: PublicReader): Promise<ReadonlySet<string> | null> {
-  const { status, body } = await reader(FACES_URL);
+  const { status, body } = await reader(INCLUDES_URL);
   if (status !== 200) return null;
   const paths = Buffer.from(body)
     .toString('utf8')

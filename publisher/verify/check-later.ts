@@ -2,6 +2,9 @@
  * Compares with the log what is published later than the markets: the list, the files beside it, and faces. Whoever serves
  * the files can say in the snapshot that there are none, so everything is asked for.
  */
+import type { Projection } from '../../contract/projections.ts';
+import { publicPath } from '../../contract/public-objects.ts';
+import { historyIndexUrl } from '../../contract/routes.ts';
 import { defaultListEverySeconds } from '../dependencies.ts';
 import type { Folded } from '../log/fold.ts';
 import type { Findings } from './check-body.ts';
@@ -13,7 +16,7 @@ import type { PublicReader } from './reader.ts';
 import { ALL_MARKETS } from './share.ts';
 import type { ListWalk } from './walk-pages.ts';
 
-/** A list is published this often at least. */
+/** A list is published this often at least, if the log does not say otherwise. */
 const LIST_SECONDS_MIN = 60;
 /** Exports and faces are made once a day. */
 export const DAILY_MS = 2 * 24 * 60 * 60 * 1000 + SLACK_MS;
@@ -32,6 +35,10 @@ export class LaterFiles {
   readonly #lateness: Lateness;
   readonly #rows: ListRows | null;
   readonly #faces: LoggedFaces | null;
+  /** The kinds of files that the log says there are. */
+  readonly #stated: ReadonlySet<string>;
+  readonly #reader: PublicReader;
+  #shown = 0;
 
   static async read(
     reader: PublicReader,
@@ -42,22 +49,29 @@ export class LaterFiles {
   ): Promise<LaterFiles> {
     const listed = new Map<string, ListedItem>();
     for await (const item of list.itemsOf(ALL_MARKETS)) listed.set(item.slug, listedItem(item));
-    const listSeconds = Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(walk.fold.slugs().length));
+    const { service } = walk.fold;
+    const listSeconds =
+      service?.listSeconds ?? Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(walk.fold.slugs().length));
     // Twice: a list may just have been published when the market changed.
     const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
     const rows = isListAlone ? null : await ListRows.read(reader, findings);
     const faces = isListAlone ? null : new LoggedFaces(reader, findings, { nowMs, mostMs: DAILY_MS });
-    return new LaterFiles(findings, walk, listed, lateness, rows, faces);
+    const stated = new Set(isListAlone ? [] : service?.projections);
+    return new LaterFiles(reader, findings, walk, listed, lateness, rows, faces, stated);
   }
 
   private constructor(
+    reader: PublicReader,
     findings: Findings,
     walk: LogWalk,
     listed: ReadonlyMap<string, ListedItem>,
     lateness: Lateness,
     rows: ListRows | null,
     faces: LoggedFaces | null,
+    stated: ReadonlySet<string>,
   ) {
+    this.#reader = reader;
+    this.#stated = stated;
     this.#findings = findings;
     this.#walk = walk;
     this.listed = listed;
@@ -74,13 +88,25 @@ export class LaterFiles {
     if (item !== undefined) checkItem(this.#findings, item, past, current, this.#lateness);
     else if (current !== null) checkMissing(this.#findings, past, this.#lateness);
     this.#rows?.check(past, current, this.#lateness);
-    if (folded.kind === 'shown') await this.#faces?.market(past, folded);
-    else await this.#faces?.removed(past, folded.removal);
+    if (folded.kind === 'removed') return await this.#faces?.removed(past, folded.removal);
+    this.#shown++;
+    const areMade = await this.#faces?.market(past, folded);
+    if (!past.isLateIfMissing({ ...this.#lateness, mostMs: DAILY_MS })) return;
+    if (areMade === false) this.#miss('faces', publicPath({ kind: 'face-quotes', slug }));
+    const index = historyIndexUrl(slug);
+    if (this.#stated.has('history-files') && (await this.#reader(index)).status === 404)
+      this.#miss('history-files', index);
   }
 
   /** After all markets. */
   async end(): Promise<void> {
-    this.#rows?.end();
+    for (const { url, projection, marketsMax } of this.#rows?.end() ?? [])
+      if (this.#shown > 0 && this.#shown <= marketsMax) this.#miss(projection, url);
     await this.#faces?.shared(this.#walk);
+  }
+
+  #miss(kind: Projection, url: string): void {
+    if (this.#stated.has(kind))
+      this.#findings.add(url, 'not-in-log', `is missing, and the log says that ${kind} is published`);
   }
 }

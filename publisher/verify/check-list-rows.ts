@@ -3,10 +3,11 @@
  * last prices. Each may show a market at an earlier revision, but only as the log had it then, and not for too long.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { latestCsv, latestEntry } from '../../contract/latest-entries.ts';
+import { LATEST_MARKETS_MAX, latestCsv, latestEntry } from '../../contract/latest-entries.ts';
 import type { Market } from '../../contract/market.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
-import { RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
+import type { Projection } from '../../contract/projections.ts';
+import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
 import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, marketUrl, RECENT_URL } from '../../contract/routes.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { FoldedMarket } from '../log/folded-market.ts';
@@ -54,6 +55,8 @@ export function checkItem(
 
 interface FileForm {
   readonly url: string;
+  readonly projection: Projection;
+  readonly marketsMax: number;
   /** The rows by slug, as texts. */
   readonly read: (text: string) => Iterable<readonly [slug: string, row: string]>;
   readonly write: (rows: Iterable<string>) => string;
@@ -74,10 +77,14 @@ const FORMS: readonly FileForm[] = [
   {
     ...JSON_FILE,
     url: LATEST_URL,
+    projection: 'latest',
+    marketsMax: LATEST_MARKETS_MAX,
     rowOf: (market, { recordedAt }) => canonicalJson(latestEntry(market, recordedAt) as unknown as Json),
   },
   {
     url: LATEST_CSV_URL,
+    projection: 'latest',
+    marketsMax: LATEST_MARKETS_MAX,
     read: (text) => {
       const lines = text.slice(CSV_HEADER.length).split(/(?<=\r\n)/);
       return (lines[0] === '' ? [] : lines).map((line) => [line.slice(0, line.indexOf(',')), line] as const);
@@ -88,6 +95,8 @@ const FORMS: readonly FileForm[] = [
   {
     ...JSON_FILE,
     url: RECENT_URL,
+    projection: 'recent',
+    marketsMax: RECENT_MARKETS_MAX,
     rowOf: ({ slug }, prices) => canonicalJson(prices.entry(slug) as unknown as Json),
   },
 ];
@@ -95,6 +104,7 @@ const FORMS: readonly FileForm[] = [
 /** The files of newest and last prices that are there. */
 export class ListRows {
   readonly #findings: Findings;
+  readonly #missing: FileForm[] = [];
   readonly #files: { readonly form: FileForm; readonly rows: Map<string, string> }[] = [];
 
   private constructor(findings: Findings) {
@@ -105,7 +115,8 @@ export class ListRows {
     const found = new ListRows(findings);
     for (const form of FORMS) {
       const { status, body } = await reader(form.url);
-      if (status === 200) found.#take(form, Buffer.from(body).toString('utf8'));
+      if (status !== 200) found.#missing.push(form);
+      else found.#take(form, Buffer.from(body).toString('utf8'));
     }
     return found;
   }
@@ -147,11 +158,12 @@ export class ListRows {
     return false;
   }
 
-  /** After all markets. */
-  end(): void {
+  /** After all markets. Returns the files that are not there. */
+  end(): readonly Pick<FileForm, 'url' | 'projection' | 'marketsMax'>[] {
     for (const { form, rows } of this.#files) {
       for (const slug of rows.keys()) this.#findings.add(form.url, 'not-in-log', `shows ${slug}, which the log lacks`);
     }
+    return this.#missing;
   }
 }
 

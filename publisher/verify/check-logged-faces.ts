@@ -46,17 +46,18 @@ export class LoggedFaces {
     this.#lateness = lateness;
   }
 
-  async market(past: PastMarket, current: FoldedMarket): Promise<void> {
+  /** False: none have been made. */
+  async market(past: PastMarket, current: FoldedMarket): Promise<boolean> {
     const { slug } = past;
     const names = marketFaceNames(slug);
     const answers = await Promise.all(names.map((name) => this.#reader(publicPath(name))));
-    // None have been made yet.
-    if (answers.every(({ status }) => status === 404)) return;
+    if (answers.every(({ status }) => status === 404)) return false;
     for (const [index, name] of names.entries()) {
       const { status, body } = answers[index] as PublicResponse;
       if (status !== 200) this.#add(name, 'status', `answered ${status}, expected 200`);
       else this.#checkMarket(name, Buffer.from(body).toString('utf8'), past, current);
     }
+    return true;
   }
 
   #checkMarket(name: PublicObjectName, text: string, past: PastMarket, current: FoldedMarket): void {

@@ -6,6 +6,7 @@ import pMap from 'p-map';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
+import type { ServiceEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
@@ -52,6 +53,8 @@ export interface VerifyLogReport {
   readonly vkeys: readonly string[];
   readonly size: number;
   readonly takenDown: number;
+  /** What the service publishes, as the log says it. Null: it does not say so. */
+  readonly service: ServiceEntry | null;
 }
 
 /** As `confirmFindings` looks twice. A market that changes all the time gets one more chance. */
@@ -66,7 +69,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   const vkeys = new Set(options.vkeys);
   // Without its place in the log, there is nothing to compare an edition with.
   if (options.isEdition === true && edition === null)
-    return { findings: findings.all, checkpoint: null, vkeys: [...vkeys], size: 0, takenDown: 0 };
+    return { findings: findings.all, checkpoint: null, vkeys: [...vkeys], size: 0, takenDown: 0, service: null };
   const walk = new LogWalk(files, findings, edition?.size);
   let checkpoint: string | null = null;
   let rest: readonly Finding[] = [];
@@ -97,6 +100,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     vkeys: [...vkeys],
     size: walk.size,
     takenDown: walk.fold.takenDown,
+    service: walk.fold.service,
   };
 }
 
@@ -224,7 +228,8 @@ class Look {
     // Exports are of today: they say nothing of an edition.
     if (this.#edition !== null) return findings.all;
     const isExportDue = wanted === undefined || again?.some(({ url }) => url.startsWith(EXPORT_ROOT));
-    if (isExportDue) await checkExportRows(this.#reader, findings, this.#walk, this.#partEntries);
+    const limits = { partEntries: this.#partEntries, nowMs: this.#nowMs };
+    if (isExportDue) await checkExportRows(this.#reader, findings, this.#walk, limits);
     return findings.all;
   }
 

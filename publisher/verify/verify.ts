@@ -18,7 +18,7 @@ import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
 import { checkExports } from './check-exports.ts';
-import { checkMarketFaces, checkRates, FACES_URL, readIncluded } from './check-faces.ts';
+import { checkMarketFaces, checkRates, INCLUDES_URL, readIncluded } from './check-faces.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLatest, ReadPrices } from './check-latest.ts';
 import { checkFilesInTurn } from './check-older-files.ts';
@@ -68,7 +68,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
   const kinds = new PublishedKinds(reader, findings, before?.value ?? null);
   const prices = new ReadPrices();
-  const included = (await kinds.has('faces', FACES_URL)) ? await readIncluded(reader) : null;
+  const included = (await kinds.has('faces', INCLUDES_URL)) ? await readIncluded(reader) : null;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
     const url = marketUrl(item.slug);

@@ -62,8 +62,13 @@ export type LogState = {
   root: string;
   /** The verifier keys that the log has named, newest first. */
   vkeys: string[];
+  /**
+   * The beginning of the SHA-256 of the newest entry that says what is published, in hex. Empty or absent: there is no
+   * such entry.
+   */
+  service?: string;
   /** Before the generation. If its bundle is lost, the log continues from there. */
-  was?: { size: number; root: string; vkeys: string[] };
+  was?: { size: number; root: string; vkeys: string[]; service?: string };
   /** The store may have another log: it is compared, and made to agree, by the next generation. */
   isDoubtful?: true;
   /** How many entries were taken down. Absent: none. */

@@ -113,7 +113,7 @@ test('proves the newest value, and an old one deep in the tree', async () => {
   expect([row.observedAt, host, log]).toEqual([
     entry.observedAt,
     'https://0.example',
-    { origin: 'tidemark.test/log', size: 601 },
+    { origin: 'tidemark.test/log', size: 602 },
   ]);
   const old = await reader.provenObservation('gold-usd', (rows) => rows.at(-1));
   expect(old.entry.id).toBe(old.row.id);
@@ -186,7 +186,7 @@ describe('a host that lies is refused and named, and the next one is asked:', ()
     ['a full tile with another bit', changed(/tile\/0\/00[01]$/, flipped), /not the one that is signed/],
     [
       'a checkpoint with another size',
-      changed(/checkpoint/, (text) => text.replace('\n601\n', '\n600\n')),
+      changed(/checkpoint/, (text) => text.replace('\n602\n', '\n601\n')),
       /no known key/,
     ],
     [

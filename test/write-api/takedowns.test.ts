@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { makeExport } from '../../publisher/exports/make-export.ts';
 import { readEntries } from '../../publisher/log/log-chunks.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -26,8 +27,9 @@ const REASON = 'Order of a court.';
 
 let world: ApiWorld;
 let objects: MemoryObjects;
+let pageSizes: PageSizes;
 
-const dependencies = () => withLog(dependenciesOn(world.ledger, objects, world));
+const dependencies = () => withLog(dependenciesOn(world.ledger, objects, world, pageSizes));
 
 async function publishAll(): Promise<void> {
   while ((await publish(dependencies())).isMoreDue);
@@ -37,8 +39,7 @@ const post = (path: string, body: unknown, as = 'operator') => world.call({ meth
 const create = (body: object, as?: string) => post(URL, { market: 'b', reason: REASON, ...body }, as);
 const remove = (slug: string) => post(`/api/v1/markets/${slug}/removal`, { reason: 'Over.' });
 const list = async () => (await world.call({ path: URL, as: 'operator' })).json.data;
-const verified = () =>
-  verifyLog(loggedReader(objects), { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES });
+const verified = () => verifyLog(loggedReader(objects), { vkeys: [testSigner().vkey], seen: null, pageSizes });
 
 /** The newest lines of all tiles. */
 async function lines(): Promise<readonly string[]> {
@@ -65,7 +66,8 @@ function publicTexts(): string {
 }
 
 /** A log with entries of the markets `a` and `b`, of two generations. */
-async function open(prices: number): Promise<void> {
+async function open(prices: number, pages = SMALL_PAGES): Promise<void> {
+  pageSizes = pages;
   world = openApiWorld({ scopes: { reader: ['publications:write'] } });
   objects = openMemoryObjects();
   await ingest(dependencies(), [market('a'), market('b'), price('a', 0, 1)]);
@@ -109,6 +111,18 @@ describe('a takedown', () => {
     expect(audit.map(({ value }) => value.action)).toEqual(['createTakedown']);
   });
 
+  it('of several generations counts the entries of all of them', async () => {
+    // A generation looks at 8,192 entries.
+    await open(8_300, DEFAULT_PAGE_SIZES);
+    await remove('b');
+    await create({});
+    await publishAll();
+    const { takenDown, findings } = await verified();
+    expect(findings).toEqual([]);
+    expect(takenDown).toBeGreaterThan(8_300);
+    expect(await list()).toMatchObject([{ state: 'done', entries: takenDown }]);
+  });
+
   it('stays, when the log grows, when the store is lost, and when an older ledger is restored', async () => {
     await remove('b');
     await create({});
@@ -136,7 +150,7 @@ describe('a takedown', () => {
     const exported = () => makeExport({ storage, readEntries: (n, width) => readEntries(world.ledger, n, width) });
     expect((await exported()).kind).toBe('made');
     await remove('b');
-    await create({ first: 2, last: 5 });
+    await create({ first: 2, last: 6 });
     await publishAll();
     const before = await verified();
     expect([before.findings, before.takenDown]).toEqual([[], 3]);
@@ -149,14 +163,14 @@ describe('a takedown', () => {
 
   it('waits until readers see that the market is removed, and takes only the entries of its range', async () => {
     await remove('b');
-    await create({ first: 4, last: 5 });
+    await create({ first: 5, last: 6 });
     await publishAll();
     const texts = await lines();
-    expect(texts.flatMap((text, index) => (isHidden(text) ? [index] : []))).toEqual([4, 5]);
-    await create({ first: 5, last: 300_000 });
+    expect(texts.flatMap((text, index) => (isHidden(text) ? [index] : []))).toEqual([5, 6]);
+    await create({ first: 6, last: 300_000 });
     await publishAll();
     expect((await list()).map(({ state }: { state: string }) => state)).toEqual(['done', 'done']);
-    expect((await lines()).flatMap((text, index) => (isHidden(text) ? [index] : []))).toEqual([4, 5, 6]);
+    expect((await lines()).flatMap((text, index) => (isHidden(text) ? [index] : []))).toEqual([5, 6, 7]);
     expect((await verified()).findings).toEqual([]);
   });
 

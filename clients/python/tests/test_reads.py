@@ -289,7 +289,7 @@ def test_changes_are_read_by_index_and_a_line_that_was_taken_down_is_none():
     with pytest.raises(TidemarkError) as caught:
         list(client(handler).changes(since=301))
     assert caught.value.code == "log-shorter"
-    lines[299] = '{"format":2}'
+    lines[299] = '{"format":3}'
     with pytest.raises(TidemarkError) as caught:
         list(client(handler).changes(since=299))
     assert caught.value.code == "newer-format"

@@ -28,6 +28,7 @@ import {
   NEXT_SIGNER,
   ORIGIN,
   SAMPLE_ENTRIES,
+  SAMPLE_SERVICE,
   SAMPLE_TAKEDOWN,
   SIGNER,
   tileReaderOf,
@@ -56,6 +57,7 @@ beforeAll(async () => {
   proof = tlogProofText({ extra: Buffer.from(texts[PROVEN] as string), index: PROVEN, proof: hashes, checkpoint });
   files.set('entry-8.tlog-proof', Buffer.from(proof));
   files.set('takedown.json', Buffer.from(entryText(SAMPLE_TAKEDOWN)));
+  files.set('service.json', Buffer.from(entryText(SAMPLE_SERVICE)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));
 });
 
@@ -73,16 +75,15 @@ test('every file of a small log is as it was', () => {
 
 describe('entries', () => {
   test('of every type and kind are in the sample', () => {
-    const types = new Set([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN].map(({ type }) => type));
+    const types = new Set([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_SERVICE].map(({ type }) => type));
     expect(types.size).toBe(logEntrySchema.def.options.length);
   });
 
-  test.each([...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN].map((entry, index) => [entry.type, index, entry] as const))(
-    'a %s (%i) can be read back',
-    (_, __, entry) => {
-      expect(parseEntry(entryText(entry))).toEqual(entry);
-    },
-  );
+  test.each(
+    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_SERVICE].map((entry, index) => [entry.type, index, entry] as const),
+  )('a %s (%i) can be read back', (_, __, entry) => {
+    expect(parseEntry(entryText(entry))).toEqual(entry);
+  });
 
   test('of observations leave out the links to later versions', () => {
     const { format, type, market, revision, minorDigits, ...facts } = SAMPLE_ENTRIES[PROVEN] as Extract<
@@ -126,7 +127,9 @@ describe('entries', () => {
     ['members in another order', () => JSON.stringify(SAMPLE_ENTRIES[2])],
     ['an escape that canonical JSON does not write', () => market().replace('Gold', '\\u0047old')],
     ['a member twice', () => market().replace('"format":1', '"format":1,"format":1')],
-    ['a later format', () => market().replace('"format":1', '"format":2')],
+    ['a later format', () => market().replace('"format":1', '"format":3')],
+    ['the format of another type', () => market().replace('"format":1', '"format":2')],
+    ['a type of a later format', () => entryText(SAMPLE_SERVICE).replace('"format":2', '"format":1')],
     ['no format', () => market().replace('"format":1,', '')],
     ['an unknown type', () => market().replace('"type":"market"', '"type":"other"')],
     ['a further member', () => market().replace('"kind"', '"actor":"a","kind"')],

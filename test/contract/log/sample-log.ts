@@ -148,6 +148,13 @@ export const SAMPLE_ENTRIES: readonly LogEntry[] = [
   },
 ];
 
+export const SAMPLE_SERVICE: LogEntry = {
+  format: 2,
+  type: 'service',
+  projections: ['log', 'history-files', 'latest', 'recent', 'exports', 'faces'],
+  listSeconds: 64,
+};
+
 /** Of the type that came last: it has a golden file of its own. */
 export const SAMPLE_TAKEDOWN: LogEntry = { ...ofGold, type: 'takedown', first: 3, last: 8 };
 

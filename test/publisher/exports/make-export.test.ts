@@ -180,7 +180,7 @@ test('the manifest says log, rows, licences and attributions, and the files of a
     sourcesWithoutLicence: 1,
     sourcesComplete: true,
   });
-  expect(manifest.log.size).toBe(7);
+  expect(manifest.log.size).toBe(8);
   expect((manifest.sources as { title: string }[]).map(({ title }) => title).sort()).toEqual([
     'a test',
     'other',

@@ -76,7 +76,7 @@ function isStanding(body: Body, { disputedMetrics, representedBy }: Body): boole
 function statedBy(entries: readonly LogEntry[]): Map<string, Stated> {
   const markets = new Map<string, Stated>();
   for (const { format, ...entry } of entries) {
-    if (entry.type === 'key' || entry.type === 'takedown') continue;
+    if (entry.type === 'key' || entry.type === 'takedown' || entry.type === 'service') continue;
     const { market, type, ...fields } = entry;
     if (type === 'reset') {
       markets.delete(market);

@@ -5,7 +5,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { ALL_PROJECTIONS } from '../../../contract/projections.ts';
+import { makeExport } from '../../../publisher/exports/make-export.ts';
 import { makeFaces } from '../../../publisher/faces/make-faces.ts';
+import { readEntries } from '../../../publisher/log/log-chunks.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -15,6 +17,7 @@ import { testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
 import { damagedReader, type Edit, type Loose, withBody, withStatus, withText } from './damaged-reader.ts';
+import { hidingHost } from './hiding-host.ts';
 import { loggedReader } from './logged-reader.ts';
 
 const SNAPSHOT = '/api/v1/snapshot';
@@ -39,6 +42,7 @@ async function laterWorld(): Promise<World> {
   world.clock.nowMs += DAY_MS;
   while ((await publish(dependencies)).isMoreDue);
   await makeFaces({ storage: dependencies });
+  await makeExport({ storage: dependencies, readEntries: (tile, width) => readEntries(world.ledger, tile, width) });
   return world;
 }
 
@@ -125,7 +129,7 @@ describe('a list that is behind', () => {
   test('is right as it is, until it is too old', async () => {
     expect(await found(behind, nowMs)).toEqual([]);
     expect(await found(behind, nowMs + HOUR_MS)).toEqual([]);
-    expect(await found(behind, nowMs + 2 * HOUR_MS)).toEqual(
+    expect(await found(behind, nowMs + 4 * HOUR_MS)).toEqual(
       expect.arrayContaining([
         `time ${MARKETS}`,
         `not-in-log ${MARKETS}/new`,
@@ -149,7 +153,7 @@ describe('a list that is behind', () => {
     expect(await altered((data) => (ofA(data).representedBy = 'Somebody'))).toEqual([`not-in-log ${MARKETS}`]);
     const later = await found(
       listBehind(behind, (data) => data.splice(0, 1)),
-      nowMs + 2 * HOUR_MS,
+      nowMs + 4 * HOUR_MS,
     );
     expect(later).toContain(`not-in-log ${MARKETS}/a`);
   });
@@ -179,6 +183,7 @@ test('without a log, too, a file that the snapshot does not name is a finding, a
   };
   const unnamed = await rules({ [SNAPSHOT]: onlyTheLog });
   expect(unnamed).toEqual([
+    'status /api/v1/exports/latest',
     `status ${FACES}/prices.journal`,
     'status /api/v1/latest',
     expect.stringMatching(/^status .*\/history\/index$/),
@@ -189,4 +194,48 @@ test('without a log, too, a file that the snapshot does not name is a finding, a
   expect(await rules({ [SNAPSHOT]: onlyTheLog, [history]: edit, '/api/v1/latest.csv': edit })).toEqual(
     expect.arrayContaining([`file ${history}`, 'file /api/v1/latest.csv']),
   );
+});
+
+describe('the log says what is published:', () => {
+  const without =
+    (pattern: RegExp): PublicReader =>
+    async (url, headers) => {
+      const answer = await reader(url, headers);
+      if (url === SNAPSHOT) return await onlyTheLog(answer);
+      return pattern.test(url) ? { ...answer, status: 404 } : answer;
+    };
+
+  test.each([
+    ['the newest prices', /^\/api\/v1\/latest/, '/api/v1/latest.csv'],
+    ['the last prices', /recent/, '/api/v1/recent'],
+    ['exports', /exports/, '/api/v1/exports/latest'],
+    ['the faces of a market', /faces\/(prices|quotes)\/b/, `${FACES}/quotes/b.json`],
+    ['all faces', /faces/, `${FACES}/quotes/a.json`],
+    ['the files of a history', /\/b\/history(\.|\/index)/, `${MARKETS}/b/history/index`],
+  ])('%s cannot be left out', async (_, pattern, url) => {
+    expect(await found(without(pattern), world.clock.nowMs + 2 * DAY_MS)).toContain(`not-in-log ${url}`);
+  });
+
+  test('exports are no older than two days', async () => {
+    const other = await laterWorld();
+    await other.ingest([price('b', 1, 8)]);
+    while ((await publish(other.dependencies)).isMoreDue);
+    const read = loggedReader(other.objects);
+    expect(await found(read, other.clock.nowMs)).toEqual([]);
+    expect(await found(read, other.clock.nowMs + 3 * DAY_MS)).toContain('time /api/v1/exports/latest');
+  });
+
+  test('a log from before says nothing of it, and everything that is there is checked', async () => {
+    const plain = createWorld();
+    const dependencies = withLog(plain.dependencies);
+    await plain.ingest([market('a'), price('a', 0, 1)]);
+    await publish(dependencies);
+    const options = { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES, nowMs: plain.clock.nowMs };
+    const { service } = await verifyLog(loggedReader(plain.objects), options);
+    expect(service).toMatchObject({ projections: ['log'] });
+    // No reader of a log without the statement has a finding for what is not there.
+    const before = await verifyLog(hidingHost(loggedReader(plain.objects), /^.*"type":"service".*$/m), options);
+    expect(before.service).toBeNull();
+    expect(before.findings.map(({ url }) => url)).toEqual([expect.stringContaining('/log/ndjson/')]);
+  });
 });

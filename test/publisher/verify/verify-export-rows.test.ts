@@ -6,11 +6,11 @@ import { EXPORT_ROOT } from '../../../publisher/verify/check-exports.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
-import { days, exportWorld, FIRST_DAY } from '../exports/export-world.ts';
+import { DAY_MS, days, exportWorld, FIRST_DAY } from '../exports/export-world.ts';
 import { LATEST, type Package, readPackage } from '../exports/exported.ts';
 import { testSigner } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
-import { market, price, SMALL_PAGES } from '../world.ts';
+import { market, price, SMALL_PAGES, START_MS } from '../world.ts';
 import { loggedReader } from './logged-reader.ts';
 
 let reader: PublicReader;
@@ -31,8 +31,14 @@ beforeAll(async () => {
   reader = loggedReader(world.objects);
 });
 
-async function findingsOf(read: PublicReader) {
-  const options = { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES, partEntries: 256 };
+async function findingsOf(read: PublicReader, nowMs?: number) {
+  const options = {
+    vkeys: [testSigner().vkey],
+    seen: null,
+    pageSizes: SMALL_PAGES,
+    partEntries: 256,
+    ...(nowMs && { nowMs }),
+  };
   return (await verifyLog(read, options)).findings;
 }
 
@@ -92,6 +98,20 @@ test('a manifest that names another log, and a file that is lost, are found', as
   const { url } = await planted('markets-0-ndjson', unchanged);
   const lost: PublicReader = async (asked, headers) => reader(asked === url ? '/lost' : asked, headers);
   expect((await findingsOf(lost)).map((each) => [each.rule, each.url])).toContainEqual(['status', url]);
+});
+
+test('a market that the table of markets lacks is found', async () => {
+  const found = await findingsOf((await planted('markets-0-ndjson', (lines) => lines.slice(0, 1))).read);
+  expect(found).toContainEqual(expect.objectContaining({ rule: 'not-in-log', url: LATEST }));
+});
+
+test('the table of markets may be behind, but not for longer than two days', async () => {
+  const older = (manifest: Package) => ({ ...manifest, generation: 1 });
+  const { read } = await planted('markets-0-ndjson', (lines) => lines.slice(0, 1), older);
+  const isLacking = async (nowMs: number) =>
+    (await findingsOf(read, nowMs)).some(({ rule, url }) => rule === 'not-in-log' && url === LATEST);
+  expect(await isLacking(START_MS)).toBe(false);
+  expect(await isLacking(START_MS + 3 * DAY_MS)).toBe(true);
 });
 
 describe('a planted fault is found, with its digest in the manifest', () => {

@@ -13,8 +13,8 @@ from .errors import TidemarkError
 TILE_WIDTH = 256
 #: 256 entries of 64 KB, with their line breaks.
 _LINES_BYTES_MAX = TILE_WIDTH * 0x10000
-#: The newest format of entries that this version knows.
-_FORMAT = 1
+#: The formats of entries that this version knows.
+_FORMATS = (1, 2)
 #: How often a file may be missing because the log has grown, with nothing read in between.
 _MISSING_MAX = 3
 
@@ -111,7 +111,7 @@ def _entry_of(line: str, index: int) -> dict[str, Any] | None:
     if isinstance(entry, dict) and isinstance(entry.get("takenDown"), str):
         return None
     found = entry.get("format") if isinstance(entry, dict) else None
-    if found == _FORMAT:
+    if type(found) is int and found in _FORMATS:
         return entry
-    detail = f"entry {index} of the log has the format {found}, and this version knows {_FORMAT}: get a newer one"
+    detail = f"entry {index} of the log has the format {found}, and this version knows {' and '.join(map(str, _FORMATS))}: get a newer one"
     raise TidemarkError("newer-format", detail)
