@@ -3,6 +3,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import {
+  boundedReader,
+  DEFAULT_READ_LIMITS,
+  UpstreamInvalid,
+  UpstreamUnavailable,
+} from '../../publisher/verify/bounded-reader.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
@@ -15,7 +21,7 @@ import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
-import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../mirror/upstream.ts';
+import type { StepProgress } from '../mirror/progress.ts';
 import { readSite } from '../site-folder.ts';
 import { onStopSignal } from './stop-signals.ts';
 
@@ -46,6 +52,8 @@ type End = MirrorResult['end'];
 const ROUNDS_MISSED = 20;
 /** Kinds of faults after which the next round tries again. */
 const PASSING = [UpstreamUnavailable, UpstreamInvalid, MirrorFull, StorageUnavailable];
+/** A service that is wrong about everything shall not fill the disk with lines. */
+const FINDINGS_SHOWN = 20;
 
 /**
  * Follows until a signal ends it, or for one round.
@@ -67,14 +75,26 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const { nowMs } = systemRuntime;
   const { maxBytes, logKeys, editions } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
-  const upstream = boundedReader(url);
+  const upstream = boundedReader(url, DEFAULT_READ_LIMITS, 'tidemark-mirror');
+  const onProgress = (progress: StepProgress) => log.info('copying', { ...progress });
   const site = await readSite();
-  const mirror = new Mirror({ folder, upstream, site, maxBytes, logKeys, editions, onTrusted, nowMs, pause });
+  const mirror = new Mirror({
+    folder,
+    upstream,
+    site,
+    maxBytes,
+    logKeys,
+    editions,
+    onTrusted,
+    onProgress,
+    nowMs,
+    pause,
+  });
   try {
     await mirror.open();
     const edge = await serve(command, mirror, folder.objects, log);
     try {
-      while (true) {
+      for (let rounds = 1; ; rounds++) {
         const end = mirror.isForked ? 'forked' : await oneRound(mirror, log);
         if (end === 'forked') {
           log.fault(
@@ -84,7 +104,9 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
           // Readers keep the last good copy.
           if (edge !== null && !isOnce) await once(stop.signal, 'abort');
         }
-        if (isOnce || end === 'forked') return { end, document: mirror.document };
+        // Only a second look tells a false body from one that the log gets a moment later.
+        const isUndecided = end === 'behind' && mirror.isAheadOfLog && rounds === 1;
+        if ((isOnce && !isUndecided) || end === 'forked') return { end, document: mirror.document };
         await pause(everySeconds * 1000);
       }
     } finally {
@@ -102,7 +124,10 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
 async function oneRound(mirror: Mirror, log: Log): Promise<End> {
   try {
     const { state, snapshot, copied, waiting, findings } = await mirror.follow();
-    for (const { url, rule, detail } of findings) log.fault('finding', `${rule} ${url}: ${detail}`);
+    for (const { url, rule, detail } of findings.slice(0, FINDINGS_SHOWN))
+      log.fault('finding', `${rule} ${url}: ${detail}`);
+    const more = findings.length - FINDINGS_SHOWN;
+    if (more > 0) log.fault('finding', `and ${more} more of the same round`);
     const { generation } = snapshot;
     if (copied > 0 || state !== 'current')
       log.info('mirrored', { generation, state, markets: copied, waiting: waiting.length });

@@ -8,7 +8,7 @@ import { checkDocuments } from '../../publisher/verify/check-documents.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
 import { freshReader, recorded } from './fresh-reader.ts';
-import type { MirrorWorld } from './mirror-world.ts';
+import type { ListWorld } from './mirror-world.ts';
 
 const DOCUMENTS: readonly (readonly [url: string, name: PublicObjectName])[] = [
   [WAITLIST_URL, { kind: 'waitlist' }],
@@ -17,7 +17,7 @@ const DOCUMENTS: readonly (readonly [url: string, name: PublicObjectName])[] = [
 ];
 
 /** Nothing of a document with a finding is put. */
-export async function copyDocuments({ upstream, copy, generation }: MirrorWorld): Promise<readonly Finding[]> {
+export async function copyDocuments({ upstream, copy, generation }: ListWorld): Promise<readonly Finding[]> {
   const findings = new Findings();
   const { reader, answers } = recorded(freshReader({ upstream, copy }));
   await checkDocuments(reader, findings);

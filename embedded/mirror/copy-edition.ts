@@ -8,6 +8,7 @@ import { publicEditionSchema } from '../../contract/public-edition.ts';
 import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 import { EDITIONS_URL, EXPORTS_URL, editionUrl } from '../../contract/routes.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
+import { checkFolded } from '../../publisher/verify/check-folded.ts';
 import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -38,6 +39,7 @@ export async function copyEdition(world: EditionWorld, name: string): Promise<re
   if (position === 'ahead') return [];
   if (position === 'no') findings.add(url, 'digest', 'names another log than the one that is signed');
   const digests = await checkedBodies(world, name, findings);
+  if (position === 'yes') await proveEdition(world, name, edition.value.log?.size ?? 0, findings);
   const faults = bodyFaults(findings);
   return faults.length > 0 ? faults : await putBodies(world, digests, url);
 }
@@ -63,6 +65,21 @@ async function checkedBodies(
   const report = await verify(editionReader(reader, name), { pageSizes, settled: true });
   findings.all.push(...report.findings);
   return digests;
+}
+
+/** Each market as the log had it at the size that the edition names: a market that is left out is a finding, too. */
+async function proveEdition(
+  { upstream, log, pageSizes }: EditionWorld,
+  name: string,
+  size: number,
+  findings: Findings,
+): Promise<void> {
+  const reader = editionReader(upstream, name);
+  for (const slug of log?.slugs() ?? []) {
+    const folded = log?.marketAt(slug, size) ?? null;
+    if (folded !== null)
+      await checkFolded(reader, findings, slug, { kind: 'shown', ...folded }, pageSizes.observations);
+  }
 }
 
 async function putBodies(

@@ -6,22 +6,32 @@ import { canonicalJson } from '../../contract/canonical-json.ts';
 import { FACE_RATES_KEPT_DAYS } from '../../contract/face-limits.ts';
 import { type FaceRates, faceCurrenciesSchema } from '../../contract/faces.ts';
 import type { Market } from '../../contract/market.ts';
+import type { PublicObservation } from '../../contract/metric.ts';
 import { PRICE_EXTENSIONS, type PublicObjectName } from '../../contract/public-object-names.ts';
 import { parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { marketUrl } from '../../contract/routes.ts';
 import { marketFaceNames } from '../../publisher/faces/face-names.ts';
+import { marketBody, publicObservation } from '../../publisher/plan/render.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import { checkMarketFaces, checkRatesOf, readIncluded } from '../../publisher/verify/check-faces.ts';
 import { checkHistory } from '../../publisher/verify/check-history.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
+import { goneBody } from './copy-market.ts';
 import { freshReader, type RecordedAnswers, recorded } from './fresh-reader.ts';
+import { checkLoggedRates } from './logged-rates.ts';
+import { NEVER_LATE } from './mirror-log.ts';
 import type { MirrorWorld } from './mirror-world.ts';
-import { copiedKeys, copiedMarkets } from './reached.ts';
+import { copiedKeys } from './reached.ts';
 
-type FacesWorld = Pick<MirrorWorld, 'upstream' | 'copy' | 'log' | 'pageSizes' | 'generation' | 'pause'>;
+type FacesWorld = Pick<
+  MirrorWorld,
+  'upstream' | 'copy' | 'log' | 'known' | 'progress' | 'pageSizes' | 'generation' | 'pause'
+>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** By which a history may be newer than the list. */
+const REVISIONS_AHEAD = 32;
 
 /**
  * A service that has not made any yet has none to copy. Nothing is put of the files of a market, or of the rates of a day,
@@ -36,13 +46,18 @@ export async function copyFaces(world: FacesWorld, cachedMs: number): Promise<re
   for (const extension of PRICE_EXTENSIONS) await files.reader(publicPath({ kind: 'face-includes', extension }));
   const findings: Finding[] = [];
   const doubtful: string[] = [];
-  for (const slug of await copiedMarkets(world.copy)) {
+  const slugs = await world.known.slugs(world.copy);
+  world.progress.begin('faces', slugs.size);
+  for (const slug of slugs) {
+    world.progress.did();
     if ((await copyMarketFaces(world, slug, included)).length > 0) doubtful.push(slug);
   }
   // The files of two days' runs may be in a cache on the way.
   if (doubtful.length > 0) await world.pause(cachedMs);
   for (const slug of doubtful) findings.push(...(await copyMarketFaces(world, slug, included)));
-  if (await hasFacesOf(world, included)) await putFound(world, files.answers);
+  if (!(await isCopiedAlready(world, files.answers)) && (await hasFacesOf(world, included))) {
+    await putFound(world, files.answers);
+  }
   const day = await copyRates(world, 'latest', findings);
   if (day !== null) await copyDays(world, day, findings);
   return findings;
@@ -53,14 +68,16 @@ async function copyMarketFaces(
   slug: string,
   included: ReadonlySet<string>,
 ): Promise<readonly Finding[]> {
-  const { copy, pageSizes } = world;
+  const { copy, known } = world;
+  // Most markets have not changed since their files were copied.
+  if (known.faces.has(slug) && known.faces.get(slug) === known.revisionOf(slug)) return [];
   const market = await copiedJson<Market>(world, marketUrl(slug));
   const quotesUrl = publicPath({ kind: 'face-quotes', slug });
   const copied = await copiedJson<{ readonly revision: number }>(world, quotesUrl);
   const heads = await Promise.all(marketFaceNames(slug).map((name) => copy.head(name)));
   const isWhole = heads.every((head) => head !== null);
+  if (isWhole && copied !== null) known.faces.set(slug, copied.revision);
   if (market === null || (isWhole && copied?.revision === market.revision)) return [];
-  const findings = new Findings();
   const files = recorded(freshReader(world));
   // The last one that the service puts.
   const quotes = await files.reader(quotesUrl);
@@ -68,17 +85,61 @@ async function copyMarketFaces(
   if (isWhole && revision === copied?.revision) return [];
   // The copy is behind.
   if (revision !== null && revision > market.revision) return [];
-  const { observations } = await checkHistory(copy.reader, new Findings(), market, pageSizes.observations);
-  const known: typeof files.reader = async (url) => files.answers.get(url) ?? (await files.reader(url));
-  await checkMarketFaces(known, findings, market, observations, included);
-  const faults = bodyFaults(findings);
+  const answered: typeof files.reader = async (url) => files.answers.get(url) ?? (await files.reader(url));
+  let faults: readonly Finding[] = [
+    { url: quotesUrl, rule: 'not-in-log', detail: `shows revision ${revision}, which the log never had` },
+  ];
+  for await (const shown of shownAt(world, market, revision)) {
+    const findings = new Findings();
+    await checkMarketFaces(answered, findings, shown.market, shown.observations, included);
+    faults = bodyFaults(findings);
+    if (faults.length === 0) break;
+  }
   if (faults.length === 0) await putFound(world, files.answers);
   return faults;
 }
 
-/** Whether the copy has all that the include files lead to. */
-async function hasFacesOf({ copy }: FacesWorld, slugs: ReadonlySet<string>): Promise<boolean> {
-  for (const slug of slugs) if ((await copy.head({ kind: 'face-quotes', slug })) === null) return false;
+/**
+ * From what the faces of a market may have been made, most likely first. The service takes a market from its list, and the
+ * prices from its history, which may be some revisions newer. Without a log, nothing is known but the market in the copy.
+ */
+async function* shownAt(
+  { copy, log, pageSizes }: FacesWorld,
+  market: Market,
+  revision: number | null,
+): AsyncGenerator<{ readonly market: Market; readonly observations: readonly PublicObservation[] }> {
+  if (log === null || revision === null) {
+    const { observations } = await checkHistory(copy.reader, new Findings(), market, pageSizes.observations);
+    yield { market, observations };
+    return;
+  }
+  const past = log.pastOf(market.slug);
+  const [listed] = past.at(revision);
+  if (listed === undefined) return;
+  const record = listed.record(null);
+  const shown = JSON.parse(marketBody(market.slug, revision, record)) as Market;
+  const later = [...past.revisions(NEVER_LATE)].filter((each) => each >= revision).reverse();
+  for (const each of later.slice(0, REVISIONS_AHEAD)) {
+    const [{ observations: stored = [] } = {}] = past.at(each);
+    const rows = stored.map(({ observation }) => publicObservation(observation, record.unit.quantity)).reverse();
+    const observations = rows as unknown as readonly PublicObservation[];
+    yield { market: { ...shown, history: { ...shown.history, count: observations.length } }, observations };
+  }
+}
+
+async function isCopiedAlready({ copy }: FacesWorld, answers: RecordedAnswers): Promise<boolean> {
+  for (const [url, { body }] of answers) if (!Buffer.from((await copy.reader(url)).body).equals(body)) return false;
+  return true;
+}
+
+/** Whether the copy has all that the include files lead to. A market may be removed since they were made. */
+async function hasFacesOf({ copy, log, generation }: FacesWorld, slugs: ReadonlySet<string>): Promise<boolean> {
+  for (const slug of slugs) {
+    const removal = log?.removalOf(slug) ?? null;
+    if (removal !== null) {
+      for (const name of marketFaceNames(slug)) await copy.put(name, goneBody(removal, generation));
+    } else if ((await copy.head({ kind: 'face-quotes', slug })) === null) return false;
+  }
   return true;
 }
 
@@ -111,7 +172,13 @@ async function copyRates(world: FacesWorld, date: string, all: Finding[]): Promi
     days.push(rates.date);
     const where = publicPath({ kind: 'face-rates', date, file: `currencies/${code}` });
     if (date !== 'latest' && rates.date !== date) findings.add(where, 'file', `is of ${rates.date}`);
-    if (rates.derived.log !== null) logs.set(canonicalJson(rates.derived.log), { where, log: rates.derived.log });
+    const { log } = rates.derived;
+    if (log !== null) logs.set(canonicalJson(log), { where, log });
+    if (world.log === null) continue;
+    // Of a time without a log: nothing proves them.
+    if (log === null && date !== 'latest') return null;
+    if (log === null) findings.add(where, 'not-in-log', 'names no log');
+    else if ((await world.log.agreesWith({ log })) === 'yes') checkLoggedRates(world.log, findings, where, rates);
   }
   for (const { where, log } of logs.values()) {
     const position = await world.log?.agreesWith({ log });

@@ -5,14 +5,14 @@ import type { Projection } from '../../contract/projections.ts';
 import { RECENT_MARKETS_MAX } from '../../contract/recent-prices.ts';
 import { LATEST_CSV_URL, MARKETS_URL, RECENT_URL } from '../../contract/routes.ts';
 import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
-import { checkLatest, ReadPrices } from '../../publisher/verify/check-latest.ts';
+import { checkLatest } from '../../publisher/verify/check-latest.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
 import { bodyFaults } from './body-faults.ts';
 import type { MirrorCopy } from './copy.ts';
 import { freshReader, recorded } from './fresh-reader.ts';
-import type { MirrorWorld } from './mirror-world.ts';
+import type { ListWorld } from './mirror-world.ts';
 
 /** The list as it was walked. */
 export interface WalkedList {
@@ -48,7 +48,7 @@ export async function lacksListFiles(copy: MirrorCopy, snapshot: Snapshot): Prom
 
 /** @param cachedMs longer than a shared cache keeps a body */
 export async function copyListFiles(
-  world: MirrorWorld,
+  world: ListWorld,
   list: WalkedList,
   snapshot: Snapshot,
   cachedMs: number,
@@ -73,9 +73,9 @@ function publishedKinds({ projections = [], counts }: Snapshot): readonly ListFi
   );
 }
 
-/** They are compared with the list. `verify` compares them with the histories, too. */
+/** They are compared with the list, and with the prices of the log. Without a log, only with the list. */
 async function copyKind(
-  world: MirrorWorld,
+  world: ListWorld,
   { projection }: ListFiles,
   { head, latest }: WalkedList,
 ): Promise<readonly Finding[]> {
@@ -85,7 +85,7 @@ async function copyKind(
   // The list that was put: the check shall not excuse a file by a newer one.
   const reader: PublicReader = async (url, headers) =>
     url === MARKETS_URL ? listAnswer : await files.reader(url, headers);
-  const list = { entries: latest, digest: head.digest, prices: new ReadPrices() };
+  const list = { entries: latest, digest: head.digest, prices: world.known.prices };
   await checkLatest(reader, findings, list, [projection]);
   const faults = bodyFaults(findings);
   if (faults.length > 0) return faults;

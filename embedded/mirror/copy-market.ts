@@ -21,6 +21,8 @@ export type CopyOutcome =
   | { readonly kind: 'lost' }
   /** Older than the link to it, or than the copy: a cache on the way may be the reason. */
   | { readonly kind: 'stale' }
+  /** Newer than the log: nobody has signed it. The revision of the body; null: it says that the market was removed. */
+  | { readonly kind: 'ahead'; readonly revision: number | null }
   | { readonly kind: 'faulty'; readonly findings: readonly Finding[] };
 
 /** @param atLeast the revision of the link to it: an older body is not taken over */
@@ -58,6 +60,7 @@ export async function copyMarket(world: MirrorWorld, slug: string, atLeast: numb
   const read = new Map([...known, ...(files === 'none' ? [] : files.answers)]);
   const proof = await proofOf(world, slug, market.value.revision, read, findings);
   if (bodyFaults(findings).length > 0) return { kind: 'faulty', findings: bodyFaults(findings) };
+  if (proof === 'ahead') return { kind: 'ahead', revision: market.value.revision };
   if (proof === 'stale') return { kind: 'stale' };
   const { body } = history as PublicResponse;
   // The target first. Its pages are there already.
@@ -65,7 +68,7 @@ export async function copyMarket(world: MirrorWorld, slug: string, atLeast: numb
   if (files !== 'none') await files.put();
   await copy.put({ kind: 'market', slug }, { body: market.text, generation });
   world.log?.due.delete(slug);
-  if (proof === 'ahead') world.log?.unproven.add(slug);
+  world.known.note(slug, true);
   return { kind: 'copied', market: market.value };
 }
 
@@ -78,12 +81,12 @@ function checkOwnName(findings: Findings, slug: string, market: Checked<Market> 
 }
 
 /**
- * Whether the log says the same. In the last try of a round, bodies that are newer than the log are taken over.
+ * Whether the log says the same.
  *
  * @param known answers with what was read. Of the copy, only the pages of the history count: they never change.
  */
 async function proofOf(
-  { log, upstream, copy, pageSizes, acceptsAhead }: MirrorWorld,
+  { log, upstream, copy, pageSizes }: MirrorWorld,
   slug: string,
   revision: number | null,
   known: ReadonlyMap<string, PublicResponse>,
@@ -92,8 +95,7 @@ async function proofOf(
   if (log === null) return 'same';
   const reader: PublicReader = async (path) =>
     known.get(path) ?? (await (pageOf(path) === null ? upstream : copy.reader)(path));
-  const proof = await log.judge(slug, revision, reader, findings, pageSizes.observations);
-  return proof === 'ahead' && !acceptsAhead ? 'stale' : proof;
+  return await log.judge(slug, revision, reader, findings, pageSizes.observations);
 }
 
 async function removalOf(world: MirrorWorld, slug: string, market: PublicResponse): Promise<CopyOutcome> {
@@ -109,7 +111,9 @@ async function removalOf(world: MirrorWorld, slug: string, market: PublicRespons
     [marketUrl(slug), market],
     [historyUrl(slug), history],
   ]);
-  if ((await proofOf(world, slug, null, known, findings)) === 'stale') return { kind: 'stale' };
+  const proof = await proofOf(world, slug, null, known, findings);
+  if (proof === 'ahead') return { kind: 'ahead', revision: null };
+  if (proof === 'stale') return { kind: 'stale' };
   const faults = bodyFaults(findings);
   return first === undefined || faults.length > 0
     ? { kind: 'faulty', findings: faults }
@@ -192,6 +196,8 @@ export async function isCopied(
   if (present.status !== 200) return false;
   const text = Buffer.from(present.body).toString('utf8');
   const { revision } = JSON.parse(text) as Market;
+  // An earlier version took over bodies that nobody had signed.
+  if (log !== null && revision > log.revisionOf(slug)) return false;
   // After a reset, also an earlier revision is news.
   if (revision < atLeast || log?.due.get(slug) === 0) return false;
   if (text !== canonicalJson(item) && revision <= item.revision) return false;

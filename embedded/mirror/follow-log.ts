@@ -15,10 +15,10 @@ import { ndjsonPath, TILE_WIDTH, tilePath, tilesOfGrowth } from '../../contract/
 import { LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { entryBundle } from '../../publisher/log/log-tiles.ts';
+import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { MirrorCopy } from './copy.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
-import { UpstreamInvalid } from './upstream.ts';
 import { verifiedTiles } from './verified-tiles.ts';
 
 /** What a mirror keeps of a log. */
@@ -46,6 +46,8 @@ export interface FollowOptions {
   readonly upstream: PublicReader;
   readonly copy: MirrorCopy;
   readonly generation: number;
+  /** Receives the number of new entries before the first one. */
+  readonly onGrowth: (entries: number) => void;
   /** Receives each new entry, in order: its line, which may say that it was taken down. */
   readonly onEntry: (line: string) => void | Promise<void>;
   /** Whether the entries so far say that this one may be taken down. */
@@ -89,6 +91,7 @@ async function follow(known: FollowedLog, options: FollowOptions): Promise<Follo
       throw new UpstreamForked(why, known.checkpoint ?? '', note);
     }
   }
+  options.onGrowth(now.size - (before ? before.size : 0));
   const vkeys = await copyGrowth(before ? before.size : 0, now.size, tiles.read, known.vkeys, options);
   return { vkeys, checkpoint: note };
 }

@@ -1,22 +1,27 @@
 /** The log of a mirror: how far it is verified, and which markets its newer entries have changed. */
+import { canonicalJson } from '../../contract/canonical-json.ts';
 import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
-import type { Snapshot } from '../../contract/market.ts';
+import type { Market, Snapshot } from '../../contract/market.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { removedMarketDocument } from '../../contract/removed-market.ts';
 import { marketUrl } from '../../contract/routes.ts';
 import { LogFold } from '../../publisher/log/fold.ts';
+import type { FoldedMarket } from '../../publisher/log/folded-market.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import { checkFolded, foldedMarket } from '../../publisher/verify/check-folded.ts';
+import { checkItem, listedItem } from '../../publisher/verify/check-list-rows.ts';
+import { type Lateness, PastMarket } from '../../publisher/verify/past-market.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
-import { bodyFaults } from './body-faults.ts';
 import type { MirrorCopy } from './copy.ts';
 import { type FollowedLog, followLog } from './follow-log.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
+import { NO_PROGRESS, type Progress } from './progress.ts';
 
 /** What a mirror's folder keeps of the log. */
 export interface MirrorLogState extends FollowedLog {
@@ -24,9 +29,13 @@ export interface MirrorLogState extends FollowedLog {
   readonly bodiesAt: number;
 }
 
+/** For what is asked at any revision. */
+export const NEVER_LATE: Lateness = { nowMs: null, mostMs: 0 };
+
 export class MirrorLog {
   readonly #upstream: PublicReader;
   readonly #copy: MirrorCopy;
+  readonly #progress: Progress;
   #known: FollowedLog;
   #bodiesAt: number;
   /**
@@ -34,24 +43,33 @@ export class MirrorLog {
    * before the checkpoint.
    */
   readonly due = new Map<string, number>();
-  /** Markets whose bodies in the copy were newer than the log when they were taken over. */
-  readonly unproven = new Set<string>();
+  /**
+   * Bodies that were newer than the log when a round ended: the revision of each, null for a removal. None of them is in
+   * the copy. A service puts bodies before the checkpoint, so one may be true once; not again a round later.
+   */
+  readonly ahead = new Map<string, number | null>();
   /** Everything that the verified entries say. */
-  #fold = new LogFold();
+  #fold = new LogFold({ keepsPast: true });
   /** Entries were noted, and then the log could not be taken over. */
   #isFoldAhead = false;
   #faults: Finding[] = [];
 
-  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState) {
+  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState, progress: Progress) {
     this.#upstream = upstream;
     this.#copy = copy;
+    this.#progress = progress;
     this.#known = state;
     this.#bodiesAt = state.bodiesAt;
   }
 
   /** Reads the entries that an earlier process has verified. */
-  static async open(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState): Promise<MirrorLog> {
-    const log = new MirrorLog(upstream, copy, state);
+  static async open(
+    upstream: PublicReader,
+    copy: MirrorCopy,
+    state: MirrorLogState,
+    progress = NO_PROGRESS,
+  ): Promise<MirrorLog> {
+    const log = new MirrorLog(upstream, copy, state, progress);
     await log.#readCopy();
     return log;
   }
@@ -73,7 +91,9 @@ export class MirrorLog {
       upstream: this.#upstream,
       copy: this.#copy,
       generation,
+      onGrowth: (entries: number) => this.#progress.begin('log', entries),
       onEntry: (line: string) => {
+        this.#progress.did();
         this.#isFoldAhead = true;
         this.#note(line, true);
       },
@@ -90,6 +110,12 @@ export class MirrorLog {
     if (checkpoint === null || log.size > checkpoint.size) return 'ahead';
     const tree = await LogTree.at(log.size, tilesOfCopy(this.#copy, checkpoint.size));
     return tree.root().toString('base64') === log.root ? 'yes' : 'no';
+  }
+
+  /** Whether the snapshot names the whole log that is verified, or another one, which no waiting mends. */
+  async isSettled(snapshot: Snapshot): Promise<boolean> {
+    const position = await this.agreesWith(snapshot);
+    return position === 'no' || (position === 'yes' && snapshot.log?.size === this.checkpoint?.size);
   }
 
   /** To be called once the bodies are as new as the log. */
@@ -141,33 +167,106 @@ export class MirrorLog {
     return 'same';
   }
 
-  /** Looks again at bodies that were newer than the log, and returns the faults that were found since it was last called. */
-  async proveRest(pageSize: number): Promise<readonly Finding[]> {
+  /**
+   * The market at the revision that an item of the list shows, if the item is what the log says there. `ahead`: the log is
+   * not verified up to there. Null: it never said that, and `findings` have it.
+   */
+  judgeItem(item: Market, findings: Findings): FoldedMarket | 'ahead' | null {
+    const { slug, revision } = item;
+    const past = this.pastOf(slug);
+    const [newest = null] = past.at(revision);
+    if (newest === null && revision > this.revisionOf(slug) && !this.#fold.isRemoved(slug)) return 'ahead';
+    const found = new Findings();
+    checkItem(found, listedItem(item), past, null, NEVER_LATE);
+    findings.all.push(...found.all);
+    return found.all.length === 0 ? newest : null;
+  }
+
+  /** The newest revision of the market that is verified; 0: the log says nothing of it. */
+  revisionOf(slug: string): number {
+    return this.#fold.revisionOf(slug);
+  }
+
+  shows(slug: string): boolean {
+    return this.#fold.revisionOf(slug) > 0 && !this.#fold.isRemoved(slug);
+  }
+
+  isRemoved(slug: string): boolean {
+    return this.#fold.isRemoved(slug);
+  }
+
+  /** Markets that the log shows now. */
+  *shown(): Generator<string> {
+    for (const slug of this.#fold.slugs()) if (this.shows(slug)) yield slug;
+  }
+
+  /** Markets that the log says are removed. */
+  *removed(): Generator<string> {
+    for (const slug of this.#fold.slugs()) if (this.isRemoved(slug)) yield slug;
+  }
+
+  /** The document that readers get in the place of a removed market. Null: it is not removed. */
+  removalOf(slug: string): string | null {
+    const folded = this.isRemoved(slug) ? this.#fold.market(slug) : null;
+    return folded?.kind === 'removed' ? canonicalJson(removedMarketDocument(folded.removal)) : null;
+  }
+
+  /** All markets that the log names, in order. */
+  slugs(): readonly string[] {
+    return this.#fold.slugs();
+  }
+
+  /** The market by the first entries of the log, so many. Null: it was not shown then. */
+  marketAt(slug: string, size: number): FoldedMarket | null {
+    const past = this.pastOf(slug, size);
+    const [newest] = past.revisions(NEVER_LATE);
+    return (newest !== undefined && past.at(newest)[0]) || null;
+  }
+
+  /** @param size leaves later entries out. Default: none is later */
+  pastOf(slug: string, size = Number.POSITIVE_INFINITY): PastMarket {
+    return new PastMarket(this.#fold, slug, size);
+  }
+
+  /**
+   * To be called at the end of a round, after the log was read once more. A body that an earlier round has found ahead of
+   * the log is a finding if the log has not said it since.
+   *
+   * @param ahead bodies that this round has found ahead, with their revisions
+   */
+  settleAhead(ahead: ReadonlyMap<string, number | null>): readonly Finding[] {
     const findings = new Findings();
-    for (const slug of this.unproven) {
-      const { status, body } = await this.#copy.reader(marketUrl(slug));
-      const { revision } = JSON.parse(Buffer.from(body).toString('utf8')) as { readonly revision?: number };
-      const proof = await this.judge(
-        slug,
-        status === 200 ? (revision ?? 0) : null,
-        this.#copy.reader,
-        findings,
-        pageSize,
-      );
-      if (proof !== 'ahead') this.unproven.delete(slug);
+    for (const [slug, revision] of this.ahead) {
+      const isSaid = revision === null ? this.#fold.isRemoved(slug) : this.revisionOf(slug) >= revision;
+      if (isSaid || !ahead.has(slug)) {
+        this.ahead.delete(slug);
+        continue;
+      }
+      const what = revision === null ? 'that it was removed' : `revision ${revision}`;
+      findings.add(marketUrl(slug), 'not-in-log', `says ${what}, and the log still did not a round later`);
     }
-    const faults = [...this.#faults, ...bodyFaults(findings)];
+    for (const [slug, revision] of ahead) if (!this.ahead.has(slug)) this.ahead.set(slug, revision);
+    return findings.all;
+  }
+
+  /** The faults that were found since it was last called. */
+  takeFaults(): readonly Finding[] {
+    const faults = this.#faults;
     this.#faults = [];
     return faults;
   }
 
   /** Notes what was taken over, and nothing else. */
   async #readCopy(): Promise<void> {
-    this.#fold = new LogFold();
+    this.#fold = new LogFold({ keepsPast: true });
     this.#isFoldAhead = false;
     this.#faults = [];
     let index = 0;
-    for await (const line of this.#entries()) this.#note(line, index++ >= this.#bodiesAt);
+    this.#progress.begin('log', this.checkpoint?.size ?? 0);
+    for await (const line of this.#entries()) {
+      this.#progress.did();
+      this.#note(line, index++ >= this.#bodiesAt);
+    }
   }
 
   /** The entries of the copy. */

@@ -5,6 +5,7 @@ import { nameOfKey, verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { type Site, siteObject } from '../../publisher/plan/site.ts';
+import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/runtime.ts';
@@ -15,13 +16,14 @@ import { copyExports } from './copy-exports.ts';
 import { copyFaces } from './copy-faces.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
+import { KnownMarkets } from './known-markets.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
+import { Progress, type StepProgress } from './progress.ts';
 import { copiedEditions } from './reached.ts';
 import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
 import { sweepCopy } from './sweep-copy.ts';
-import { UpstreamInvalid, UpstreamUnavailable } from './upstream.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;
@@ -35,6 +37,8 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly site: Site;
   /** Receives the key of a log that was trusted because the service shows it. */
   readonly onTrusted: (vkey: string) => void;
+  /** Receives how far a step is that takes long. */
+  readonly onProgress?: (progress: StepProgress) => void;
   readonly pageSizes?: PageSizes;
 }
 
@@ -46,9 +50,13 @@ const SWEEP_EVERY_MS = 6 * 3600 * 1000;
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
+  readonly #known = new KnownMarkets();
+  readonly #progress: Progress;
   #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #filesAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether all bodies were there when the files were copied. */
+  #areFilesWhole = false;
   #lost: readonly string[] = [];
   #broken: ReadonlySet<string> = new Set();
   #generation: number | null = null;
@@ -57,6 +65,7 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
+    this.#progress = new Progress(options.nowMs, options.onProgress ?? (() => {}));
   }
 
   /** To be called before anything else: reads what earlier processes left. */
@@ -71,12 +80,17 @@ export class Mirror {
     const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
     if (known === null && given.length === 0) return await this.#findLog();
     const state = { checkpoint: null, bodiesAt: 0, ...known, vkeys: [...(known?.vkeys ?? []), ...given] };
-    return await MirrorLog.open(upstream, this.#copy, state);
+    return await MirrorLog.open(upstream, this.#copy, state, this.#progress);
   }
 
   /** Whether a whole copy is there. */
   get isComplete(): boolean {
     return this.#generation !== null;
+  }
+
+  /** Bodies of the service were newer than its log: the next round decides whether they are false. */
+  get isAheadOfLog(): boolean {
+    return (this.#log?.ahead.size ?? 0) > 0;
   }
 
   /** The log has contradicted itself: nothing is followed any more. */
@@ -110,7 +124,8 @@ export class Mirror {
     const askedAtMs = nowMs();
     this.#log ??= await this.#openLog();
     const [copy, log, broken] = [this.#copy, this.#log, this.#broken];
-    const round = copyOnce({ upstream, copy, log, pageSizes, broken, nowMs, pause });
+    const [known, progress] = [this.#known, this.#progress];
+    const round = copyOnce({ upstream, copy, log, known, progress, pageSizes, broken, nowMs, pause });
     const report = await round.catch(async (error: unknown) => {
       throw await this.#explained(error);
     });
@@ -127,17 +142,21 @@ export class Mirror {
   }
 
   /** After the bodies: faces, an export or an edition that does not fit, or is broken, holds nothing else back. */
-  async #followFiles({ snapshot: { generation, projections = [] } }: RoundReport): Promise<readonly Finding[]> {
+  async #followFiles({ state, snapshot }: RoundReport): Promise<readonly Finding[]> {
+    const { generation, projections = [] } = snapshot;
+    const isWhole = state === 'current';
     const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
-    if (nowMs() - this.#filesAtMs < FILES_EVERY_MS) return [];
-    const world = { upstream, copy: this.#copy, log: this.#log, pageSizes, generation, pause };
+    const isEarly = nowMs() - this.#filesAtMs < FILES_EVERY_MS;
+    if (isEarly && (this.#areFilesWhole || !isWhole)) return [];
+    const [known, progress] = [this.#known, this.#progress];
+    const world = { upstream, copy: this.#copy, log: this.#log, known, progress, pageSizes, generation, pause };
     const findings: Finding[] = [];
     if (projections.includes('faces')) findings.push(...(await copyFaces(world, CACHED_MS)));
     if (projections.includes('exports')) findings.push(...(await copyExports(world, CACHED_MS)));
     for (const name of new Set([...editions, ...(await copiedEditions(this.#copy))])) {
       findings.push(...(await copyEdition(world, name)));
     }
-    if (findings.length === 0) this.#filesAtMs = nowMs();
+    if (findings.length === 0) [this.#filesAtMs, this.#areFilesWhole] = [nowMs(), isWhole];
     return findings;
   }
 
@@ -147,7 +166,7 @@ export class Mirror {
     const vkeys = await this.#shownKeys();
     if (vkeys === null) return null;
     for (const vkey of vkeys) onTrusted(vkey);
-    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 });
+    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 }, this.#progress);
   }
 
   /** A service whose data folder was made anew breaks whichever promise is looked at first. Its keys tell why. */
@@ -180,10 +199,17 @@ export class Mirror {
   async #sweep(): Promise<void> {
     const { folder, nowMs, site } = this.#options;
     const logSizes = [this.#log?.checkpoint?.size ?? 0, this.#log?.state.bodiesAt ?? 0];
-    const options = { lost: new Set(this.#lost), logSizes, siteFiles: site.files, nowMs: nowMs() };
+    const options = {
+      lost: new Set(this.#lost),
+      logSizes,
+      siteFiles: site.files,
+      nowMs: nowMs(),
+      progress: this.#progress,
+    };
     const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, options);
     folder.unreached = unreached;
     this.#broken = new Set(broken);
+    this.#known.forget();
     await this.#putSite();
     this.#sweptAtMs = nowMs();
   }

@@ -12,22 +12,18 @@
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
+import { checkWholeList } from './check-whole-list.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import { copyDocuments } from './copy-documents.ts';
-import {
-  type CopiedList,
-  copyDueMarkets,
-  copyListedMarkets,
-  copyRemovals,
-  putList,
-  unlistedMarkets,
-} from './copy-list.ts';
+import { putList } from './copy-list.ts';
 import { copyListFiles, lacksListFiles } from './copy-list-files.ts';
+import { copyRemovals } from './copy-removals.ts';
+import { ListTries } from './list-tries.ts';
 import type { MirrorWorld } from './mirror-world.ts';
-import { UpstreamInvalid } from './upstream.ts';
 
 export interface RoundReport {
   /**
@@ -53,66 +49,56 @@ const MOST_TRIES = 3;
  * Rejects with UpstreamUnavailable without an answer, with UpstreamInvalid for one that must not be taken, and with
  * MirrorFull. Whatever it rejects with, the copy is consistent.
  */
-export async function copyOnce(
-  fixed: Omit<MirrorWorld, 'generation' | 'acceptsAhead' | 'doubts' | 'hasFiles'>,
-): Promise<RoundReport> {
+export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'doubts' | 'hasFiles'>): Promise<RoundReport> {
+  const { log } = fixed;
   let snapshot = await readSnapshot(fixed);
   const before = await copiedSnapshot(fixed.copy);
   checkDirection(before?.value ?? null, snapshot.value);
-  const world: MirrorWorld = {
-    ...fixed,
-    acceptsAhead: false,
-    hasFiles: false,
-    doubts: new Map(),
-    generation: snapshot.value.generation,
-  };
-  const { log, generation } = world;
+  const { generation } = snapshot.value;
+  const world = { ...fixed, doubts: new Map<string, string>(), generation };
   await log?.follow(generation);
   const isSame = before?.text === snapshot.text && !(await lacksListFiles(world.copy, snapshot.value));
-  if (isSame && world.broken.size === 0 && !log?.due.size && !log?.unproven.size) {
+  if (isSame && world.broken.size === 0 && !log?.due.size && !log?.ahead.size) {
     await log?.putCheckpoint(generation);
     return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
   }
-  let list: CopiedList = await copyListedMarkets(world);
-  let due = await copyDueMarkets({ ...world, hasFiles: list.hasFiles }, list.slugs);
-  let copied = list.copied + due.copied;
+  const walk = new ListTries(world, snapshot.value.counts.markets);
+  await walk.readList();
   const isSettled = async () =>
-    list.walked !== null &&
-    due.stale.length === 0 &&
-    list.walked.head.digest === snapshot.value.listDigest &&
-    (log === null || (await log.agreesWith(snapshot.value)) !== 'ahead');
-  const hasFaults = () => list.findings.length + due.findings.length > 0;
-  for (let tries = 1; tries < MOST_TRIES && !hasFaults() && !(await isSettled()); tries++) {
+    walk.isWholeOf(snapshot.value) && (log === null || (await log.isSettled(snapshot.value)));
+  // The service puts bodies before its checkpoint: often the log has them a moment later.
+  if (walk.ahead.size > 0) await walk.lookAgain();
+  for (let tries = 1; tries < MOST_TRIES && walk.findings.length === 0 && !(await isSettled()); tries++) {
     await world.pause(CACHED_MS);
     snapshot = await readSnapshot(fixed);
-    await log?.follow(generation);
-    const tried = { ...world, acceptsAhead: tries === MOST_TRIES - 1 };
-    list = await copyListedMarkets(tried);
-    due = await copyDueMarkets({ ...tried, hasFiles: list.hasFiles }, list.slugs);
-    copied += list.copied + due.copied;
+    await walk.lookAgain();
+    if (walk.findings.length === 0 && !(await isSettled())) await walk.readList();
   }
-  const proofs = (await log?.proveRest(world.pageSizes.observations)) ?? [];
-  const findings = [...list.findings, ...due.findings, ...proofs, ...(await copyDocuments(world))];
+  const findings = [...walk.findings, ...(log?.takeFaults() ?? []), ...(log?.settleAhead(walk.ahead) ?? [])];
+  findings.push(...(await copyDocuments(world)));
   if (log !== null && (await log.agreesWith(snapshot.value)) === 'no') {
     findings.push({ url: SNAPSHOT_URL, rule: 'digest', detail: 'names another log than the one that is signed' });
   }
   let lost: readonly string[] = [];
   let hasFilesOfList = false;
-  if (list.walked !== null) {
-    const unlisted = await unlistedMarkets(world, list.slugs);
-    await putList(world, list.walked);
-    const files = await copyListFiles(world, list.walked, snapshot.value, CACHED_MS);
-    findings.push(...files.findings);
-    hasFilesOfList = files.kind === 'copied';
-    lost = await copyRemovals(world, unlisted);
+  const list = walk.whole;
+  if (list?.walked) {
+    const faults = checkWholeList(world, list.slugs, (await isSettled()) ? snapshot.value : null);
+    findings.push(...faults);
+    if (faults.length === 0) {
+      await putList(world, list.walked);
+      const files = await copyListFiles(world, list.walked, snapshot.value, CACHED_MS);
+      findings.push(...files.findings);
+      hasFilesOfList = files.kind === 'copied';
+      lost = await copyRemovals(world, list);
+    }
   }
   const isCurrent = findings.length === 0 && hasFilesOfList && (await isSettled());
   // Bodies, tiles, checkpoint, snapshot: the order in which the service puts them.
   if (findings.length === 0) await log?.putCheckpoint(generation);
   if (isCurrent) await putSnapshot(world, snapshot);
   const state = findings.length > 0 ? 'faulty' : isCurrent ? 'current' : 'behind';
-  const waiting = [...new Set([...list.stale, ...due.stale])];
-  return { state, snapshot: snapshot.value, copied, waiting, findings, lost };
+  return { state, snapshot: snapshot.value, copied: walk.copied, waiting: walk.waiting, findings, lost };
 }
 
 async function readSnapshot({ upstream }: Pick<MirrorWorld, 'upstream'>): Promise<Checked<Snapshot>> {
@@ -129,6 +115,9 @@ function checkDirection(copied: Snapshot | null, { generation }: Snapshot): void
   throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${copied.generation}`);
 }
 
-async function putSnapshot({ copy, generation }: MirrorWorld, { text }: Checked<Snapshot>): Promise<void> {
+async function putSnapshot(
+  { copy, generation }: Pick<MirrorWorld, 'copy' | 'generation'>,
+  { text }: Checked<Snapshot>,
+): Promise<void> {
   await copy.put({ kind: 'snapshot' }, { body: text, generation });
 }

@@ -6,6 +6,7 @@
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import type { MirrorCopy } from './copy.ts';
+import { NO_PROGRESS, type Progress } from './progress.ts';
 import { CopyReach, copiedKeys, isWhole, type ReachOptions } from './reached.ts';
 
 /** When a sweep first did not reach a key, in milliseconds since the epoch. */
@@ -19,13 +20,19 @@ export interface SweepReport {
 }
 
 /** Walks all objects; counts `copy.usedBytes` again. Reads heads of files, and manifests of exports. */
-export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: ReachOptions): Promise<SweepReport> {
-  const { nowMs } = options;
+export async function sweepCopy(
+  copy: MirrorCopy,
+  before: Unreached,
+  options: ReachOptions & { readonly progress?: Progress },
+): Promise<SweepReport> {
+  const { nowMs, progress = NO_PROGRESS } = options;
+  progress.begin('sweep', null);
   const reach = await CopyReach.open(copy, options);
   const unreached: Record<string, number> = {};
   const broken: string[] = [];
   let [usedBytes, removed] = [0, 0];
   for await (const key of copiedKeys(copy, `${PUBLIC_PREFIX}/`)) {
+    progress.did();
     const name = parsePublicKey(key);
     const head = await copy.objects.stat(key);
     if (name === null || head === null) continue;

@@ -135,6 +135,11 @@ export class LogFold {
     return this.#texts.owners().sort();
   }
 
+  /** The newest revision of a market, also of one that was removed; 0: the log says nothing of it. */
+  revisionOf(slug: string): number {
+    return this.#markets.get(slug)?.revision ?? 0;
+  }
+
   isRemoved(slug: string): boolean {
     return (this.#markets.get(slug)?.removal ?? null) !== null;
   }

@@ -4,6 +4,8 @@ import { FACE_RATES_KEPT_DAYS } from '../../../contract/face-limits.ts';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
 import { copyFaces } from '../../../embedded/mirror/copy-faces.ts';
+import { KnownMarkets } from '../../../embedded/mirror/known-markets.ts';
+import { NO_PROGRESS } from '../../../embedded/mirror/progress.ts';
 import { sweepCopy } from '../../../embedded/mirror/sweep-copy.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -32,6 +34,7 @@ async function mirrored() {
     return await copyFaces(
       {
         ...{ upstream, copy: new MirrorCopy(copied, 1e9), log: null, pageSizes: SMALL_PAGES, generation: 1 },
+        ...{ known: new KnownMarkets(), progress: NO_PROGRESS },
         pause: async (durationMs) => void pauses.push(durationMs),
       },
       16_000,

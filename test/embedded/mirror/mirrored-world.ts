@@ -2,7 +2,9 @@
 
 import type { Projection } from '../../../contract/projections.ts';
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
+import { KnownMarkets } from '../../../embedded/mirror/known-markets.ts';
 import type { MirrorLog } from '../../../embedded/mirror/mirror-log.ts';
+import { NO_PROGRESS } from '../../../embedded/mirror/progress.ts';
 import { copyOnce, type RoundReport } from '../../../embedded/mirror/round.ts';
 import type { LogSettings } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -43,6 +45,7 @@ export interface RoundOptions {
   readonly objects?: ObjectStore;
   readonly maxBytes?: number;
   readonly log?: MirrorLog;
+  readonly known?: KnownMarkets;
   readonly broken?: ReadonlySet<string>;
   readonly pause?: (durationMs: number) => Promise<void>;
 }
@@ -53,6 +56,8 @@ export async function roundOf(world: World, copied: ObjectStore, options: RoundO
     upstream,
     copy: new MirrorCopy(copied, maxBytes),
     log: options.log ?? null,
+    known: options.known ?? new KnownMarkets(),
+    progress: NO_PROGRESS,
     pageSizes: SMALL_PAGES,
     broken,
     nowMs: () => world.clock.nowMs,
