@@ -3,6 +3,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import {
+  boundedReader,
+  DEFAULT_READ_LIMITS,
+  UpstreamInvalid,
+  UpstreamUnavailable,
+} from '../../publisher/verify/bounded-reader.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
@@ -15,7 +21,6 @@ import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
-import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../mirror/upstream.ts';
 import { readSite } from '../site-folder.ts';
 import { onStopSignal } from './stop-signals.ts';
 
@@ -67,7 +72,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const { nowMs } = systemRuntime;
   const { maxBytes, logKeys, editions } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
-  const upstream = boundedReader(url);
+  const upstream = boundedReader(url, DEFAULT_READ_LIMITS, 'tidemark-mirror');
   const site = await readSite();
   const mirror = new Mirror({ folder, upstream, site, maxBytes, logKeys, editions, onTrusted, nowMs, pause });
   try {

@@ -15,10 +15,10 @@ import { ndjsonPath, TILE_WIDTH, tilePath, tilesOfGrowth } from '../../contract/
 import { LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { entryBundle } from '../../publisher/log/log-tiles.ts';
+import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { MirrorCopy } from './copy.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
-import { UpstreamInvalid } from './upstream.ts';
 import { verifiedTiles } from './verified-tiles.ts';
 
 /** What a mirror keeps of a log. */

@@ -6,9 +6,9 @@ import { HASH_BYTES } from '../../contract/log/merkle.ts';
 import type { TileReader } from '../../contract/log/proofs.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
+import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { MirrorCopy } from './copy.ts';
-import { UpstreamInvalid } from './upstream.ts';
 
 /** A tile of entries with a line break each. */
 const MAX_LINES_BYTES = TILE_WIDTH * (ENTRY_BYTES_MAX + 1);

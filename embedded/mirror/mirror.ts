@@ -5,6 +5,7 @@ import { nameOfKey, verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { type Site, siteObject } from '../../publisher/plan/site.ts';
+import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/runtime.ts';
@@ -21,7 +22,6 @@ import { MirrorLog } from './mirror-log.ts';
 import { copiedEditions } from './reached.ts';
 import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
 import { sweepCopy } from './sweep-copy.ts';
-import { UpstreamInvalid, UpstreamUnavailable } from './upstream.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;

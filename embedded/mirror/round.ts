@@ -12,6 +12,7 @@
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
@@ -27,7 +28,6 @@ import {
 } from './copy-list.ts';
 import { copyListFiles, lacksListFiles } from './copy-list-files.ts';
 import type { MirrorWorld } from './mirror-world.ts';
-import { UpstreamInvalid } from './upstream.ts';
 
 export interface RoundReport {
   /**

@@ -1,20 +1,20 @@
 /**
- * GETs of the service that is mirrored. It may be anybody's: each answer is bounded in size and in time, and no answer
- * leads to another place.
+ * GETs of a service that may be anybody's: each answer is bounded in size and in time, and no answer leads to another
+ * place.
  */
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from './reader.ts';
 
 /** No answer that tells anything. Ask again later. */
 export class UpstreamUnavailable extends Error {
   override readonly name = 'UpstreamUnavailable';
 }
 
-/** An answer that must not be taken over. Nothing of it was stored. */
+/** An answer that must not be taken. Nothing of it was kept. */
 export class UpstreamInvalid extends Error {
   override readonly name = 'UpstreamInvalid';
 }
 
-export interface UpstreamLimits {
+export interface ReadLimits {
   /** Of one body, after decompression. */
   readonly maxObjectBytes: number;
   /** From the request to the last byte of the answer. */
@@ -22,15 +22,20 @@ export interface UpstreamLimits {
 }
 
 /** The largest body of the contract is a tile of 256 entries of 64 KB. */
-export const DEFAULT_UPSTREAM_LIMITS: UpstreamLimits = { maxObjectBytes: 32 * 1024 * 1024, timeoutMs: 60_000 };
+export const DEFAULT_READ_LIMITS: ReadLimits = { maxObjectBytes: 32 * 1024 * 1024, timeoutMs: 60_000 };
 
 /**
  * Reads from a base URL such as `https://data.example`. Rejects with {@link UpstreamUnavailable} if there is no answer,
  * or one with 429 or 5xx; with {@link UpstreamInvalid} for a redirect and for a body beyond the limit.
  */
-export function boundedReader(base: URL, limits: UpstreamLimits = DEFAULT_UPSTREAM_LIMITS): PublicReader {
+export function boundedReader(
+  base: URL,
+  limits: ReadLimits = DEFAULT_READ_LIMITS,
+  userAgent = 'tidemark',
+): PublicReader {
   return async (url, headers = {}) => {
-    const response = await ask(new URL(url, base), headers, limits.timeoutMs);
+    const fields = { 'user-agent': userAgent, ...headers };
+    const response = await ask(new URL(url, base), fields, limits.timeoutMs);
     const { status } = response;
     if (status === 429 || status >= 500) {
       await response.body?.cancel();
@@ -41,7 +46,7 @@ export function boundedReader(base: URL, limits: UpstreamLimits = DEFAULT_UPSTRE
       const place = response.headers.get('location');
       throw new UpstreamInvalid(`GET ${base.origin}${url} leads to ${place}: redirects are not followed`);
     }
-    const body = await readBody(response, `GET ${base.origin}${url}`, limits.maxObjectBytes);
+    const body = await readBounded(response, `GET ${base.origin}${url}`, limits.maxObjectBytes);
     return { status, headers: new Map(response.headers), body };
   };
 }
@@ -49,14 +54,19 @@ export function boundedReader(base: URL, limits: UpstreamLimits = DEFAULT_UPSTRE
 async function ask(url: URL, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<Response> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    return await fetch(url, { headers: { 'user-agent': 'tidemark-mirror', ...headers }, redirect: 'manual', signal });
+    return await fetch(url, { headers, redirect: 'manual', signal });
   } catch (cause) {
     throw new UpstreamUnavailable(`GET ${url.origin}${url.pathname} got no answer: ${reasonOf(cause)}`, { cause });
   }
 }
 
-/** A small compressed body may be a large one: what is counted comes out of the decompression. */
-async function readBody(response: Response, what: string, maxBytes: number): Promise<Uint8Array> {
+/**
+ * The body of an answer. A small compressed body may be a large one: what is counted comes out of the decompression.
+ * Rejects as {@link boundedReader} does; the time is bounded by the signal of the request.
+ *
+ * @param what names the request in errors
+ */
+export async function readBounded(response: Response, what: string, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
