@@ -1,9 +1,9 @@
 /** `tidemark backup` and `tidemark restore`, on a data folder of this machine. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { counted, note, printFields, printJson } from '../output.ts';
+import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
+import { counted, note, printFields, printJson, progressOf } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { settings } from './commands.ts';
-import { stepLine } from './step-line.ts';
 
 interface BackupFlags extends GlobalOptions {
   readonly keep: number;
@@ -40,15 +40,16 @@ export function addBackupCommands(program: Command): void {
     .option('--verify', 'also read all files again that earlier backups have copied')
     .addHelpText('after', BACKUP_HELP)
     .action(async (dir: string, _, command: Command) => {
-      const { keep, verify = false, data, json } = command.optsWithGlobals<BackupFlags>();
+      const options = command.optsWithGlobals<BackupFlags>();
+      const { keep, verify = false, data, json } = options;
       const { backUp } = await import('../../embedded/commands/backup.ts');
-      const line = stepLine();
+      const line = progressOf(options);
       const report = await backUp(settings({ TIDEMARK_DATA: data }), {
         dir,
         keep,
         verify,
-        progress: line.show,
-      }).finally(line.end);
+        progress: shownOn(line),
+      }).finally(line.clear);
       if (json) return await printJson(report);
       const { backup, generation, ledgerBytes, sharedFiles, copiedFiles, kept } = report;
       await printFields([
@@ -68,11 +69,12 @@ export function addBackupCommands(program: Command): void {
     .option('--replace', 'move the ledger that is there aside, with its uploads and keys')
     .addHelpText('after', RESTORE_HELP)
     .action(async (dir: string, _, command: Command) => {
-      const { from = null, replace = false, data, json } = command.optsWithGlobals<RestoreFlags>();
+      const options = command.optsWithGlobals<RestoreFlags>();
+      const { from = null, replace = false, data, json } = options;
       const { restoreBackup } = await import('../../embedded/commands/restore.ts');
-      const line = stepLine();
-      const asked = { dir, from, replace, progress: line.show };
-      const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.end);
+      const line = progressOf(options);
+      const asked = { dir, from, replace, progress: shownOn(line) };
+      const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
       if (json) return await printJson(report);
       const { dataFolder, backup, generation, replaced, repaired } = report;
       await printFields([
@@ -92,6 +94,9 @@ export function addBackupCommands(program: Command): void {
       note(`The next start publishes every market again, in place: tidemark start --data ${dataFolder}`);
     });
 }
+
+const shownOn = (line: ProgressLine) => (step: string, done: number, of: number) =>
+  line.at(step, { share: of === 0 ? null : done / of });
 
 function count(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('Write a number from 1 to 9999.');

@@ -8,28 +8,28 @@ import type { PublicObservation } from '../../contract/metric.ts';
 import { historyFileUrl, historyUrl } from '../../contract/routes.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { print } from '../output.ts';
+import { printRaw } from '../output.ts';
 
 export async function printHistoryFile(client: Client, name: string, format: HistoryFormat): Promise<void> {
   const slug = encodeURIComponent(name);
   const { header, line } = HISTORY_FILE_FORMS[format];
   const answer = await client.read(historyFileUrl(slug, format, null), [404, 410]);
-  if (answer.status === 200) return await print(answer.text);
+  if (answer.status === 200) return await printRaw(answer.text);
   const instead = answer.status === 410 ? yearsOf(answer.text) : [];
   if (instead.length === 0) {
     // Printed when the history is found.
     let before = header;
     for await (const row of standingRows(client, slug, null)) {
-      await print(before + line(row));
+      await printRaw(before + line(row));
       before = '';
     }
-    return await print(before);
+    return await printRaw(before);
   }
-  await print(header);
+  await printRaw(header);
   for (const year of instead) {
     const file = await client.read(historyFileUrl(slug, format, year), [404, 410]);
-    if (file.status === 200) await print(file.text.slice(header.length));
-    else for await (const row of standingRows(client, slug, year)) await print(line(row));
+    if (file.status === 200) await printRaw(file.text.slice(header.length));
+    else for await (const row of standingRows(client, slug, year)) await printRaw(line(row));
   }
 }
 

@@ -10,7 +10,7 @@ import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../pu
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
-import { counted, note, printFields, printJson, Table } from '../output.ts';
+import { counted, isPersonReading, note, printFields, printJson, Table } from '../output.ts';
 
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
@@ -60,7 +60,7 @@ export async function verifyService(
   for (const { rule, url: where, detail } of all) await table.add([rule, where, detail]);
   await table.end();
   // A pipe gets the findings alone, so it stays empty without one.
-  if (!process.stdout.isTTY) return note(`${counted(all.length, 'finding')} at ${url.origin}`);
+  if (!isPersonReading()) return note(`${counted(all.length, 'finding')} at ${url.origin}`);
   const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
     ['findings', all.length],
