@@ -19,7 +19,7 @@ import { isSignatureFault, wordsOnStrangeLog } from './strange-log.ts';
 export async function writeReceipt(client: Client, slug: string, options: ReceiptFlags): Promise<void> {
   const { readUrl } = client.profile;
   const observation = await findObservation(client, slug, options);
-  const files = new LogFiles(publicReaderOf(readUrl));
+  const files = new LogFiles(publicReaderOf(readUrl, options.timeout));
   const memory = knownLogsPath(options);
   const known = options.logKey === undefined ? readKnownLogs(memory).get(readUrl.href)?.vkeys : undefined;
   try {

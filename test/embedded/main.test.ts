@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAGE_HEADERS } from '../../contract/page-headers.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
-import { httpReader } from '../../publisher/verify/reader.ts';
+import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { SITE_FOLDER } from '../../scripts/build-site.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
