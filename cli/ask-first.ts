@@ -1,19 +1,19 @@
 /** Asks a person before a change that cannot be taken back. A script has to say `--yes`. */
 import { createInterface } from 'node:readline';
 import { CommandError } from './exit-codes.ts';
-import { printable } from './output.ts';
+import { canAskPerson, printQuestion } from './output.ts';
 
 /**
  * @param instead the flag by which a script says the same
  * @throws CommandError `usage` unless a person answers with yes
  */
 export async function askFirst(consequence: string, instead = 'say --yes'): Promise<void> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (!canAskPerson()) {
     throw new CommandError('usage', consequence, `Without a terminal, nothing can be asked: ${instead}.`);
   }
   // The terminal edits the line, and Ctrl-C ends the command.
   const lines = createInterface({ input: process.stdin, terminal: false });
-  process.stderr.write(`${printable(consequence)}\nWrite yes to go on: `);
+  printQuestion(`${consequence}\nWrite yes to go on: `);
   const answer = await new Promise<string>((resolve) => {
     lines.once('line', resolve);
     lines.once('close', () => resolve(''));

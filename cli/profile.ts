@@ -22,6 +22,8 @@ export interface GlobalOptions {
   readonly config?: string;
   readonly data?: string;
   readonly json?: boolean;
+  /** No progress is shown. */
+  readonly quiet?: boolean;
   /** Seconds that one answer may take. */
   readonly timeout: number;
   /** Seconds that a request may wait for its next tries, in all. */

@@ -12,6 +12,7 @@ import { addReceiptCommands } from './log/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
 import { addMirrorCommand } from './mirror/command.ts';
 import { seconds } from './numbers.ts';
+import { PARSER_OUTPUT } from './output.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { addSourceCommands } from './sources/commands.ts';
 
@@ -42,6 +43,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .helpOption('--help', 'print this help')
     .helpCommand(false)
     .exitOverride()
+    .configureOutput(PARSER_OUTPUT)
     .showSuggestionAfterError()
     .addOption(new Option('--url <url>', 'base URL of the public reads'))
     .addOption(new Option('--write-url <url>', 'base URL of the write API, if it is another one'))
@@ -49,8 +51,13 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addOption(new Option('--profile <name>', 'a profile of the configuration file'))
     .addOption(new Option('--config <file>', 'the configuration file'))
     .addOption(new Option('--data <folder>', 'the data folder of a server on this machine'))
-    .addOption(new Option('--json', 'print JSON'))
-    .addOption(new Option('--timeout <seconds>', 'for one answer').argParser(seconds).default(30))
+    .addOption(new Option('--json', 'print JSON, and no progress'))
+    .addOption(new Option('--quiet', 'show no progress'))
+    .addOption(
+      new Option('--timeout <seconds>', 'for one answer, from its request to its last byte')
+        .argParser(seconds)
+        .default(30),
+    )
     .addOption(new Option('--patience <seconds>', 'for trying again, in all').argParser(seconds).default(120))
     .addOption(new Option('--allow-clear-text', 'send the key over http to other machines'))
     .addHelpText('after', EXAMPLES);

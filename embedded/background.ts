@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Expectations } from '../contract/late-sources.ts';
 import { createAuditSealer } from '../lambdas/review/seal-audit.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
-import { httpReader } from '../publisher/verify/reader.ts';
+import { httpReader } from '../publisher/verify/bounded-reader.ts';
 import type { AskSource } from '../sources/dependencies.ts';
 import { openDirectoryArchive } from '../storage/directory-archive.ts';
 import type { DirectoryUploads } from '../storage/directory-uploads.ts';

@@ -5,6 +5,7 @@
 import { redact } from '../contract/redact.ts';
 import type { Environment } from './config.ts';
 import { StartError } from './start-error.ts';
+import { printable } from './terminal/printable.ts';
 
 export const LOG_FORMATS = ['text', 'json', 'quiet'] as const;
 
@@ -37,7 +38,7 @@ export interface LogStreams {
 export function openLog(format: LogFormat, { output, errors, nowMs }: LogStreams): Log {
   const time = () => new Date(nowMs()).toISOString();
   const json = (line: object) =>
-    `${JSON.stringify(line, (_, value) => (typeof value === 'string' ? redact(value) : value))}\n`;
+    `${printable(JSON.stringify(line, (_, value) => (typeof value === 'string' ? redact(value) : value)))}\n`;
   return {
     info(what, fields) {
       if (format === 'json') output.write(json({ level: 'info', time: time(), what, ...fields }));
@@ -61,7 +62,7 @@ function textOf(fields: LogFields): string {
     .join('');
 }
 
-/** Others wrote a part of the text: it must not look like two lines. */
+/** Others wrote a part of the text: it must not look like two lines, or command a terminal. */
 function oneLine(text: string): string {
-  return redact(text).replaceAll(/[\r\n\u2028\u2029]+/g, ' ');
+  return printable(redact(text).replaceAll(/[\r\n\u2028\u2029]+/g, ' '));
 }

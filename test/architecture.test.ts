@@ -53,6 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'embedded/commands/',
       'embedded/doctor/',
+      'embedded/terminal/',
       'embedded/start-error.ts',
       'embedded/address-file.ts',
       'embedded/backup/control-socket.ts',
@@ -146,6 +147,10 @@ const PRIVATE_OF_NODE = [
   /\bprocess\.binding\b|\binternalBinding\b|\b_linkedBinding\b/,
   /['"`](?:node:)?_(?:http|stream|tls)_/,
 ];
+
+/** Ways to the output and error streams of the process. */
+const PRINTS =
+  /\bprocess\.std(?:out|err)\b|\{[^}]*\bstd(?:out|err)\b[^}]*\} = process\b|\bconsole\b|\b(?:write|append)\w*Sync\([12],|\/dev\/(?:std|tty|fd)/;
 
 /** Where functions begin. */
 const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/', 'sources/entry/'];
@@ -416,6 +421,21 @@ describe('embedded/edge/', () => {
   ])('is known to use it by %s', (line) => {
     expect(PRIVATE_OF_NODE.some((pattern) => pattern.test(line))).toBe(true);
   });
+});
+
+describe('cli/', () => {
+  /** It starts with any Node, so it imports nothing; it prints texts of its own. */
+  const own = files.filter((file) => topFolder(file) === 'cli' && file !== 'cli/tidemark.mjs');
+
+  it('prints in one place, which escapes what a terminal would obey', () => {
+    const printers = own.filter((file) => PRINTS.test(read(file)));
+    expect(printers).toEqual(['cli/output.ts']);
+  });
+
+  it.each(['process.stdout.write(text)', 'const { stderr } = process;', 'console.log(1)', 'writeSync(1, text)'])(
+    'is known to print by %s',
+    (line) => expect(line).toMatch(PRINTS),
+  );
 });
 
 describe('lambdas/', () => {

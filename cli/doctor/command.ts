@@ -4,7 +4,7 @@ import type { FolderReport } from '../../embedded/commands/doctor.ts';
 import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
 import { endWith } from '../exit-codes.ts';
 import { settings } from '../local/commands.ts';
-import { counted, note, print, printJson, Table } from '../output.ts';
+import { counted, isPersonReading, note, print, printJson, Table } from '../output.ts';
 import { type GlobalOptions, parseUrl, readProfile } from '../profile.ts';
 
 interface DoctorFlags extends GlobalOptions {
@@ -68,6 +68,6 @@ async function show(found: readonly Diagnosis[], asJson: boolean): Promise<void>
     if (mend !== null) await table.add(['', '', `→ ${mend}`]);
   }
   await table.end();
-  if (process.stdout.isTTY) await print('\n');
+  if (isPersonReading()) await print('\n');
   note(`${counted(faults ?? 0, 'fault')}, ${counted(warnings ?? 0, 'warning')}`);
 }

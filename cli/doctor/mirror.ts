@@ -5,6 +5,7 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from '../../embedded/doctor/diagnosis.ts';
+import { boundedReader, DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
 import { counted, durationInWords } from '../output.ts';
 
 /** As `GET /api/v1/mirror` answers; a later version may say more. */
@@ -26,13 +27,11 @@ export async function examineMirror(
   service: URL | null,
   timeoutSeconds: number,
 ): Promise<readonly Diagnosis[]> {
+  const limits = { ...DEFAULT_READ_LIMITS, timeoutMs: timeoutSeconds * 1000 };
   const get = async (path: string, base: URL): Promise<string> => {
-    const response = await fetch(new URL(path, base), {
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutSeconds * 1000),
-    });
-    if (response.ok) return await response.text();
-    throw new Error(`GET ${base.origin}${path} was answered ${response.status}`);
+    const { status, body } = await boundedReader(base, limits)(path);
+    if (status === 200) return new TextDecoder().decode(body);
+    throw new Error(`GET ${base.origin}${path} was answered ${status}`);
   };
   return await diagnose('mirror', 'Does a mirror of Tidemark run there?', async () => {
     const document = documentSchema.parse(JSON.parse(await get('/api/v1/mirror', mirror)));

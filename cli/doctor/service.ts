@@ -9,6 +9,7 @@ import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts'
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from '../../embedded/doctor/diagnosis.ts';
+import { DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
 import { examineCertificate } from './certificate.ts';
 
 const ME_URL = '/api/v1/me';
@@ -17,6 +18,8 @@ const PROXY = 'Let the proxy pass on the headers of the service as they are: doc
 const DATE_ROUNDING_MS = 500;
 const CLOCK_WARNING_SECONDS = 5;
 const CLOCK_FAULT_SECONDS = 60;
+
+const MOST_BYTES = DEFAULT_READ_LIMITS.maxObjectBytes;
 
 /** As it came: not decompressed, no redirect followed. */
 interface Raw {
@@ -195,7 +198,12 @@ function get(
     const options = { method, headers, rejectUnauthorized: false, signal: AbortSignal.timeout(timeoutSeconds * 1000) };
     const asking = send(url, options, (answer) => {
       const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      let bytes = 0;
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        chunks.push(chunk);
+        if (bytes > MOST_BYTES) answer.destroy(new Error(`${method} ${url.pathname} was answered without an end`));
+      });
       answer.on('error', reject);
       answer.on('end', () => {
         const body = Buffer.concat(chunks).toString('utf8');

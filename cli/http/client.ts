@@ -68,7 +68,7 @@ function withHint(error: unknown, { keySource }: Profile, idempotencyKey: string
 }
 
 /** @throws CommandError if the body is not JSON */
-export function jsonOf({ text }: HttpAnswer): unknown {
+export function jsonOf({ text }: Pick<HttpAnswer, 'text'>): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

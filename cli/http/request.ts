@@ -2,6 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import type { Problem } from '../../contract/problems.ts';
+import {
+  DEFAULT_READ_LIMITS,
+  readBounded,
+  UpstreamInvalid,
+  UpstreamUnavailable,
+} from '../../publisher/verify/bounded-reader.ts';
 import { CommandError } from '../exit-codes.ts';
 import { note } from '../output.ts';
 
@@ -79,11 +85,18 @@ async function tryOnce(request: Request, timeoutMs: number): Promise<Outcome> {
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const answer = { status: response.status, headers: response.headers, text: await response.text() };
+    const what = `${method} ${url.origin}${url.pathname}`;
+    const bytes = await readBounded(response, what, DEFAULT_READ_LIMITS.maxObjectBytes);
+    const answer = { status: response.status, headers: response.headers, text: new TextDecoder().decode(bytes) };
     const isFine = response.ok || response.status === 304 || accepts.includes(response.status);
     return { answer, problem: isFine ? null : problemOf(answer) };
   } catch (error) {
-    return { error: error as Error };
+    // The next answer would be as long.
+    if (error instanceof UpstreamInvalid) {
+      throw new CommandError('unreachable', `${error.message}.`, 'Is the base URL that of Tidemark?', { cause: error });
+    }
+    // The body broke off: for the reason that it has.
+    return { error: (error instanceof UpstreamUnavailable ? error.cause : error) as Error };
   }
 }
 

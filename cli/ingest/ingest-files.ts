@@ -4,14 +4,13 @@ import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
 import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
 import { endWith } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
-import { note, printFields, printJson } from '../output.ts';
+import { note, printFields, printJson, progressOf } from '../output.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import { FileContents } from './file-contents.ts';
 import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
 import { type MissingRows, settleMissing } from './missing-rows.ts';
 import { openInput } from './open-input.ts';
 import { cutIntoParts } from './parts.ts';
-import { openIngestProgress } from './progress.ts';
 import { sendBatches } from './send-batches.ts';
 import { sendUpload } from './send-upload.ts';
 import { collecting } from './small-memory.ts';
@@ -33,11 +32,11 @@ export async function ingestFiles(
   client: Client,
   sources: readonly { readonly path: string; readonly source: SourceForm }[],
   asked: IngestOptions,
-  { report: reportPath, json }: { readonly report?: string; readonly json?: boolean },
+  { report: reportPath, json, quiet }: { readonly report?: string; readonly json?: boolean; readonly quiet?: boolean },
 ): Promise<void> {
   const { runId } = asked;
   const report = new ReportFile(reportPath);
-  const progress = openIngestProgress(process.stderr);
+  const progress = progressOf({ ...(json && { json }), ...(quiet && { quiet }) });
   const summaries: FileSummary[] = [];
   try {
     for (const [index, { path, source }] of sources.entries()) {

@@ -1,12 +1,12 @@
 /** One file on its way into the service: what was asked, what is done, what is known. */
 import type { BatchReport, IngestMode } from '../../contract/ingest-records.ts';
+import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import type { CsvMapping } from '../../mapping/csv-mapping.ts';
 import { columnsOf } from '../../mapping/template.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
 import type { Input } from './open-input.ts';
-import type { IngestProgress } from './progress.ts';
 import type { SourceForm } from './source-records.ts';
 
 export interface IngestOptions {
@@ -29,7 +29,7 @@ export interface IngestRun extends IngestOptions {
   readonly input: Input;
   readonly source: SourceForm;
   readonly faults: FaultLog;
-  readonly progress: IngestProgress;
+  readonly progress: ProgressLine;
   readonly totals: IngestTotals;
 }
 

@@ -78,7 +78,7 @@ async function* missingOf(
     const isPublic = (await client.read(path, [404, 410])).status === 200;
     const history = isPublic ? walkCollection<PublicObservation>(client, path, ({ id }) => id) : [];
     for await (const observation of history) {
-      progress.at('Comparing', { share: done / contents.markets.length, records: ++read });
+      progress.at('Comparing', { share: done / contents.markets.length, count: ++read, unit: 'row' });
       const { metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
       if (supersededBy !== null || retraction !== null || !contents.lacks(market, observation)) continue;
       const identity = { market, metric, observedAt, sourceUrl };

@@ -28,6 +28,7 @@ interface Sent extends Pick<FilePart, 'lines' | 'from'> {
  */
 export async function sendBatches(run: IngestRun, parts: AsyncIterable<FilePart> | Iterable<FilePart>): Promise<void> {
   const { partial, dryRun, totals } = run;
+  showProgress(run);
   const isOneByOne = !partial && !dryRun;
   const ahead: Sent[] = [];
   let shown: string | null = null;
@@ -65,7 +66,7 @@ async function post(run: IngestRun, part: FilePart): Promise<string> {
 
 /** The number of records that are in, now or since earlier. */
 async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<number> {
-  const { input, progress, totals } = run;
+  const { totals } = run;
   const report = await poll(
     () => readBatch(run, id),
     ({ finishedAt }) => finishedAt !== null,
@@ -88,8 +89,12 @@ async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<nu
   totals.unchanged += unchanged - known;
   totals.refused += refused - repeated;
   if (report.state === 'refused') totals.stoppedAtLine = from;
-  progress.at(run.dryRun ? 'Examining' : 'Sending', { share: shareOf(input), records: totals.records });
+  showProgress(run);
   return accepted + unchanged;
+}
+
+function showProgress({ dryRun, input, progress, totals }: IngestRun): void {
+  progress.at(dryRun ? 'Examining' : 'Sending', { share: shareOf(input), count: totals.records, unit: 'record' });
 }
 
 async function readBatch({ client }: IngestRun, id: string): Promise<BatchReport> {

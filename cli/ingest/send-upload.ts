@@ -71,7 +71,7 @@ async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: strin
     }
     for (const line of part.lines) lines[count++] = line as number;
     await file.appendFile(body).catch(noRoom);
-    progress.at('Reading', { share: shareOf(input), records: count });
+    progress.at('Reading', { share: shareOf(input), count, unit: 'record' });
   }
   await file.close();
   return { path, sha256: digest.digest('hex'), bytes, lines: lines.subarray(0, count) };
@@ -94,7 +94,7 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
     const target = uploadTarget(put.url, client.profile.writeUrl, client.profile.uploadHost);
     const sent = await putFile(target, put.headers, path, (sentBytes) => {
       const records = Math.floor((sentBytes / bytes) * lines.length);
-      run.progress.at('Sending', { share: sentBytes / bytes, records });
+      run.progress.at('Sending', { share: sentBytes / bytes, count: records, unit: 'record' });
     }).catch((error: unknown) => {
       if (attempt === PUT_ATTEMPTS) throw error;
       return null;
@@ -126,7 +126,8 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
     const upload = await readUpload(run, id);
     progress.at(dryRun ? 'Examining' : 'Applying', {
       share: upload.done.records / lines.length,
-      records: upload.done.records,
+      count: upload.done.records,
+      unit: 'record',
     });
     return upload;
   };

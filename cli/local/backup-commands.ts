@@ -1,11 +1,11 @@
 /** `tidemark backup` and `tidemark restore`, on a data folder of this machine. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RestoreCommand } from '../../embedded/commands/restore.ts';
+import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
 import { askFirst } from '../ask-first.ts';
-import { counted, note, printFields, printJson } from '../output.ts';
+import { counted, note, printFields, printJson, progressOf } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { settings } from './commands.ts';
-import { stepLine } from './step-line.ts';
 
 type RevivedKeys = Parameters<RestoreCommand['confirm']>[0];
 
@@ -50,15 +50,16 @@ export function addBackupCommands(program: Command): void {
     .option('--verify', 'also read all files again that earlier backups have copied')
     .addHelpText('after', BACKUP_HELP)
     .action(async (dir: string, _, command: Command) => {
-      const { keep, verify = false, data, json } = command.optsWithGlobals<BackupFlags>();
+      const options = command.optsWithGlobals<BackupFlags>();
+      const { keep, verify = false, data, json } = options;
       const { backUp } = await import('../../embedded/commands/backup.ts');
-      const line = stepLine();
+      const line = progressOf(options);
       const report = await backUp(settings({ TIDEMARK_DATA: data }), {
         dir,
         keep,
         verify,
-        progress: line.show,
-      }).finally(line.end);
+        progress: shownOn(line),
+      }).finally(line.clear);
       if (json) return await printJson(report);
       const { backup, generation, ledgerBytes, sharedFiles, copiedFiles, kept } = report;
       await printFields([
@@ -85,23 +86,17 @@ export function addBackupCommands(program: Command): void {
     )
     .addHelpText('after', RESTORE_HELP)
     .action(async (dir: string, _, command: Command) => {
-      const {
-        from = null,
-        replace = false,
-        keepKeys,
-        revokeKeys,
-        data,
-        json,
-      } = command.optsWithGlobals<RestoreFlags>();
+      const options = command.optsWithGlobals<RestoreFlags>();
+      const { from = null, replace = false, keepKeys, revokeKeys, data, json } = options;
       const keys = keepKeys ? 'keep' : revokeKeys ? 'revoke' : null;
       const { restoreBackup } = await import('../../embedded/commands/restore.ts');
-      const line = stepLine();
+      const line = progressOf(options);
       const confirm = async (revived: RevivedKeys) => {
-        line.end();
+        line.clear();
         await askAboutKeys(revived);
       };
-      const asked = { dir, from, replace, keys, confirm, progress: line.show } as const;
-      const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.end);
+      const asked = { dir, from, replace, keys, confirm, progress: shownOn(line) } as const;
+      const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
       if (json) return await printJson(report);
       const { dataFolder, backup, generation, replaced, changedKeys, repeatedErasures, repaired } = report;
       await printFields([
@@ -137,6 +132,9 @@ async function askAboutKeys(keys: RevivedKeys): Promise<void> {
     'say --keep-keys if none of them was revoked or rotated since the backup, else --revoke-keys',
   );
 }
+
+const shownOn = (line: ProgressLine) => (step: string, done: number, of: number) =>
+  line.at(step, { share: of === 0 ? null : done / of });
 
 function count(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('Write a number from 1 to 9999.');

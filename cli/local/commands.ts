@@ -1,6 +1,7 @@
 /** Commands that work on a data folder of this machine. `start` serves it; the others need its server stopped. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ALL_SCOPES, type Scope, USER_SCOPES } from '../../contract/scopes.ts';
+import { print } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 
 const START_SETTINGS = `
@@ -77,7 +78,8 @@ export function addLocalCommands(program: Command): void {
     .action(async (_, command: Command) => {
       const { user, scopes: named, hours: lifetimeHours, data } = command.optsWithGlobals<TokenFlags>();
       const { issueToken } = await import('../../embedded/commands/token.ts');
-      console.log(issueToken(settings({ TIDEMARK_DATA: data }), { user, scopes: named, lifetimeHours }));
+      const token = issueToken(settings({ TIDEMARK_DATA: data }), { user, scopes: named, lifetimeHours });
+      await print(`${token}\n`);
     });
 
   /** A command that needs the server stopped. */

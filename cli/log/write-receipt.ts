@@ -9,7 +9,7 @@ import { historyUrl } from '../../contract/routes.ts';
 import { keysOf, LogFileError, LogFiles, openSigned } from '../../publisher/verify/log-files.ts';
 import { CommandError } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
-import { note, print } from '../output.ts';
+import { note, printRaw } from '../output.ts';
 import { publicReaderOf } from '../reads/verify.ts';
 import { walkCollection } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
@@ -19,7 +19,7 @@ import { isSignatureFault, wordsOnStrangeLog } from './strange-log.ts';
 export async function writeReceipt(client: Client, slug: string, options: ReceiptFlags): Promise<void> {
   const { readUrl } = client.profile;
   const observation = await findObservation(client, slug, options);
-  const files = new LogFiles(publicReaderOf(readUrl));
+  const files = new LogFiles(publicReaderOf(readUrl, options.timeout));
   const memory = knownLogsPath(options);
   const known = options.logKey === undefined ? readKnownLogs(memory).get(readUrl.href)?.vkeys : undefined;
   try {
@@ -44,7 +44,7 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
       );
     }
     const text = tlogProofText({ extra: Buffer.from(entry.text), index: entry.index, proof, checkpoint });
-    if (options.output === undefined) return await print(text);
+    if (options.output === undefined) return await printRaw(text);
     writeFileSync(options.output, text);
     note(`Wrote ${options.output}: entry ${entry.index} of ${size}.`);
   } catch (cause) {

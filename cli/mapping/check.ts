@@ -4,22 +4,26 @@ import { endWith } from '../exit-codes.ts';
 import { faultLines } from '../ingest/fault-log.ts';
 import { shareOf } from '../ingest/ingest-run.ts';
 import { openInput } from '../ingest/open-input.ts';
-import { openIngestProgress } from '../ingest/progress.ts';
-import { note, printFields, printJson } from '../output.ts';
+import { note, printFields, printJson, progressOf } from '../output.ts';
+import type { GlobalOptions } from '../profile.ts';
 import { faultyMapping, readMappingText } from './mapping-file.ts';
 
 /** Ends with `set-aside` if a row is refused. @throws CommandError if the mapping has faults */
-export async function printMappingCheck(mappingPath: string, path: string, asJson: boolean): Promise<void> {
+export async function printMappingCheck(
+  mappingPath: string,
+  path: string,
+  options: Pick<GlobalOptions, 'json' | 'quiet'>,
+): Promise<void> {
   const text = readMappingText(mappingPath);
   const input = await openInput(path);
-  const progress = openIngestProgress(process.stderr);
+  const progress = progressOf(options);
   const { faults, file } = await checkMapping(text, input.bytes, (records) =>
-    progress.at('Checking', { share: shareOf(input), records }),
+    progress.at('Checking', { share: shareOf(input), count: records, unit: 'record' }),
   );
   progress.clear();
   if (file === null) throw faultyMapping(mappingPath, faults);
   if (file.refused.count > 0) endWith('set-aside');
-  if (asJson) return await printJson(file);
+  if (options.json) return await printJson(file);
   for (const line of faultLines(input.name, file.refused.groups)) note(line);
   for (const { line, firstLine, market, observedAt } of file.duplicates.first) {
     note(`${input.name}:${line}: is about ${market} at ${observedAt} from the same page, as line ${firstLine} is`);

@@ -28,8 +28,7 @@ export function addMappingCommands(program: Command): void {
       '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv\n  tidemark mapping check recipes/ecb-history.json eurofxref-hist.csv',
     )
     .action(async (mappingPath: string, path: string, _, command: Command) => {
-      const { json = false } = command.optsWithGlobals<GlobalOptions>();
       const { printMappingCheck } = await import('./check.ts');
-      await printMappingCheck(mappingPath, path, json);
+      await printMappingCheck(mappingPath, path, command.optsWithGlobals<GlobalOptions>());
     });
 }

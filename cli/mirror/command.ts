@@ -67,6 +67,8 @@ export function addMirrorCommand(program: Command): void {
         everySeconds: every,
         isOnce: options.once === true,
         maxBytes,
+        // Of a mirror, the default is longer: the largest files of a log come over slow lines, too.
+        timeoutSeconds: command.getOptionValueSourceWithGlobals('timeout') === 'default' ? null : options.timeout,
         logKeys,
         editions: edition,
         environment: process.env,

@@ -159,7 +159,7 @@ Examples:
       const { knownLogsPath } = await import('../log/known-logs.ts');
       const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options), isNew: newLog } : null;
       const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };
-      await verifyService(readUrl, asked, { edition, logCheck }, options.json === true);
+      await verifyService(readUrl, asked, { edition, logCheck }, options);
     });
 
   program

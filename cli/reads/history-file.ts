@@ -8,50 +8,48 @@ import type { PublicObservation } from '../../contract/metric.ts';
 import { historyFileUrl, historyUrl } from '../../contract/routes.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { print } from '../output.ts';
+import { printRaw } from '../output.ts';
+import { type Page, readPage } from './walk.ts';
 
 export async function printHistoryFile(client: Client, name: string, format: HistoryFormat): Promise<void> {
   const slug = encodeURIComponent(name);
   const { header, line } = HISTORY_FILE_FORMS[format];
   const answer = await client.read(historyFileUrl(slug, format, null), [404, 410]);
-  if (answer.status === 200) return await print(answer.text);
+  if (answer.status === 200) return await printRaw(answer.text);
   const instead = answer.status === 410 ? yearsOf(answer.text) : [];
   if (instead.length === 0) {
     // Printed when the history is found.
     let before = header;
     for await (const row of standingRows(client, slug, null)) {
-      await print(before + line(row));
+      await printRaw(before + line(row));
       before = '';
     }
-    return await print(before);
+    return await printRaw(before);
   }
-  await print(header);
+  await printRaw(header);
   for (const year of instead) {
     const file = await client.read(historyFileUrl(slug, format, year), [404, 410]);
-    if (file.status === 200) await print(file.text.slice(header.length));
-    else for await (const row of standingRows(client, slug, year)) await print(line(row));
+    if (file.status === 200) await printRaw(file.text.slice(header.length));
+    else for await (const row of standingRows(client, slug, year)) await printRaw(line(row));
   }
 }
 
 /** The years that the answer in the place of a long file names. None: the answer is another one. */
 function yearsOf(text: string): readonly string[] {
-  const { instead = [] } = (JSON.parse(text) as { readonly instead?: readonly string[] }) ?? {};
-  return instead.flatMap((url) => /\/(\d{4})\.(?:csv|ndjson)$/.exec(url)?.[1] ?? []);
-}
-
-interface Page {
-  readonly data: readonly PublicObservation[];
-  readonly page: { readonly nextCursor: string | null };
+  const { instead } = (jsonOf({ text }) ?? {}) as { readonly instead?: unknown };
+  const urls = Array.isArray(instead) ? instead.map(String) : [];
+  return [...new Set(urls.flatMap((url) => /\/(\d{4})\.(?:csv|ndjson)$/.exec(url)?.[1] ?? []))];
 }
 
 /** From the pages: their cursors first, because each names the older one. @param year null: of all years */
 async function* standingRows(client: Client, slug: string, year: string | null): AsyncGenerator<PublicObservation> {
   const url = historyUrl(slug);
-  const read = async (cursor: string) => jsonOf(await client.read(`${url}?cursor=${cursor}`)) as Page;
-  const newest = jsonOf(await client.read(url)) as Page;
-  if (!Array.isArray(newest?.data)) {
-    throw new CommandError('unreachable', 'The answer is no page of a history.', 'Is the base URL that of Tidemark?');
-  }
+  const read = async (cursor: string | null): Promise<Page<PublicObservation>> => {
+    const page = await readPage<PublicObservation>(client, url, cursor);
+    if (page !== null) return page;
+    throw new CommandError('unreachable', 'The pages of the history expired meanwhile.', 'Repeat the command.');
+  };
+  const newest = await read(null);
   const cursors: string[] = [];
   for (let next = newest.page.nextCursor; next !== null; next = (await read(next)).page.nextCursor) cursors.push(next);
   const isWanted = ({ observedAt, supersededBy }: PublicObservation) =>

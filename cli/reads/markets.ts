@@ -6,7 +6,7 @@ import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { durationInWords, JsonList, note, print, printFields, printJson, Table } from '../output.ts';
+import { durationInWords, JsonList, note, printFields, printJson, printRaw, Table } from '../output.ts';
 import { walkCollection } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
@@ -97,13 +97,13 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
     return await list.end();
   }
   if (form === 'ndjson') {
-    for await (const observation of observations) await print(`${JSON.stringify(observation)}\n`);
+    for await (const observation of observations) await printRaw(`${JSON.stringify(observation)}\n`);
     return;
   }
   if (form === 'csv') {
     // LF, as most tools write it.
-    await print(`${HISTORY_COLUMNS.join(',')}\n`);
-    for await (const observation of observations) await print(`${historyCsvRecord(observation)}\n`);
+    await printRaw(`${HISTORY_COLUMNS.join(',')}\n`);
+    for await (const observation of observations) await printRaw(`${historyCsvRecord(observation)}\n`);
     return;
   }
   const table = new Table(SHOWN.map((name) => name.toUpperCase()));

@@ -1,16 +1,18 @@
 /** `tidemark verify`: every promise to readers, checked from outside by GET alone. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { DEFAULT_READ_LIMITS, httpReader, UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
-import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
-import { counted, note, printFields, printJson, Table } from '../output.ts';
+import { counted, isPersonReading, note, printFields, printJson, Table } from '../output.ts';
+import type { GlobalOptions } from '../profile.ts';
 
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
@@ -40,7 +42,7 @@ export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
   { edition, logCheck }: VerifiedParts,
-  asJson: boolean,
+  options: Pick<GlobalOptions, 'json' | 'quiet' | 'timeout'>,
 ): Promise<void> {
   const pause = async (found: readonly Finding[]): Promise<boolean> => {
     const [{ rule, url: where, detail }] = found as readonly [Finding];
@@ -49,18 +51,19 @@ export async function verifyService(
     await sleep(PAUSE_SECONDS * 1000);
     return true;
   };
-  const reader = edition === null ? publicReaderOf(url) : editionReader(publicReaderOf(url), edition);
+  const published = publicReaderOf(url, options.timeout);
+  const reader = edition === null ? published : editionReader(published, edition);
   const { findings, ...report } = await confirmFindings(reader, asked, pause);
   const log =
     logCheck === null ? null : await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null });
   const all = [...findings, ...(log?.findings ?? [])];
   if (all.length > 0) endWith('findings');
-  if (asJson) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
+  if (options.json) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
   const table = new Table(['RULE', 'URL', 'FINDING']);
   for (const { rule, url: where, detail } of all) await table.add([rule, where, detail]);
   await table.end();
   // A pipe gets the findings alone, so it stays empty without one.
-  if (!process.stdout.isTTY) return note(`${counted(all.length, 'finding')} at ${url.origin}`);
+  if (!isPersonReading()) return note(`${counted(all.length, 'finding')} at ${url.origin}`);
   const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
     ['findings', all.length],
@@ -133,16 +136,20 @@ function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memo
   return null;
 }
 
-/** A server that does not answer is no finding: nothing is known about it. */
-export function publicReaderOf(url: URL): PublicReader {
-  const reader = httpReader(url.href);
+/**
+ * A server that does not answer is no finding: nothing is known about it. An answer without an end is one.
+ *
+ * @param timeoutSeconds for one answer
+ */
+export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
+  const reader = httpReader(url.href, { ...DEFAULT_READ_LIMITS, timeoutMs: timeoutSeconds * 1000 });
   return async (path, headers) => {
     try {
       return await reader(path, headers);
     } catch (cause) {
-      const { cause: inner } = cause as { readonly cause?: { readonly code?: string; readonly message?: string } };
-      const reason = inner?.code ?? inner?.message ?? (cause as Error).message;
-      throw new CommandError('unreachable', `GET ${url.origin}${path} got no answer: ${reason}.`, null, { cause });
+      if (cause instanceof UpstreamInvalid) throw new CommandError('findings', `${cause.message}.`, null, { cause });
+      const mend = 'Check the address and the network; --timeout gives each answer more time.';
+      throw new CommandError('unreachable', `${(cause as Error).message}.`, mend, { cause });
     }
   };
 }

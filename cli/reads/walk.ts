@@ -1,16 +1,24 @@
-/** Walks collections by their cursors. A cursor of a public one that has expired sends the walk back to the first page. */
-
+/**
+ * Walks collections by their cursors. A cursor of a public one that has expired sends the walk back to the first page.
+ *
+ * Each walk ends, whatever the server answers: a public cursor names its page by the digest of it, so no page can lead back
+ * to an earlier one, or be made while a reader walks.
+ */
+import { isCursorOf } from '../../contract/cursors.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
 import { note } from '../output.ts';
 
-interface Page<Item> {
+export interface Page<Item> {
   readonly data: readonly Item[];
   readonly page: { readonly nextCursor: string | null };
 }
 
 /** A walk that takes more than the lifetime of a cursor (24 hours) this often would never end. */
 const MOST_RESTARTS = 3;
+/** Of a list of the write API, whose cursors say nothing. */
+const MOST_PAGES = 10_000;
 
 /**
  * Yields each item once, by its name, also after a restart. Items that changed in between are those of the page that
@@ -25,8 +33,8 @@ export async function* walkCollection<Item>(
 ): AsyncGenerator<Item> {
   const seen = new Set<string>();
   for (let restarts = 0, cursor: string | null = null; ; ) {
-    const answer = await client.read(cursor === null ? path : `${path}?cursor=${cursor}`, cursor === null ? [] : [404]);
-    if (answer.status === 404) {
+    const read: Page<Item> | null = await readPage<Item>(client, path, cursor);
+    if (read === null) {
       if (restarts++ === MOST_RESTARTS) {
         throw new CommandError('unreachable', 'Cursors expire before the walk reaches its end.', 'Ask for less.');
       }
@@ -34,7 +42,7 @@ export async function* walkCollection<Item>(
       cursor = null;
       continue;
     }
-    const { data, page } = pageOf<Item>(jsonOf(answer));
+    const { data, page }: Page<Item> = read;
     for (const item of data) {
       const name = nameOf(item);
       if (seen.has(name)) continue;
@@ -46,14 +54,35 @@ export async function* walkCollection<Item>(
   }
 }
 
-/** The items of a list of the write API, page by page. */
+/**
+ * A page of a public collection. Null: the cursor has expired.
+ *
+ * @param cursor null: the first page
+ * @throws CommandError for another page than the cursor names
+ */
+export async function readPage<Item>(client: Client, path: string, cursor: string | null): Promise<Page<Item> | null> {
+  if (cursor === null) return pageOf(jsonOf(await client.read(path)));
+  const answer = await client.read(`${path}?cursor=${encodeURIComponent(cursor)}`, [404]);
+  if (answer.status === 404) return null;
+  if (isCursorOf(cursor, sha256Hex(answer.text))) return pageOf(jsonOf(answer));
+  const message = `The page ${cursor} of ${path} is not the one that its cursor names.`;
+  throw new CommandError('unreachable', message, 'See what is wrong there: tidemark verify');
+}
+
+/** The items of a list of the write API, page by page. @throws CommandError for a cursor that was there before */
 export async function* walkList<Item>(client: Client, path: string): AsyncGenerator<Item> {
+  const seen = new Set<string>();
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query: string =
       cursor === undefined ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
-    const { data, page }: Page<Item> = pageOf(jsonOf(await client.call({ method: 'GET', path: path + query })));
+    const { data, page }: Page<Item> = pageOf<Item>(jsonOf(await client.call({ method: 'GET', path: path + query })));
     yield* data;
     cursor = page.nextCursor;
+    if (cursor === null) return;
+    if (seen.has(cursor) || seen.size === MOST_PAGES) {
+      throw new CommandError('unreachable', `The list ${path} does not end.`, 'Is the base URL that of Tidemark?');
+    }
+    seen.add(cursor);
   }
 }
 

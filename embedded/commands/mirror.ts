@@ -33,6 +33,8 @@ export interface MirrorCommand {
   readonly everySeconds: number;
   readonly isOnce: boolean;
   readonly maxBytes: number;
+  /** For one answer; null: the default of a reader. */
+  readonly timeoutSeconds: number | null;
   /** The verifier keys of the log; none: the one that the service shows. */
   readonly logKeys: readonly string[];
   /** Names of editions that are copied, too. */
@@ -75,7 +77,9 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const { nowMs } = systemRuntime;
   const { maxBytes, logKeys, editions } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
-  const upstream = boundedReader(url, DEFAULT_READ_LIMITS, 'tidemark-mirror');
+  const { timeoutMs } = DEFAULT_READ_LIMITS;
+  const limits = { ...DEFAULT_READ_LIMITS, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
+  const upstream = boundedReader(url, limits, 'tidemark-mirror');
   const onProgress = (progress: StepProgress) => log.info('copying', { ...progress });
   const site = await readSite();
   const mirror = new Mirror({

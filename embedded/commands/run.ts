@@ -1,6 +1,6 @@
 /** `tidemark start`: runs Tidemark in this process, and tells the person who started it what it serves. */
 import { relative, sep } from 'node:path';
-import { styleText } from 'node:util';
+import { inspect, styleText } from 'node:util';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import type { AskSource } from '../../sources/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
@@ -12,6 +12,7 @@ import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } fro
 import { misspeltSettings } from '../misspelt-settings.ts';
 import type { Service, StartProgress } from '../service.ts';
 import { StartError } from '../start-error.ts';
+import { printable } from '../terminal/printable.ts';
 import type { OperatorKeyFile } from '../write-api.ts';
 import { onStopSignal } from './stop-signals.ts';
 import { noteTerminal, openTerminal, type Terminal } from './terminal.ts';
@@ -41,7 +42,7 @@ export async function runServer(environment: Environment, ask?: AskSource): Prom
     terminal.clear();
     const expected = EXPECTED.some((kind) => error instanceof kind);
     if (format === 'json') log.fault('start failed', expected ? error : (error as Error).stack);
-    else console.error(expected ? (error as Error).message : error);
+    else console.error(printable(expected ? (error as Error).message : inspect(error)));
     process.exit(1);
   }
 }
@@ -81,9 +82,10 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
 }
 
 const progress: StartProgress = {
-  migrating: (markets) => terminal.working(`Migrating the data folder: ${number.format(markets)} markets`),
+  migrating: (markets) =>
+    terminal.working('Migrating the data folder', { share: null, count: markets, unit: 'market' }),
   migrated: () => terminal.done('Migrated the data folder to the format of this version'),
-  ingesting: (records) => terminal.working(`Ingesting the sample: ${number.format(records)} records`),
+  ingesting: (records) => terminal.working('Ingesting the sample', { share: null, count: records, unit: 'record' }),
   ingested: (records) =>
     terminal.done(
       records === null

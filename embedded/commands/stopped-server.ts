@@ -1,10 +1,12 @@
 /** Commands for the data folder of a stopped server: the folder is opened, used, and closed again. */
+import { inspect } from 'node:util';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../../publisher/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { checkClock, type Environment, readConfig } from '../config.ts';
 import { checkHasLedger, openDataFolder } from '../data-folder.ts';
 import { StartError } from '../start-error.ts';
+import { printable } from '../terminal/printable.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /**
@@ -21,7 +23,8 @@ export async function useDataFolder(
     checkClock(Date.now());
     const { dataFolder } = readConfig(environment);
     checkHasLedger(dataFolder);
-    const migrating = (markets: number) => terminal.working(`Migrating the data folder: ${markets} markets`);
+    const migrating = (markets: number) =>
+      terminal.working('Migrating the data folder', { share: null, count: markets, unit: 'market' });
     await openStopped(dataFolder, { migrating }, async (storage, isMigrated) => {
       if (isMigrated) terminal.done('Migrated the data folder to the format of this version');
       await use(storage, terminal);
@@ -29,7 +32,7 @@ export async function useDataFolder(
   } catch (error) {
     terminal.clear();
     const isExpected = EXPECTED.some((expected) => error instanceof expected);
-    console.error(isExpected ? (error as Error).message : error);
+    console.error(printable(isExpected ? (error as Error).message : inspect(error)));
     process.exitCode = 1;
   }
 }

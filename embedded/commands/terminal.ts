@@ -1,13 +1,16 @@
 /** Output during the start: one line that is rewritten, or plain lines in a log. */
-import ora from 'ora';
+import { styleText } from 'node:util';
+import { printable } from '../terminal/printable.ts';
+import { openProgressLine, type StepProgress } from '../terminal/progress-line.ts';
 
 export interface Terminal {
   /** A step has begun or made progress. */
-  working(text: string): void;
+  working(step: string, progress?: StepProgress): void;
   /** The step is done. */
   done(text: string): void;
   /** Removes the current line before other output. */
   clear(): void;
+  /** May hold colours, so all of it must be text of our own. */
   say(text: string): void;
   /** Something that the person should look at. */
   note(text: string): void;
@@ -16,32 +19,23 @@ export interface Terminal {
 /** Writes to `stream`. A reader that goes away, such as `head`, does not end the server. */
 export function openTerminal(stream: NodeJS.WriteStream): Terminal {
   stream.on('error', () => {});
-  // Some terminals, in containers and under `script`, do not know their width, so lines cannot be rewritten there.
-  const moves = stream.isTTY && stream.columns > 0;
-  const spinner = ora({ stream, isEnabled: moves, isSilent: !moves, discardStdin: false, indent: 2 });
+  const line = openProgressLine(stream);
+  const isTerminal = stream.isTTY && stream.columns > 0;
   let stage = '';
-  const say = (text: string) => void stream.write(`${text}\n`);
+  const say = (text: string): void => {
+    line.clear();
+    stream.write(`${text}\n`);
+  };
   return {
-    working(text) {
-      if (moves) {
-        spinner.text = text;
-        if (!spinner.isSpinning) spinner.start();
-        return;
-      }
-      // Once for each stage, not for each step of its progress.
-      const [name = ''] = text.split(':');
-      if (name !== stage) say(`  … ${name}`);
-      stage = name;
+    working(step, progress = { share: null }) {
+      if (!isTerminal && step !== stage) say(`  … ${printable(step)}`);
+      stage = step;
+      line.at(step, progress);
     },
-    done(text) {
-      if (moves) spinner.succeed(text);
-      else say(`  ✔ ${text}`);
-    },
-    clear() {
-      if (spinner.isSpinning) spinner.stop();
-    },
+    done: (text) => say(`  ${styleText('green', '✔', { stream })} ${printable(text)}`),
+    clear: line.clear,
     say,
-    note: (text) => say(`  ! ${text}`),
+    note: (text) => say(`  ! ${printable(text)}`),
   };
 }
 

@@ -63,7 +63,7 @@ async function takeOver(world: ExportsWorld): Promise<readonly Finding[]> {
   for (const resource of missing) {
     const url = EXPORT_ROOT + resource.path;
     const file = await world.upstream(url);
-    if (checkExportFile(findings, url, file, resource)) await copy.putAt(url, { body: file.body, generation });
+    if (await checkExportFile(findings, url, file, resource)) await copy.putAt(url, { body: file.body, generation });
   }
   await copySchemas(world, findings, manifest.value);
   const ofDay = await manifestsOfDay(reader, findings, manifest);

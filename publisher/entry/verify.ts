@@ -8,8 +8,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { httpReader } from '../verify/bounded-reader.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
-import { httpReader } from '../verify/reader.ts';
 import { askedOf, shareDue } from '../verify/share.ts';
 import { logLine } from './log.ts';
 

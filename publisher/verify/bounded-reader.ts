@@ -2,7 +2,8 @@
  * GETs of a service that may be anybody's: each answer is bounded in size and in time, and no answer leads to another
  * place.
  */
-import type { PublicReader } from './reader.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PublicReader, PublicResponse } from './reader.ts';
 
 /** No answer that tells anything. Ask again later. */
 export class UpstreamUnavailable extends Error {
@@ -24,6 +25,45 @@ export interface ReadLimits {
 /** The largest body of the contract is a tile of 256 entries of 64 KB. */
 export const DEFAULT_READ_LIMITS: ReadLimits = { maxObjectBytes: 32 * 1024 * 1024, timeoutMs: 60_000 };
 
+/** One connection in thousands breaks. Only a connection that breaks three times is an error. */
+const RETRY_PAUSES_MS = [100, 500];
+
+/** Codes of the system and of `fetch` for a connection that failed or broke before the whole answer had arrived. */
+const BROKEN_CONNECTIONS: ReadonlySet<unknown> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+
+/**
+ * Reads from a running deployment, e.g. `http://127.0.0.1:8787`. Repeats broken connections, never an answer. Rejects with
+ * {@link UpstreamUnavailable} without a whole answer; with {@link UpstreamInvalid} for a redirect and for a body beyond the
+ * limit.
+ */
+export function httpReader(baseUrl: string, limits: ReadLimits = DEFAULT_READ_LIMITS): PublicReader {
+  const base = new URL(baseUrl);
+  return async (url, headers = {}) => {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await getWhole(base, url, headers, limits);
+      } catch (error) {
+        const pauseMs = RETRY_PAUSES_MS[failures];
+        if (pauseMs === undefined || !isBrokenConnection(error)) throw error;
+        await sleep(pauseMs);
+      }
+    }
+  };
+}
+
+function isBrokenConnection(error: unknown): boolean {
+  const { cause } = error as { cause?: { cause?: { code?: unknown } } };
+  return BROKEN_CONNECTIONS.has(cause?.cause?.code);
+}
+
 /**
  * Reads from a base URL such as `https://data.example`. Rejects with {@link UpstreamUnavailable} if there is no answer,
  * or one with 429 or 5xx; with {@link UpstreamInvalid} for a redirect and for a body beyond the limit.
@@ -34,21 +74,28 @@ export function boundedReader(
   userAgent = 'tidemark',
 ): PublicReader {
   return async (url, headers = {}) => {
-    const fields = { 'user-agent': userAgent, ...headers };
-    const response = await ask(new URL(url, base), fields, limits.timeoutMs);
-    const { status } = response;
-    if (status === 429 || status >= 500) {
-      await response.body?.cancel();
-      throw new UpstreamUnavailable(`GET ${base.origin}${url} was answered ${status}`);
-    }
-    if (status >= 300 && status < 400 && status !== 304) {
-      await response.body?.cancel();
-      const place = response.headers.get('location');
-      throw new UpstreamInvalid(`GET ${base.origin}${url} leads to ${place}: redirects are not followed`);
-    }
-    const body = await readBounded(response, `GET ${base.origin}${url}`, limits.maxObjectBytes);
-    return { status, headers: new Map(response.headers), body };
+    const answer = await getWhole(base, url, { 'user-agent': userAgent, ...headers }, limits);
+    const { status } = answer;
+    if (status !== 429 && status < 500) return answer;
+    throw new UpstreamUnavailable(`GET ${base.origin}${url} was answered ${status}`);
   };
+}
+
+async function getWhole(
+  base: URL,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  { maxObjectBytes, timeoutMs }: ReadLimits,
+): Promise<PublicResponse> {
+  const response = await ask(new URL(url, base), headers, timeoutMs);
+  const { status } = response;
+  if (status >= 300 && status < 400 && status !== 304) {
+    await response.body?.cancel();
+    const place = response.headers.get('location');
+    throw new UpstreamInvalid(`GET ${base.origin}${url} leads to ${place}: redirects are not followed`);
+  }
+  const body = await readBounded(response, `GET ${base.origin}${url}`, maxObjectBytes);
+  return { status, headers: new Map(response.headers), body };
 }
 
 async function ask(url: URL, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<Response> {

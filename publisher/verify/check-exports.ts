@@ -1,5 +1,5 @@
 /** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
-import { gunzipSync } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import type * as z from 'zod';
 import { exportManifestSchema } from '../../contract/export-manifest.ts';
 import { EXPORTS_URL } from '../../contract/routes.ts';
@@ -23,35 +23,39 @@ export async function checkExports(reader: PublicReader, findings: Findings, sha
   for (const [index, resource] of (manifest?.value.resources ?? []).entries()) {
     if (index % share.of !== share.index) continue;
     const url = EXPORT_ROOT + resource.path;
-    checkExportFile(findings, url, await reader(url), resource);
+    await checkExportFile(findings, url, await reader(url), resource);
   }
 }
 
 /** Whether a file is the one that the manifest promises. */
-export function checkExportFile(
+export async function checkExportFile(
   findings: Findings,
   url: string,
   { status, body }: PublicResponse,
   { bytes, hash, format, rows }: ReadManifest['resources'][number],
-): boolean {
+): Promise<boolean> {
   if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
   else if (body.length !== bytes || `sha256:${bodyDigest(body)}` !== hash) {
     findings.add(url, 'digest', `has ${body.length} bytes of another digest than the manifest says`);
-  } else if (format === 'ndjson' && linesIn(body) !== rows) {
+  } else if (format === 'ndjson' && (await linesIn(body)) !== rows) {
     findings.add(url, 'count', `has another number of rows than ${rows}, which the manifest says`);
   } else return true;
   return false;
 }
 
-/** Null: it is no gzip, or too large. */
-function linesIn(gzipped: Uint8Array): number | null {
-  let text: Buffer;
+/** Null: it is no gzip, or too large. Little of the text is in memory. */
+async function linesIn(gzipped: Uint8Array): Promise<number | null> {
+  let [bytes, lines] = [0, 0];
+  const text = createGunzip();
+  text.end(gzipped);
   try {
-    text = gunzipSync(gzipped, { maxOutputLength: ROWS_BYTES_MAX });
+    for await (const piece of text as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > ROWS_BYTES_MAX) return null;
+      for (let end = piece.indexOf(0x0a); end >= 0; end = piece.indexOf(0x0a, end + 1)) lines++;
+    }
   } catch {
     return null;
   }
-  let lines = 0;
-  for (let end = text.indexOf(0x0a); end >= 0; end = text.indexOf(0x0a, end + 1)) lines++;
   return lines;
 }

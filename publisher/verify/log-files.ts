@@ -1,11 +1,11 @@
 /** Reads the files of the log, by GET alone. */
 import { gunzipSync } from 'node:zlib';
 import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
-import { decodeEntryBundle, takenDownHash } from '../../contract/log/entry-bundle.ts';
+import { decodeEntryBundle, ENTRY_BYTES_MAX, takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
 import { parseNote, type VerifierKey, verifierKey } from '../../contract/log/notes.ts';
-import { ndjsonPath, tilePath } from '../../contract/log/tiles.ts';
+import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import {
   cacheControlOf,
   LOG_ROOT,
@@ -19,6 +19,9 @@ import type { VerifyRule } from './report.ts';
 /** The paths of the log are its URLs. */
 export const CHECKPOINT_URL = `${LOG_ROOT}/checkpoint`;
 export const VKEY_URL = `${LOG_ROOT}/vkey`;
+
+/** Lines of a full bundle: an entry, or the hash of one that was taken down, with its newline. */
+const LINES_BYTES_MAX = TILE_WIDTH * (ENTRY_BYTES_MAX + 1);
 
 /** A file of the log is missing or wrong, at this URL. */
 export class LogFileError extends Error {
@@ -93,7 +96,7 @@ export class LogFiles {
   async #lines(n: number, width: number): Promise<readonly string[]> {
     const url = `${LOG_ROOT}/${ndjsonPath(n, width)}`;
     const packed = await this.#read(url, 'application/gzip');
-    const bytes = faultAt(url, 'log', () => gunzipSync(packed));
+    const bytes = faultAt(url, 'log', () => gunzipSync(packed, { maxOutputLength: LINES_BYTES_MAX }));
     const lines = utf8Of(url, bytes).split('\n');
     if (lines.pop() !== '') throw this.#fault(n, width, 'does not end with a newline');
     return lines;
@@ -145,7 +148,10 @@ function faultAt<Value>(url: string, rule: VerifyRule, read: () => Value): Value
   try {
     return read();
   } catch (cause) {
-    const isExpected = cause instanceof LogFaultError || (cause as { readonly code?: string }).code?.startsWith('Z_');
+    const { code } = cause as { readonly code?: string };
+    // The second: more bytes than a bundle can have.
+    const isPacking = code?.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE';
+    const isExpected = cause instanceof LogFaultError || isPacking;
     if (!isExpected) throw cause;
     throw new LogFileError(url, rule, (cause as Error).message, { cause });
   }

@@ -11,7 +11,7 @@ import { ENVIRONMENT, PUBLISHER_METRICS } from '../../contract/aws.ts';
 import type { Upload } from '../../contract/ingest-uploads.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
-import { httpReader } from '../../publisher/verify/reader.ts';
+import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { succeeded } from '../scenario/answers.ts';

@@ -1,7 +1,12 @@
 /** What a person reads when a request fails, and what is tried again. */
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { pageCursor } from '../../contract/cursors.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { broken, json, type Reply, refusal, stubServer } from './stub-server.ts';
-import { tidemark } from './tidemark.ts';
+import { finished, spawnTidemark, tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
 const KEY = { TIDEMARK_KEY: 'tdm_dev_test' };
 const WAITING = { id: 'pub_1', markets: ['gold'], purge: false, state: 'waiting', generation: null, publishedAt: null };
@@ -90,16 +95,17 @@ describe('a walk whose cursor expires', () => {
   const page = (nextCursor: string | null, ...data: readonly unknown[]) => json({ data, page: { nextCursor } });
 
   test('begins again, and yields each market once', async () => {
+    const second = pageCursor(2, sha256Hex(JSON.stringify({ data: [item('c', 2)], page: { nextCursor: null } })));
     const { url, seen } = await stubServer(
       page('1-a', item('a', 1), item('b', 1)),
       refusal('not-found'),
-      page('2-a', item('a', 2), item('aa', 2), item('b', 2)),
+      page(second, item('a', 2), item('aa', 2), item('b', 2)),
       page(null, item('c', 2)),
     );
     const { code, output, errors } = await tidemark(['markets', 'list', '--json', '--url', url]);
     expect([code, errors]).toEqual([0, expect.stringContaining('expired')]);
     expect(JSON.parse(output).map(({ slug }: { slug: string }) => slug)).toEqual(['a', 'b', 'aa', 'c']);
-    expect(seen.map((request) => request.url.split('?')[1] ?? '')).toEqual(['', 'cursor=1-a', '', 'cursor=2-a']);
+    expect(seen.map((request) => request.url.split('?')[1] ?? '')).toEqual(['', 'cursor=1-a', '', `cursor=${second}`]);
   });
 
   test('does not begin again for ever', async () => {
@@ -133,12 +139,65 @@ test('history --as-of shows what was visible at that moment', async () => {
   expect(await idsAt('--as-of', '2026-11-03T01:00:00+01:00')).toEqual(['new', 'other']);
 });
 
-test('a terminal is never given control characters of a server', async () => {
-  const { url } = await stubServer(
-    json({ data: [{ slug: 'a\u001b]0;x\u0007\u009b2J', metrics: {}, unit: {} }], page: { nextCursor: null } }),
-  );
-  const { output } = await tidemark(['markets', 'list', '--url', url]);
-  expect(output).not.toMatch(/[\p{Cc}--[\n\t]]/v);
+describe('what a terminal would obey or be misled by is shown, and not passed on:', () => {
+  /** Of a terminal: C0, DEL, C1, and controls of direction. */
+  const BAD = '\u001b]0;x\u0007\u009b2J\u007f\u202e\u2066';
+  const UNPRINTABLE = /[\p{Cc}--[\n\t]]|\p{Bidi_Control}/v;
+  const metric = { kind: 'scalar', value: BAD, unit: BAD, observedAt: BAD, status: BAD, sourceLabel: BAD };
+  const market = {
+    ...{ slug: BAD, name: BAD, kind: BAD, status: BAD, nativeCurrency: BAD, unit: { quantity: 1, of: BAD } },
+    ...{ metrics: { price: metric, [BAD]: metric }, bySource: {}, history: { count: 1 }, sources: [], revision: 1 },
+  };
+  const list = { data: [market], page: { nextCursor: null } };
+  const raw: Reply = (_, response) => void response.end(BAD);
+  const refused: Reply = (_, response) => {
+    response.writeHead(410, { 'content-type': PROBLEM_CONTENT_TYPE });
+    response.end(JSON.stringify({ code: 'gone', title: BAD, detail: BAD, instance: BAD, errors: [] }));
+  };
+
+  test.each<[command: string, reply: Reply]>([
+    ['markets list', json(list)],
+    ['markets list --json', json(list)],
+    ['markets show a', json(market)],
+    ['markets show a --json', json(market)],
+    ['markets show a', refused],
+    ['markets history a --csv', refused],
+    ['markets history a --csv', json(BAD, 410)],
+    ['markets history a --csv', json({ instead: { [BAD]: BAD } }, 410)],
+    ['markets history a', raw],
+    ['status', json(BAD)],
+    ['verify URL', json(list)],
+    ['verify URL', raw],
+    ['verify URL --log --json', json(list)],
+    ['mirror URL FOLDER --once', json(BAD)],
+    ['mirror URL FOLDER --once', (_, response) => void response.writeHead(301, { location: 'http://a/\u009b' }).end()],
+    ['doctor URL', json(BAD)],
+  ])('%s', async (command, reply) => {
+    const { url } = await stubServer(reply);
+    const folder = join(await temporaryFolder(), 'mirror');
+    const words = command.replace('URL', url).replace('FOLDER', folder).split(' ');
+    const options = command.includes('URL') ? [] : ['--url', url];
+    const child = spawnTidemark([...words, ...options, '--patience', '0']);
+    // The second walk of `verify` says nothing else.
+    child.stderr?.on('data', (chunk: Buffer) => /looking again/.test(String(chunk)) && child.kill());
+    const { output, errors } = await finished(child);
+    expect(output + errors).not.toMatch(UNPRINTABLE);
+    expect(output + errors).not.toBe('');
+    if (command.endsWith('--json') && output !== '') expect(() => JSON.parse(output)).not.toThrow();
+  });
+
+  test('a file of a history is passed on byte by byte, where no terminal reads it', async () => {
+    const { url } = await stubServer(raw);
+    expect((await tidemark(['markets', 'history', 'a', '--csv', '--url', url])).output).toBe(BAD);
+    const shown = await tidemarkOnTerminal(['markets', 'history', 'a', '--csv', '--url', url]);
+    expect(shown.output).not.toMatch(/[\p{Cc}--[\n\r\t]]|\p{Bidi_Control}/v);
+  });
+
+  test('JSON means the same as before', async () => {
+    const { url } = await stubServer(json(market));
+    const { output } = await tidemark(['markets', 'show', 'a', '--json', '--url', url]);
+    expect(JSON.parse(output)).toEqual(market);
+  });
 });
 
 describe('an upload whose file does not arrive', () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { json, stubServer } from './stub-server.ts';
-import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';
+import { type Run, tidemark } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let data: string;
@@ -357,17 +357,6 @@ describe('an interrupted run', () => {
     const { entitlements } = (await answer.json()) as { entitlements: { feature: string; used: number }[] };
     return entitlements.find(({ feature }) => feature === 'ingest-rows-per-day') as { used: number };
   }
-});
-
-test('on a terminal there is a bar, and on a pipe there is none', async () => {
-  const slug = newSlug();
-  const path = await file('bar.ndjson', lines([market(slug), ...days(slug, 1_500)]));
-  const onTerminal = await tidemarkOnTerminal(['ingest', path, '--data', data]);
-  expect(onTerminal).toMatchObject({
-    code: 0,
-    output: expect.stringMatching(/\[=* *\] +\d+ %, [\d,]+ records, \d+\/s/),
-  });
-  expect((await ingest([path])).errors).not.toMatch(/[\p{Cc}--\n]/v);
 });
 
 describe('refused before any request are', () => {

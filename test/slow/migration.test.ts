@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Service } from '../../embedded/service.ts';
-import { httpReader } from '../../publisher/verify/reader.ts';
+import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { looked, lostPages, observationsIn, pagesOf, startedOn, unpacked } from '../embedded/old-data-folder.ts';

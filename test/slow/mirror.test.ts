@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { httpReader } from '../../publisher/verify/reader.ts';
+import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { MAIN, tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation } from '../../contract/metric.ts';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';
-import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
+import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import type { Account, AcknowledgedWrite, Row } from './account.ts';

@@ -1,0 +1,12 @@
+/** Others wrote what services, files and logs say: a terminal must not take any of it for commands. */
+
+/**
+ * Controls of terminals (C0, DEL, C1, but not the tab and the line feed), and characters that change the direction or the
+ * lines of the text around them. Unpaired surrogates have no bytes in UTF-8.
+ */
+const UNPRINTABLE = /[\p{Cc}--[\n\t]]|\p{Bidi_Control}|[\u2028\u2029]|\p{Cs}/gv;
+
+/** Each such character is shown as `\u009b`. In the text of a JSON document this is the same character as before. */
+export function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,166 @@
+/** Commands that read services of others end, whatever such a service answers, and take little of it. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createGzip } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type CommandError, EXIT_CODES } from '../../cli/exit-codes.ts';
+import { createProgram } from '../../cli/program.ts';
+import { publish } from '../../publisher/publish.ts';
+import { withLog } from '../publisher/log/test-log.ts';
+import { loggedReader } from '../publisher/verify/logged-reader.ts';
+import { createWorld, market, price } from '../publisher/world.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+
+// The second walk of `verify` comes 16 seconds after the first.
+vi.mock('node:timers/promises', async (original) => {
+  const real = await original<typeof import('node:timers/promises')>();
+  const setTimeout: typeof real.setTimeout = (ms, ...rest) => real.setTimeout(Math.min(ms ?? 0, 10), ...rest);
+  return { ...real, setTimeout };
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+}
+
+/** What a hostile service does with a right answer. */
+type Attack = (answer: Answer, response: ServerResponse, request: IncomingMessage) => void;
+
+const PIECE = Buffer.alloc(64 * 1024, ' ');
+
+/** As fast as the reader takes it, until the connection ends. */
+function pour(into: NodeJS.WritableStream, response: ServerResponse): void {
+  const more = () => {
+    while (!response.destroyed && into.write(PIECE));
+    if (!response.destroyed) into.once('drain', more);
+  };
+  more();
+}
+
+const endless: Attack = ({ status, headers, body }, response) => {
+  response.writeHead(status, headers).write(body);
+  pour(response, response);
+};
+
+const bomb: Attack = ({ status, headers }, response) => {
+  response.writeHead(status, { ...headers, 'content-encoding': 'gzip' });
+  const gzip = createGzip({ level: 9 });
+  gzip.pipe(response);
+  response.once('close', () => gzip.destroy());
+  pour(gzip, response);
+};
+
+const drip: Attack = ({ status, headers }, response) => {
+  response.writeHead(status, headers);
+  const timer = setInterval(() => response.write(' '), 50);
+  response.once('close', () => clearInterval(timer));
+};
+
+/** The first page again and again, with a cursor. */
+function withCursor(cursorOf: () => string): Attack {
+  return ({ status, headers, body }, response) => {
+    const text = Buffer.from(body).toString('utf8');
+    const page = text.replace('"nextCursor":null', `"nextCursor":"${cursorOf()}"`);
+    response.writeHead(status, headers).end(page);
+  };
+}
+
+let cursors = 0;
+const ATTACKS: Readonly<Record<string, Attack>> = {
+  'a body without an end': endless,
+  'a gzip bomb': bomb,
+  'a byte now and then': drip,
+  'a cursor that leads back': withCursor(() => `1-${'a'.repeat(32)}`),
+  'cursors without an end': withCursor(() => `1-${String(++cursors).padStart(32, '0')}`),
+};
+
+const COMMANDS: readonly string[] = [
+  'verify URL',
+  'verify URL --log',
+  'markets list --url URL',
+  'markets list --late --url URL',
+  'markets show a --url URL',
+  'markets show a --as-of 2026-02-01T00:00:00Z --url URL',
+  'markets history a --url URL',
+  'markets history a --csv --url URL',
+  'markets history a --versions --ndjson --url URL',
+  'status --url URL',
+  'receipt a --observed-at 2026-01-01T00:00:00Z --url URL',
+  'doctor URL',
+  'doctor URL --mirror URL',
+];
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let attack: Attack;
+let asked: number;
+let url: string;
+let close: () => void;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  const world = createWorld();
+  await world.ingest([market('a'), market('b'), price('a', 0, 4129), price('a', 1, 4130), price('b', 0, 5)]);
+  await publish(withLog(world.dependencies));
+  const reader = loggedReader(world.objects);
+  const server = createServer(async (request, response) => {
+    asked++;
+    if (request.url === '/healthz') return void response.writeHead(404).end();
+    const path = (request.url as string).replace(/\?cursor=.*/, '');
+    const { status, headers, body } = await reader(path);
+    attack({ status, headers: Object.fromEntries(headers), body }, response, request);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+});
+
+afterAll(async () => {
+  close();
+  await temporary.remove();
+});
+
+beforeEach(() => {
+  asked = 0;
+  vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+  vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+});
+
+async function exitCodeOf(command: string, ...options: readonly string[]): Promise<number> {
+  const words = [...command.replaceAll('URL', url).split(' '), ...options];
+  const program = await createProgram(words);
+  process.exitCode = 0;
+  try {
+    await program.parseAsync([...words, '--config', join(temporary.folder, 'config.json')], { from: 'user' });
+    return Number(process.exitCode);
+  } catch (error) {
+    const { exit } = error as CommandError;
+    if (exit === undefined) throw error;
+    return EXIT_CODES[exit].code;
+  } finally {
+    process.exitCode = 0;
+  }
+}
+
+describe.each(Object.entries(ATTACKS))('%s', (name, each) => {
+  beforeEach(() => {
+    attack = each;
+  });
+
+  // Only the drip may be ended by the time that an answer may take; and a bomb for `doctor`, which does not unpack it.
+  const secondsFor = (command: string) =>
+    each === drip || (each === bomb && command.startsWith('doctor')) ? '0.3' : '600';
+  const faults = [EXIT_CODES.findings.code, EXIT_CODES.unreachable.code];
+  /** Their answer is one body, or they follow no cursor. */
+  const unharmed = name.includes('cursor') ? [0, ...faults] : faults;
+
+  test.each(COMMANDS)('ends %s', async (command) => {
+    expect(unharmed).toContain(await exitCodeOf(command, '--patience', '0', '--timeout', secondsFor(command)));
+    expect(asked).toBeLessThan(1_000);
+  });
+});
