@@ -88,7 +88,14 @@ async function* missingOf(
       }
       const reason = `The complete file ${input.name.slice(0, 200)} has no row for it (run ${runId}).`;
       const record: RetractionRecord = { type: 'retraction', ...identity, kind: 'withdrawn', reason };
-      yield { kind: 'record', line: count.missing, text: JSON.stringify(record), defines: null, market, isRounded: false };
+      yield {
+        kind: 'record',
+        line: count.missing,
+        text: JSON.stringify(record),
+        defines: null,
+        market,
+        isRounded: false,
+      };
     }
   }
   if (count.missing > MISSING_NAMED) {

@@ -4,13 +4,7 @@
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { laterInstant } from '../../contract/instants.ts';
-import {
-  entryText,
-  LOG_FORMAT,
-  type LogEntry,
-  observationEntry,
-  SECOND_FORMAT,
-} from '../../contract/log/entries.ts';
+import { entryText, LOG_FORMAT, type LogEntry, observationEntry, SECOND_FORMAT } from '../../contract/log/entries.ts';
 import type { Source } from '../../contract/market.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { LoggedParts, PublishedHeads } from '../../storage/records/publication.ts';
