@@ -22,19 +22,13 @@ export interface Connection {
   readsHeld: Promise<void> | null;
   /** Called when there is room for the answer to a further read. */
   onRoom: (() => void) | null;
-  /** Requests of the current turn, and earlier ones that were still open when the turn began. */
-  pipelined: number;
-  /** The turn of the event loop in which its newest request came. */
-  turn: number;
   /**
-   * Its last answer is decided. node:http goes on parsing the same packet. Further requests are not answered (RFC 9112,
-   * section 9.6), and parse errors in them get no second answer.
+   * Its last answer is decided. Nothing after it is a request (RFC 9112, section 9.6), and what cannot be parsed gets no
+   * second answer.
    */
   isFinished: boolean;
   /** An answer that ends the connection has been handed over: waiting requests are not started (section 9.6 again). */
   isEnding: boolean;
-  /** It has sent more although it is finished, and will be cut off soon. */
-  isCutOff: boolean;
 }
 
 export interface Receiving {
@@ -48,24 +42,10 @@ export interface Receiving {
 
 export interface Connections {
   of(socket: Duplex): Connection;
-  /**
-   * Counts a request. node:http hands over all requests of a packet, possibly more than a thousand, before it can send
-   * a single answer. Only between two turns of the event loop does it wait for a client that does not read.
-   *
-   * @returns how many requests of the connection are open, this one included
-   */
-  arrived(connection: Connection): number;
 }
 
 export function createConnections(): Connections {
   const connections = new WeakMap<Duplex, Connection>();
-  let turn = 0;
-  let isTurnEnding = false;
-
-  function endTurn(): void {
-    turn++;
-    isTurnEnding = false;
-  }
 
   function of(socket: Duplex): Connection {
     const known = connections.get(socket);
@@ -79,30 +59,14 @@ export function createConnections(): Connections {
       unsentBytes: 0,
       readsHeld: null,
       onRoom: null,
-      pipelined: 0,
-      turn,
       isFinished: false,
       isEnding: false,
-      isCutOff: false,
     };
     connections.set(socket, connection);
     return connection;
   }
 
-  function arrived(connection: Connection): number {
-    if (!isTurnEnding) {
-      isTurnEnding = true;
-      setImmediate(endTurn);
-    }
-    if (connection.turn !== turn) {
-      connection.turn = turn;
-      connection.pipelined = connection.owed.size;
-    }
-    connection.pipelined++;
-    return connection.pipelined;
-  }
-
-  return { of, arrived };
+  return { of };
 }
 
 /**

@@ -70,8 +70,6 @@ interface LaneConnection {
   get: ObjectRequest;
   head: ObjectRequest;
   accepted: readonly Coding[];
-  /** What came while a request was open. It is taken when that is answered. */
-  waiting: Buffer | null;
   /** The client has ended its side. */
   hasEnded: boolean;
   quietChecks: number;
@@ -121,7 +119,6 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       get: NOTHING_ASKED,
       head: NOTHING_ASKED,
       accepted: [],
-      waiting: null,
       hasEnded: false,
       quietChecks: 0,
     };
@@ -131,8 +128,9 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   function arrived(connection: LaneConnection, chunk: Buffer): void {
     if (connection.place.openRequests > 0) {
-      connection.waiting = chunk;
+      // Put back, it counts: the socket reads little more.
       connection.socket.pause();
+      connection.socket.unshift(chunk);
     } else if (!answer(connection, chunk)) {
       leave(connection, chunk);
     }
@@ -274,28 +272,22 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   /** After an answer that took its time. */
   function goOn(connection: LaneConnection): void {
-    const { socket, waiting } = connection;
+    const { socket } = connection;
     connection.quietChecks = 0;
-    connection.waiting = null;
-    if (waiting !== null) {
-      arrived(connection, waiting);
-      // Also if it takes its time: the next chunk waits as this one did.
-      socket.resume();
-    } else if (connection.hasEnded) socket.end();
+    if (socket.isPaused()) socket.resume();
+    else if (connection.hasEnded) socket.end();
   }
 
   /** Gives the connection to node:http, with all that is not answered. */
   function leave(connection: LaneConnection, chunk: Buffer): void {
-    const { socket, waiting } = connection;
+    const { socket } = connection;
     release(connection);
     // Nothing can be put back after the end.
     if (socket.destroyed || socket.readableEnded) {
       socket.destroy();
       return;
     }
-    // A stream that flows already would not say that it has something.
     socket.pause();
-    if (waiting !== null) socket.unshift(waiting);
     socket.unshift(chunk);
     connection.place.openRequests = 0;
     handOver(socket);

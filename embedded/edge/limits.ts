@@ -16,8 +16,12 @@ export interface EdgeLimits {
   readonly idleTimeoutMs: number;
   /** Between two requests of a connection. */
   readonly keepAliveTimeoutMs: number;
-  /** Open requests of one connection at once. The request that reaches this limit is the connection's last. */
+  /** Open requests of one connection at once. Further ones are not parsed before one of them is answered. */
   readonly maxPipelined: number;
+  /** Of a connection's open requests. A request after so many is not parsed before all of them are answered. */
+  readonly maxOpenBytes: number;
+  /** Of further requests that wait to be parsed, of all connections. The connection that brings more ends. */
+  readonly maxWaitingBytes: number;
   /** Of answers of one connection that the kernel has not taken. While there are more, its further reads wait. */
   readonly maxUnsentBytes: number;
   /** With the last one, the connection ends that was quiet for longest (places.ts). If all are being answered, a further one is closed. */
@@ -42,6 +46,8 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   keepAliveTimeoutMs: 65_000,
   // More than the sixteen of the load generators that pipeline. Each that waits takes 4 KB.
   maxPipelined: 20,
+  maxOpenBytes: 16 * 1024,
+  maxWaitingBytes: 4 * 1024 * 1024,
   maxUnsentBytes: 64 * 1024,
   maxConnections: 4_096,
   maxHeaderBytes: 16_384,

@@ -32,9 +32,20 @@ export class Places {
   take(socket: Duplex): ConnectionPlace {
     const place = { lastRequest: 0, openRequests: 0, firstBody: null, checks: 0 };
     if (this.#places.size + 1 >= this.#max) this.#quietest()?.destroy();
+    this.#keep(socket, place);
+    return place;
+  }
+
+  /** The connection goes on as another stream. */
+  move(socket: Duplex, stream: Duplex): void {
+    const place = this.#places.get(socket);
+    this.#places.delete(socket);
+    if (place !== undefined) this.#keep(stream, place);
+  }
+
+  #keep(socket: Duplex, place: ConnectionPlace): void {
     this.#places.set(socket, place);
     socket.once('close', () => this.#places.delete(socket));
-    return place;
   }
 
   sockets(): Iterable<Duplex> {

@@ -15,17 +15,10 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { type CacheUsage, createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
-import {
-  answersBefore,
-  type Connection,
-  createConnections,
-  endAfterNewest,
-  isStillOwed,
-  makeRoom,
-  owe,
-} from './connections.ts';
+import { answersBefore, createConnections, endAfterNewest, isStillOwed, makeRoom, owe } from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
-import { createFastLane, type FastLane } from './fast-lane.ts';
+import { createFastLane } from './fast-lane.ts';
+import { PipelineTurns, RequestFeed, takeListener } from './feed.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
 import { createLaterVersions } from './later-version.ts';
 import { checksIn, DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
@@ -99,10 +92,9 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
     const connection = connections.of(request.socket);
-    if (connection.isFinished) {
-      ignore(request.socket, connection);
-      return;
-    }
+    (request.socket as Duplex as RequestFeed).asked(request, response);
+    // Two heads came in one piece, cut within the empty line of the first.
+    if (connection.isFinished) return;
     const place = places.of(request.socket);
     if (place !== undefined) {
       if (place.lastRequest === 0 && announcesBody(request)) place.firstBody = request;
@@ -116,11 +108,10 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     });
     try {
       if (response.socket === null) connection.heldBack = response;
-      const isTooDeep = connections.arrived(connection) >= limits.maxPipelined;
       const fault = framingFault(request, limits.maxHeaderCount);
       const diverted = fault === null ? divert(request) : null;
       const isBodyUnwanted = diverted === null && announcesBody(request);
-      const isLast = isStopping || isTooDeep || fault !== null || isBodyUnwanted || offersUpgrade(request);
+      const isLast = isStopping || fault !== null || isBodyUnwanted || offersUpgrade(request);
       if (isLast) response.shouldKeepAlive = false;
       connection.isFinished = !response.shouldKeepAlive;
       if (fault !== null) {
@@ -146,14 +137,6 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     } catch (error) {
       fail(request, response, error);
     }
-  }
-
-  /** A request without an answer also takes memory until its connection is closed. */
-  function ignore(socket: Duplex, connection: Connection): void {
-    // An edge that stops gives its answers a time of its own.
-    if (connection.isCutOff || isStopping) return;
-    connection.isCutOff = true;
-    cutOffSoon(socket);
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
@@ -241,19 +224,42 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   server.closeAllConnections = () => places.closeAll();
   server.closeIdleConnections = () => places.closeIdle();
 
+  const listener = takeListener(server);
+  const turns = new PipelineTurns();
+
+  function handOver(socket: Socket): void {
+    const feed: RequestFeed = new RequestFeed(socket, {
+      turns,
+      maxOpen: limits.maxPipelined,
+      maxOpenBytes: limits.maxOpenBytes,
+      maxWaitingBytes: limits.maxWaitingBytes,
+      isFinished: () => connections.of(feed).isFinished,
+      onDropped: () => {
+        // An edge that stops gives its answers a time of its own.
+        if (!isStopping) cutOffSoon(feed);
+      },
+    });
+    places.move(socket, feed);
+    listener(feed);
+  }
+
   const lane =
     options.fastLane === false
       ? null
-      : putInFront(server, (handOver) =>
-          createFastLane({
-            ...{ route, cache, replies, counts, nowMs, limits, handOver },
-            // The last answers of connections are node:http's.
-            isReady: () => isReady() && !isStopping,
-            isCacheControlRead: options.wantsNewest !== undefined,
-            places,
-          }),
-        );
+      : createFastLane({
+          ...{ route, cache, replies, counts, nowMs, limits, handOver },
+          // The last answers of connections are node:http's.
+          isReady: () => isReady() && !isStopping,
+          isCacheControlRead: options.wantsNewest !== undefined,
+          places,
+        });
 
+  server.on('connection', (socket) => {
+    socket.pause();
+    (lane?.take ?? handOver)(socket);
+    // Many that come at once send at once.
+    turns.wait(() => socket.resume());
+  });
   server.prependListener('connection', (socket) => places.take(socket));
   const requestChecks = checksIn(limits.requestTimeoutMs, limits);
 
@@ -284,18 +290,4 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     });
   }
   return { server, purge, outdate: cache.outdate, cacheUsage: cache.usage, stop };
-}
-
-/**
- * Has the lane handle new connections. node:http gets those that the lane hands over, by the listener that it has set for
- * all of them. Null: it cannot, and node:http handles all connections.
- */
-function putInFront(server: Server, create: (handOver: (socket: Socket) => void) => FastLane): FastLane | null {
-  const [listener, ...more] = server.listeners('connection');
-  // So it is in Node 24 (a test says so).
-  if (listener === undefined || more.length > 0) return null;
-  const lane = create((socket) => Reflect.apply(listener, server, [socket]));
-  server.removeAllListeners('connection');
-  server.on('connection', lane.take);
-  return lane;
 }

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Divert, DivertedHandler } from '../../embedded/edge/divert.ts';
-import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from '../../embedded/edge/limits.ts';
+import type { EdgeLimits } from '../../embedded/edge/limits.ts';
 import { converse, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
@@ -174,11 +174,19 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
   });
 
   describe('pipelines', () => {
-    test('of 40 writes in a packet as many are answered as may be open', async () => {
-      const all = replies(await converse(edge, post('echo', 'abc').repeat(40)));
-      expect(all.map(({ headers }) => headers.connection)).toEqual([
-        ...Array(DEFAULT_EDGE_LIMITS.maxPipelined - 1).fill('keep-alive'),
-        'close',
+    test.each<[string, string]>([
+      ['with a length', post('echo', 'abc')],
+      ['in chunks', `${chunked('echo')}3\r\nabc\r\n0\r\n\r\n`],
+      ['with empty lines', post('echo', 'a\r\n\r\nb\r\n\r\n')],
+      ['without a body', `POST /write/echo HTTP/1.1\r\n${H}\r\n`],
+    ])('of 40 writes in a packet, %s, and a read after each, all are answered in order', async (_title, write) => {
+      const read = `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
+      const alone = told(await converse(edge, write + LAST))[0];
+      expect(told(await converse(edge, (write + read).repeat(40) + LAST))).toEqual([
+        ...Array(40)
+          .fill([alone, [200, BODY]])
+          .flat(),
+        [200, BODY],
       ]);
     });
 

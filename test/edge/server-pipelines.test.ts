@@ -28,6 +28,8 @@ let begun: string[] = [];
 let gate: { readonly methods: string; readonly opened: Promise<void> } | null = null;
 let edges: Edge[] = [];
 let edge: Edge;
+/** Requests that node:http has parsed. */
+let parsed = 0;
 
 function send(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-length': Buffer.byteLength(text) });
@@ -79,12 +81,13 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
   async function open(limits: Partial<EdgeLimits> = {}): Promise<Edge> {
     const opened = await startEdge({ fastLane, divert, limits });
     opened.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
+    opened.server.on('request', () => parsed++);
     edges.push(opened);
     return opened;
   }
 
   beforeEach(async () => {
-    [list, begun, gate, edges] = [[], [], null, []];
+    [list, begun, gate, edges, parsed] = [[], [], null, [], 0];
     edge = await open();
   });
 
@@ -241,15 +244,20 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
   });
 
   describe('the bounds hold for what waits', () => {
-    test('of 40 writes in a packet as many are made as may be open, one by one', async () => {
-      const bytes = Array.from({ length: 40 }, (_, index) => post('/list', `${index}`)).join('');
-      const first = Array.from({ length: MOST }, (_, index) => `${index}`);
-      expect(told(await converse(edge, bytes))).toEqual(first.map((text) => [201, text]));
-      expect(begun).toEqual(first.map((_, index) => `POST ${first.slice(0, index).join()}`));
-      expect(list).toEqual(first);
+    test('of 40 writes in a packet as many are parsed as may be open, and all are made, one by one', async () => {
+      const texts = Array.from({ length: 40 }, (_, index) => `${index}`);
+      const openGate = shutGate('POST');
+      const conversation = converse(edge, texts.map((text) => post('/list', text)).join('') + get(GOLD_URL, CLOSE));
+      await until(() => begun.length > 0);
+      await settle();
+      expect(parsed).toBe(MOST);
+      openGate();
+      expect(told(await conversation)).toEqual([...texts.map((text) => [201, text]), [200, BODY]]);
+      expect(begun).toEqual(texts.map((_, index) => `POST ${texts.slice(0, index).join()}`));
+      expect(list).toEqual(texts);
     });
 
-    test('of 40 reads in several packets as many are answered as may be open, while all wait for a write', async () => {
+    test('of 40 reads in several packets as many are parsed as may be open, while all wait for a write', async () => {
       const openGate = shutGate('POST');
       const { socket, text } = openSocket(edge);
       socket.write(post('/list', 'a'));
@@ -257,9 +265,40 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
         socket.write(get('/list').repeat(10));
         await settle();
       }
+      expect(parsed).toBe(MOST);
       openGate();
-      await once(socket, 'close');
-      expect(told(text())).toEqual([[201, 'a'], ...Array(MOST - 1).fill([200, 'a'])]);
+      await until(() => told(text()).length === 41 && text().endsWith('a'));
+      expect(told(text())).toEqual([[201, 'a'], ...Array(40).fill([200, 'a'])]);
+      socket.destroy();
+    });
+
+    test('heads and bodies that wait take few bytes, however few they are', async () => {
+      const large = 4_000;
+      const openGate = shutGate('POST');
+      const head = get('/list', `X: ${'y'.repeat(large)}\r\n`);
+      const conversation = converse(
+        edge,
+        post('/list', 'a') + (head + post('/list', 'b'.repeat(large))).repeat(10) + get('/list', CLOSE),
+      );
+      await until(() => begun.length > 0);
+      await settle();
+      expect(parsed).toBeLessThanOrEqual(1 + DEFAULT_EDGE_LIMITS.maxOpenBytes / large + 1);
+      openGate();
+      expect(told(await conversation)).toHaveLength(22);
+    });
+
+    test('a connection ends when all together have too much that waits, and others go on', async () => {
+      const small = await open({ maxWaitingBytes: 1_000 });
+      const openGate = shutGate('POST');
+      const { socket, text } = openSocket(small);
+      socket.write(post('/list', 'a') + get('/list').repeat(2));
+      await until(() => begun.length > 0);
+      const other = converse(small, get(GOLD_URL).repeat(100));
+      expect(told(await other)).toEqual([[200, BODY]]);
+      openGate();
+      await until(() => told(text()).length === 3 && text().endsWith('a'));
+      socket.destroy();
+      expect(told(await converse(small, get(GOLD_URL).repeat(10) + get(GOLD_URL, CLOSE)))).toHaveLength(11);
     });
 
     test('nearly as many as may be open, answered, make room for others', async () => {

@@ -85,7 +85,10 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
 
   test('so do all answers of a pipeline', async () => {
     const edge = await start();
+    let parsed = 0;
+    edge.server.on('request', () => parsed++);
     const { client, answer } = await waiting(edge, get(GOLD_URL).repeat(3));
+    while (parsed < 3) await sleep(1);
     const stopped = edge.stop();
     answer();
     await stopped;
