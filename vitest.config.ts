@@ -26,6 +26,7 @@ const PROCESSES = [
     'metrics',
     'operator-key-file',
     'restore-command',
+    'restored-copy',
     'restored-keys',
     'stop',
     'vanished-folder',

@@ -92,7 +92,8 @@ const progress: StartProgress = {
         ? 'The sample is in the ledger already'
         : `Ingested the sample: ${number.format(records)} records`,
     ),
-  publishing: () => terminal.working('Publishing'),
+  publishing: (done, of) =>
+    terminal.working('Publishing', { share: of === 0 ? null : done / of, count: done, unit: 'market' }),
 };
 
 const counted = (count: number, noun: string) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;

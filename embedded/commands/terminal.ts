@@ -39,8 +39,15 @@ export function openTerminal(stream: NodeJS.WriteStream): Terminal {
   };
 }
 
-/** For a log that programs read: what is done, and what to look at, and nothing else. */
+/** For a log that programs read: what is done, how far a long step is, and what to look at. */
 export function noteTerminal(note: (text: string) => void): Terminal {
+  const line = openProgressLine({ write: (text) => note(text.trimEnd()) });
   const ignore = () => {};
-  return { working: ignore, done: note, clear: ignore, say: ignore, note };
+  return {
+    working: (step, progress = { share: null }) => line.at(step, progress),
+    done: note,
+    clear: line.clear,
+    say: ignore,
+    note,
+  };
 }

@@ -1,0 +1,67 @@
+/** The first start on a restored ledger, beside the objects of before: readers are served at once, little is put. */
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tidemark } from '../cli/tidemark.ts';
+import { market, price } from '../publisher/world.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { startServerForTest } from './server-process.ts';
+
+/** Each object's file, and what changes if it is put again. */
+async function filesOf(data: string): Promise<ReadonlyMap<string, string>> {
+  const folder = join(data, 'objects');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const found = files.map(async (path) => {
+    const { ino, mtimeNs } = await stat(path, { bigint: true });
+    return [path.slice(folder.length), `${ino} ${mtimeNs}`] as const;
+  });
+  return new Map(await Promise.all(found));
+}
+
+async function untilPublished(url: string): Promise<void> {
+  const due = async () => {
+    const answer = await fetch(`${url}/healthz`);
+    const { marksDue, publishLagSeconds } = (await answer.json()) as Record<'marksDue' | 'publishLagSeconds', number>;
+    return marksDue + publishLagSeconds;
+  };
+  await expect.poll(due, { timeout: 30_000 }).toBe(0);
+}
+
+test('only what differs from the backup is put', async () => {
+  const data = join(await temporaryFolder(), 'data');
+  const dir = join(await temporaryFolder(), 'backups');
+  const environment = {
+    TIDEMARK_DATA: data,
+    TIDEMARK_SAMPLE: 'no',
+    TIDEMARK_PROJECTIONS: 'log,history-files,latest,recent',
+  };
+  const records = join(dir, '..', 'records.ndjson');
+  const slugs = Array.from({ length: 30 }, (_, index) => `m${index}`);
+  const send = async (lines: readonly unknown[]) => {
+    await writeFile(records, lines.map((line) => JSON.stringify(line)).join('\n'));
+    expect(await tidemark(['ingest', records, '--data', data])).toMatchObject({ code: 0 });
+  };
+  const first = startServerForTest(environment);
+  const url = await first.started;
+  await send(slugs.flatMap((slug) => [market(slug), price(slug, 0, 5)]));
+  await untilPublished(url);
+  expect(await tidemark(['backup', dir, '--data', data])).toMatchObject({ code: 0 });
+  await send([price('m7', 1, 6)]);
+  await untilPublished(url);
+  await first.end('SIGTERM');
+
+  expect(await tidemark(['restore', dir, '--data', data, '--replace'])).toMatchObject({ code: 0 });
+  const before = await filesOf(data);
+  const second = startServerForTest(environment);
+  const again = await second.started;
+  const shown = await Promise.all(slugs.map(async (slug) => (await fetch(`${again}/api/v1/markets/${slug}`)).status));
+  expect(new Set(shown)).toEqual(new Set([200]));
+  await untilPublished(again);
+  await second.end('SIGTERM');
+  const after = await filesOf(data);
+  const put = [...after].filter(([path, state]) => before.get(path) !== state).map(([path]) => path);
+  const ofMarkets = put.filter((path) => /\/(markets|histories)\/m\d/.test(path));
+  expect(ofMarkets.length).toBeGreaterThan(0);
+  expect(ofMarkets.filter((path) => !/\/m7\b/.test(path))).toEqual([]);
+});
