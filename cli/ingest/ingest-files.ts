@@ -75,7 +75,7 @@ const OUTLIERS = 'Outliers that are right: send their rows alone, with --confirm
 
 async function ingestFile(run: IngestRun): Promise<void> {
   const { input, source, partial, dryRun, confirmOutliers, totals } = run;
-  const records = countingRounded(readSource(input.bytes, source, confirmOutliers), totals);
+  const records = countingLosses(readSource(input.bytes, source, confirmOutliers), totals);
   if (dryRun) return await examine(run, records);
   const parts = collecting(cutIntoParts(records, false));
   if (!partial) return await sendBatches(run, parts);
@@ -84,12 +84,13 @@ async function ingestFile(run: IngestRun): Promise<void> {
   await sendUpload(run, chained(first.items, parts));
 }
 
-async function* countingRounded(
+async function* countingLosses(
   records: AsyncGenerator<SourceRecord | SourceFault>,
   totals: IngestTotals,
 ): AsyncGenerator<SourceRecord | SourceFault> {
   for await (const record of records) {
     if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
+    if (record.kind === 'record' && record.isTimeCut) totals.timesCut += 1;
     yield record;
   }
 }
@@ -139,7 +140,7 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
 }
 
 async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
-  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded } = summary;
+  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded, timesCut } = summary;
   const { generation, stoppedAtLine } = summary;
   const refusedRecords = refused - withoutRecord;
   const others = records - accepted - unchanged - refusedRecords;
@@ -148,6 +149,7 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ['rows of the file refused, without a record', withoutRecord],
     ['records: market definitions, observations, retractions', records],
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
+    ...(timesCut === 0 ? [] : [['times that the mapping cut to milliseconds', timesCut] as const]),
     [dryRun ? 'would be stored' : 'stored', accepted],
     ['known already', unchanged],
     ['records refused', refusedRecords],
