@@ -45,6 +45,12 @@ export const decimalSchema = z
   .max(64)
   .regex(/^-?\d+(\.\d+)?$/, { error: 'must be a plain decimal number' });
 
+/** As {@link decimalSchema}, and perhaps with an exponent, as programs write small numbers: `1.6e-05`. */
+export const sourceDigitsSchema = z
+  .string()
+  .max(64)
+  .regex(/^-?\d+(\.\d+)?([eE][-+]?\d{1,3})?$/, { error: 'must be a decimal number, such as 61.17 or 1.6e-05' });
+
 export const confidenceSchema = z
   .enum(['high', 'medium', 'low'])
   .describe('How far the sender of the number trusts it. No rule decides it.');
@@ -96,9 +102,9 @@ export const valueFields = {
 } as const;
 
 /** Where money is sent as the source's decimal instead of minor units. */
-export const sourceDecimalSchema = decimalSchema
+export const sourceDecimalSchema = sourceDigitsSchema
   .nullable()
-  .describe("The source's decimal, in major units: 61.17 USD is `61.17`. Null is unknown, never zero.");
+  .describe("The source's decimal, in major units: 61.17 USD is `61.17`, or `6.117e1`. Null is unknown, never zero.");
 
 export const quotedQuantitySchema = z
   .int()
@@ -128,7 +134,11 @@ export const provenanceFields = {
     ),
   confidence: confidenceSchema,
   status: metricStatusSchema,
-  sourceValue: decimalSchema.nullable().describe("The source's own digits. Null: the source gave no digits."),
+  sourceValue: sourceDigitsSchema
+    .nullable()
+    .describe(
+      "The source's own digits, and its exponent if it wrote one (`1.6e-05`). Null: the source gave no digits.",
+    ),
   rounded: z.boolean().describe("True if the value could not hold the source's digits exactly."),
   unknownReason: unknownReasonSchema
     .nullable()

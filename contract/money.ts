@@ -8,20 +8,20 @@ export interface MinorUnits {
 
 export type MinorUnitsResult = MinorUnits | { readonly error: 'amount.out-of-range' };
 
-const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d{1,3}))?$/;
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * `decimal` × `quantity` ÷ `quotedQuantity` × 10^`exponent`, rounded half to even, because that rule does not drift
  * when amounts are added.
  *
- * @param decimal plain decimal text such as `-36.98` (see `decimalSchema`)
+ * @param decimal text such as `-36.98`, or with an exponent, such as `1.6e-05` (see `sourceDigitsSchema`)
  * @param exponent of the currency's minor unit
  * @param quantity that the amount buys; a positive safe integer
  * @param quotedQuantity that the decimal buys; a positive safe integer
  * @returns `amount.out-of-range` if the result is beyond ±(2^53−1), which JSON readers cannot hold (RFC 8259, section
  *   6)
- * @throws RangeError for text that is not plain decimal, or a quantity that is not a positive safe integer
+ * @throws RangeError for text that is not such a decimal, or a quantity that is not a positive safe integer
  */
 export function toMinorUnits(
   decimal: string,
@@ -58,14 +58,27 @@ export function isNearestAmount(
 /** The exact amount in minor units is `sign` × `dividend` ÷ `divisor`. */
 function fractionOf(decimal: string, exponent: number, quantity: number, quotedQuantity: number) {
   const match = DECIMAL.exec(decimal);
-  if (match === null) throw new RangeError(`not plain decimal text: ${JSON.stringify(decimal)}`);
+  if (match === null) throw new RangeError(`not decimal text: ${JSON.stringify(decimal)}`);
   for (const number of [quantity, quotedQuantity]) {
     if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`not a positive integer: ${number}`);
   }
-  const [, sign, whole, fraction = ''] = match;
+  const [, sign, whole, fraction = '', power = '0'] = match;
+  const places = fraction.length - Number(power);
   return {
     sign: sign === '-' ? -1n : 1n,
-    dividend: BigInt(`${whole}${fraction}`) * BigInt(quantity) * 10n ** BigInt(exponent),
-    divisor: 10n ** BigInt(fraction.length) * BigInt(quotedQuantity),
+    dividend: BigInt(`${whole}${fraction}`) * BigInt(quantity) * 10n ** BigInt(exponent + Math.max(0, -places)),
+    divisor: 10n ** BigInt(Math.max(0, places)) * BigInt(quotedQuantity),
   };
+}
+
+/** The same number without an exponent: `1.6e-05` is `0.000016`. All digits stay, zeros at the end too. */
+export function plainDecimal(decimal: string): string {
+  const [, sign = '', whole = '', fraction = '', power] = DECIMAL.exec(decimal) ?? [];
+  if (power === undefined) return decimal;
+  const point = whole.length + Number(power);
+  const digits = '0'.repeat(Math.max(0, 1 - point)) + whole + fraction;
+  const place = Math.max(1, point);
+  const padded = digits.padEnd(place, '0');
+  const left = padded.slice(0, place).replace(/^0+(?=\d)/, '');
+  return sign + (place === padded.length ? left : `${left}.${padded.slice(place)}`);
 }

@@ -17,6 +17,7 @@ import { confidenceSchema, metricNameSchema, metricStatusSchema, unknownReasonSc
 import { isEncoding } from './csv-input.ts';
 import { isDateFormat } from './date-format.ts';
 import { DECIMAL_MARKS, GROUP_MARKS } from './number-format.ts';
+import { timeZoneSchema } from './zone-clock.ts';
 
 const columnName = z.string().trim().min(1).max(200);
 const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
@@ -135,13 +136,29 @@ const valueSchema = z.strictObject({
   /** How the file writes numbers: nothing is guessed. `{ "decimalMark": ",", "groupMark": "." }` reads `1.234,5`. */
   number: z
     .strictObject({
-      decimalMark: z.enum(DECIMAL_MARKS).default('.'),
+      /**
+       * `either`: a number has one point or one comma, before its decimals; `1.234`, which may be a thousand, is refused. Or a word
+       * for each value of a column: of one in the file, or of the one that `unpivot` adds with the name of the value's column.
+       */
+      decimalMark: choiceOf(z.enum([...DECIMAL_MARKS, 'either'])).default('.'),
       groupMark: z.enum(GROUP_MARKS).optional(),
       /**
        * `drop`: `4.7810` is kept as `4.781`, and `10.00` as `10`. For a source that writes one number in two ways, here
        * and in another file: else each file would correct the other.
        */
       trailingZeros: z.enum(['keep', 'drop']).default('keep'),
+      /** Texts that may stand directly before or after a number and are no part of it, such as `€` or `EUR/MWh`. */
+      signs: z
+        .array(
+          z
+            .string()
+            .trim()
+            .min(1)
+            .max(20)
+            .regex(/^[^\d.,+\-\u2212]+$/, { error: 'must not hold a part of a number' }),
+        )
+        .max(20)
+        .default([]),
     })
     .prefault({}),
   /** Cells that count as blank, e.g. `N/A`, `-` or `..`. In this column only: elsewhere `NA` may be Namibia. */
@@ -180,29 +197,45 @@ const dateFormat = z.string().max(40).refine(isDateFormat, {
 /** One format, or several that are tried in order. No text may be a date by two of them. */
 const dateFormats = z.union([dateFormat, z.array(dateFormat).min(1).max(10)]);
 
+/** A column; or several, whose cells count as one, with a space between them, such as those of a date and a time. */
+const dateColumn = z.union([columnName, z.array(columnName).min(2).max(4)]);
+
 /** The offset from UTC of times without one, e.g. `+05:30`, or `UTC`. */
 const offset = z
   .string()
   .regex(/^(UTC|[+-](0\d|1[0-4]):[0-5]\d)$/, { error: 'must be UTC or an offset such as +05:30' })
   .optional();
 
-/** A moment of time in a column. */
+/** How the clocks of a file are meant. */
+const clockFields = {
+  offset,
+  /** In place of `offset`: the zone of local times, e.g. `Europe/Berlin` (IANA). A time that its clocks skip is refused. */
+  timeZone: timeZoneSchema.optional(),
+  /** Of a time that the clocks show twice, because they are set back: which one is meant. Without it, its row is refused. */
+  overlap: z.enum(['earlier', 'later']).optional(),
+  /** For times with microseconds: moments are kept to the millisecond. `cut` drops the rest, and is counted. */
+  beyondMilliseconds: z.enum(['refuse', 'cut']).default('refuse'),
+};
+
+/** A moment of time. */
 const dateSchema = z.strictObject({
-  column: columnName,
+  column: dateColumn.optional(),
+  /** In place of a column: the date of all rows, in the format. */
+  constant: z.string().trim().min(1).max(60).optional(),
   format: dateFormats,
   /**
    * `day`: 00:00 UTC of the day as it is written; a time is ignored. `month`, `quarter`, `year`: 00:00 UTC of its first
    * day; the day is ignored. `instant`: the moment itself. Then each format needs a time.
    */
   precision: z.enum(['instant', 'day', 'month', 'quarter', 'year']),
-  offset,
+  ...clockFields,
   /**
    * Whether dates before 1900 are right, and releases more than 366 days before `observedAt`. If not, their rows are refused
    * (date.implausible).
    */
   early: z.enum(['refuse', 'confirmed']).default('refuse'),
   /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
-  whenBlank: z.strictObject({ column: columnName, format: dateFormats }).optional(),
+  whenBlank: z.strictObject({ column: dateColumn, format: dateFormats }).optional(),
 });
 
 /**
@@ -211,7 +244,7 @@ const dateSchema = z.strictObject({
  * column is blank, the release of its row is not known. Leave it out if the source does not say it; the time of the
  * newest file is another thing, and would correct every row each day.
  */
-const releaseSchema = z.union([template, z.strictObject({ column: columnName, format: dateFormats, offset })]);
+const releaseSchema = z.union([template, z.strictObject({ column: dateColumn, format: dateFormats, ...clockFields })]);
 
 const observationTemplateSchema = z.strictObject({
   metric: metricNameSchema.default('price'),
@@ -263,6 +296,15 @@ export const csvMappingSchema = z.strictObject({
 
 export type CsvMapping = z.infer<typeof csvMappingSchema>;
 export type MappedDate = z.infer<typeof dateSchema>;
+
+/** The columns of the file in which a moment stands. */
+export function columnsOfDate({
+  column,
+}: {
+  readonly column?: string | readonly string[] | undefined;
+}): readonly string[] {
+  return [column ?? []].flat();
+}
 
 /** A fault of a mapping: its place (JSON Pointer, RFC 6901) and its remedy. */
 export interface MappingFault {

@@ -32,7 +32,6 @@ const MONTHS = [
   ...['july', 'august', 'september', 'october', 'november', 'december'],
 ];
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const MINUTE_MS = 60_000;
 
 /** A date as it is written. */
 export interface WrittenDate {
@@ -42,6 +41,8 @@ export interface WrittenDate {
   readonly timeMs: number;
   /** Minutes ahead of UTC; null if the format has no offset. */
   readonly offsetMinutes: number | null;
+  /** Whether its time has more than milliseconds. */
+  readonly isFiner: boolean;
 }
 
 /**
@@ -93,7 +94,8 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
     if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
     const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
     const timeMs = seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
-    return { date, timeMs, offsetMinutes: offset === undefined ? null : offsetMinutes(offset) };
+    const isFiner = /[1-9]/.test(fraction.slice(3));
+    return { date, timeMs, offsetMinutes: offset === undefined ? null : offsetMinutes(offset), isFiner };
   };
 }
 
@@ -117,10 +119,9 @@ export function offsetMinutes(offset: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) + 0;
 }
 
-/** The moment of a date, in UTC (RFC 3339). A fraction of a second is cut to milliseconds. */
-export function instantOf({ date, timeMs, offsetMinutes: own }: WrittenDate, elsewhere: number): string {
-  const instantMs = Date.parse(`${date}T00:00:00Z`) + timeMs - (own ?? elsewhere) * MINUTE_MS;
-  return new Date(instantMs).toISOString().replace('.000Z', 'Z');
+/** What the clocks show, as if they showed UTC, in milliseconds since the epoch. */
+export function wallOf({ date, timeMs }: WrittenDate): number {
+  return Date.parse(`${date}T00:00:00Z`) + timeMs;
 }
 
 /** A text that two of the formats read as different dates; null if every text has one reading at most. */

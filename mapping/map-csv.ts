@@ -22,6 +22,8 @@ export interface MappedRecord {
   readonly kind: 'record';
   readonly line: number;
   readonly record: IngestRecordInput;
+  /** More than milliseconds were dropped from one of its times. */
+  readonly isTimeCut?: true;
 }
 
 /** Why a line of the file gave no record. */
@@ -131,7 +133,8 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
         defined.add(market.record);
         results.push({ kind: 'record', line, record: market.record });
       }
-      results.push({ kind: 'record', line, record: result.record });
+      const { record, isTimeCut } = result;
+      results.push({ kind: 'record', line, record, ...(isTimeCut ? { isTimeCut } : {}) });
     }
     return { kind: 'row', line, values, leftOut, results };
   };

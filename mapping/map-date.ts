@@ -1,8 +1,13 @@
 /** Reads the moment of a row. */
-import type { MappedDate } from './csv-mapping.ts';
-import { dateReader, instantOf, offsetMinutes, type WrittenDate } from './date-format.ts';
+import { quotedText } from '../contract/row-refusal-text.ts';
+import { columnsOfDate, type MappedDate } from './csv-mapping.ts';
+import { dateReader, offsetMinutes, type WrittenDate, wallOf } from './date-format.ts';
 import { type RowPart, refusedPart } from './row-columns.ts';
 import type { Columns } from './template.ts';
+import { zoneClock } from './zone-clock.ts';
+
+const MINUTE_MS = 60_000;
+const SHOWN_CHARACTERS = 60;
 
 /**
  * Makes the function that reads a moment (RFC 3339 in UTC).
@@ -10,20 +15,47 @@ import type { Columns } from './template.ts';
  * @param pointer the field of the record, for refusals
  */
 export function dateMapper(date: MappedDate, pointer: string): (columns: Columns) => RowPart<string> {
-  const own = { column: date.column, ...readerOf(date.format) };
-  const fallback = date.whenBlank && { column: date.whenBlank.column, ...readerOf(date.whenBlank.format) };
-  const elsewhere = offsetMinutes(date.offset ?? 'UTC');
+  const own = { columns: columnsOfDate(date), ...readerOf(date.format) };
+  const fallback = date.whenBlank && { columns: columnsOfDate(date.whenBlank), ...readerOf(date.whenBlank.format) };
+  const momentsOf = momentReader(date);
+  const cellsOf = (names: readonly string[], columns: Columns) =>
+    names
+      .map((name) => columns.get(name))
+      .join(' ')
+      .trim();
+  const textOf = (names: readonly string[], columns: Columns) => date.constant ?? cellsOf(names, columns);
   return (columns) => {
-    const { column, read, formats } = fallback && columns.get(own.column) === '' ? fallback : own;
-    const text = columns.get(column);
+    const { columns: names, read, formats } = fallback && textOf(own.columns, columns) === '' ? fallback : own;
+    const column = names[0] ?? null;
+    const text = textOf(names, columns);
     if (text === '') return refusedPart(column, pointer, 'provenance.incomplete', 'the date is blank');
+    const refused = (why: string, rule: string) =>
+      refusedPart(column, pointer, 'record.invalid', `${quotedText(text, SHOWN_CHARACTERS)} ${why}`, rule);
     const found = read(text);
-    if (found === null) {
-      const detail = `${JSON.stringify(text)} is not a date of the form ${formats.join(' or ')}`;
-      return refusedPart(column, pointer, 'record.invalid', detail);
+    if (found === null) return refused(`is not a date of the form ${formats.join(' or ')}`, 'form');
+    if (date.precision !== 'instant') return { value: `${firstDayOf(found.date, date.precision)}T00:00:00Z` };
+    if (found.isFiner && date.beyondMilliseconds === 'refuse') {
+      return refused('has more than milliseconds: to drop the rest, write "beyondMilliseconds": "cut"', 'finer');
     }
-    if (date.precision === 'instant') return { value: instantOf(found, elsewhere) };
-    return { value: `${firstDayOf(found.date, date.precision)}T00:00:00Z` };
+    const [moment, later] = momentsOf(found);
+    if (moment === undefined) return refused(`is no time in ${date.timeZone}: the clocks skip it`, 'gap');
+    if (later !== undefined && date.overlap === undefined) {
+      const why = `is shown twice by the clocks in ${date.timeZone}: write "overlap": "earlier" or "later"`;
+      return refused(why, 'overlap');
+    }
+    const meant = later !== undefined && date.overlap === 'later' ? later : moment;
+    return { value: new Date(meant).toISOString().replace('.000Z', 'Z'), isCut: found.isFiner };
+  };
+}
+
+/** Makes the function that gives the moments that a text may mean: see `ZoneClock.instantsOf`. */
+function momentReader({ offset, timeZone }: MappedDate): (written: WrittenDate) => readonly number[] {
+  const clock = timeZone === undefined ? null : zoneClock(timeZone);
+  const elsewhere = offsetMinutes(offset ?? 'UTC');
+  return (written) => {
+    const wallMs = wallOf(written);
+    if (written.offsetMinutes === null && clock !== null) return clock.instantsOf(wallMs);
+    return [wallMs - (written.offsetMinutes ?? elsewhere) * MINUTE_MS];
   };
 }
 

@@ -6,13 +6,13 @@ import { isReleasedLongBefore } from '../contract/instants.ts';
 import { QUANTITY_MAX } from '../contract/limits.ts';
 import { absoluteUrlSchema, provenanceFields, quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
 import { toMinorUnits } from '../contract/money.ts';
-import { refusalText } from '../contract/row-refusal-text.ts';
+import { quotedText, refusalText } from '../contract/row-refusal-text.ts';
 import { plainWords } from '../contract/zod-words.ts';
-import type { CsvMapping } from './csv-mapping.ts';
+import { type CsvMapping, columnsOfDate } from './csv-mapping.ts';
 import { dateMapper } from './map-date.ts';
 import { positiveInteger } from './map-market.ts';
 import { releaseMapper } from './map-release.ts';
-import { describeNumberFormat, numberReader } from './number-format.ts';
+import { adviceOnNumber, describeNumberFormat, type NumberFormat, numberReader } from './number-format.ts';
 import { type RowColumns, type RowPart, type RowRefusal, refusedPart, textFault } from './row-columns.ts';
 import { type Columns, compileTemplate } from './template.ts';
 
@@ -22,7 +22,9 @@ type Amount = Pick<
   'amountMinor' | 'sourceValue' | 'rounded' | 'unknownReason' | 'zeroAsserted' | 'quotedQuantity'
 >;
 
-export type ObservationOfRow = { readonly record: MoneyObservation } | { readonly refusals: readonly RowRefusal[] };
+export type ObservationOfRow =
+  /** `isTimeCut`: more than milliseconds were dropped from one of its times. */
+  { readonly record: MoneyObservation; readonly isTimeCut: boolean } | { readonly refusals: readonly RowRefusal[] };
 
 /** Makes the function that says whether a row gives nothing, because its value is blank and the mapping leaves it out. */
 export function leftOutTest({ observation: { value } }: CsvMapping): (columns: Columns) => boolean {
@@ -45,8 +47,12 @@ export function observationMapper(
   const statusOf = choiceOf(observation.status, '/status');
   return (columns, market) => {
     const refusals: RowRefusal[] = [];
+    let isTimeCut = false;
     const take = <Value>(part: RowPart<Value>): Value | null => {
-      if ('value' in part) return part.value;
+      if ('value' in part) {
+        isTimeCut ||= part.isCut === true;
+        return part.value;
+      }
       refusals.push(...part.refusals);
       return null;
     };
@@ -82,6 +88,7 @@ export function observationMapper(
       observedAt < EARLIEST ||
       (releasedAt !== null && (releasedAt < EARLIEST || isReleasedLongBefore(observedAt, releasedAt)));
     return {
+      isTimeCut,
       record: {
         type: 'observation',
         market: market.slug,
@@ -108,17 +115,19 @@ function earlyFaults(
   times: { readonly observedAt: string | null; readonly releasedAt: string | null },
 ): RowRefusal[] {
   if (date.early === 'confirmed') return [];
-  const columns = { observedAt: date.column, releasedAt: typeof releasedAt === 'object' ? releasedAt.column : null };
+  const [observed = null] = columnsOfDate(date);
+  const [released = null] = typeof releasedAt === 'object' ? columnsOfDate(releasedAt) : [];
+  const columns = { observedAt: observed, releasedAt: released };
   const remedy = `if such dates are right, set "early" of the mapping's date to "confirmed"`;
   const faults = (['observedAt', 'releasedAt'] as const).flatMap((time) => {
     const instant = times[time];
     if (instant === null || instant >= EARLIEST) return [];
     return [refuse(columns[time], `/${time}`, 'date.implausible', `${instant} is before ${EARLIEST}: ${remedy}`)];
   });
-  const { observedAt, releasedAt: released } = times;
-  if (faults.length > 0 || observedAt === null || released === null) return faults;
-  if (!isReleasedLongBefore(observedAt, released)) return [];
-  const detail = `${released} is more than a year before observedAt, ${observedAt}: check the year; ${remedy}`;
+  const { observedAt, releasedAt: release } = times;
+  if (faults.length > 0 || observedAt === null || release === null) return faults;
+  if (!isReleasedLongBefore(observedAt, release)) return [];
+  const detail = `${release} is more than a year before observedAt, ${observedAt}: check the year; ${remedy}`;
   return [refuse(columns.releasedAt, '/releasedAt', 'date.implausible', detail)];
 }
 
@@ -149,7 +158,7 @@ function amountMapper(mapping: CsvMapping) {
   const { value: spec } = mapping.observation;
   const { column } = spec;
   const isBlank = blankTest(spec);
-  const readNumber = numberReader(spec.number);
+  const formatOf = numberFormats(spec.number);
   const quotedQuantityOf = spec.quotedQuantity === undefined ? null : compileTemplate(spec.quotedQuantity);
   const rules = mapping.withhold.map(({ where }) => Object.entries(where));
   const isWithheld = (columns: Columns) =>
@@ -163,15 +172,12 @@ function amountMapper(mapping: CsvMapping) {
       if (typeof blank === 'object') return { value: { amountMinor: null, unknownReason: blank.unknownReason } };
       return refused('provenance.incomplete', 'the value is blank, and the mapping gives no reason');
     }
-    const digits = readNumber(text);
+    const { format, read } = formatOf(columns);
+    const digits = read(text);
     if (digits === null) {
-      const hint = /\d[eE][+-]?\d+$/.test(text)
-        ? 'a power of ten hides how exact it is: write it out in the file'
-        : 'if it stands for a missing value, add it to blankValues';
-      return refused(
-        'record.invalid',
-        `${JSON.stringify(text)} is not a decimal number ${describeNumberFormat(spec.number)}; ${hint}`,
-      );
+      const { kind, text: advice } = adviceOnNumber(text, format);
+      const detail = `${quotedText(text, 60)} is not a decimal number ${describeNumberFormat(format)}: ${advice}`;
+      return refusedPart(column, '/amountMinor', 'record.invalid', detail, kind);
     }
     if (isWithheld(columns)) {
       return { value: { amountMinor: null, sourceValue: digits, unknownReason: 'withheld' } };
@@ -199,6 +205,23 @@ function amountMapper(mapping: CsvMapping) {
     }
     return { value: { amountMinor, sourceValue: digits, rounded, quotedQuantity, zeroAsserted: true } };
   };
+}
+
+/** Makes the function that gives the way in which the number of a row is written. A column may decide the mark. */
+function numberFormats({ decimalMark, ...others }: CsvMapping['observation']['value']['number']) {
+  const made = (mark: NumberFormat['decimalMark']) => {
+    const format = { ...others, decimalMark: mark };
+    return { format, read: numberReader(format) };
+  };
+  if (typeof decimalMark === 'string') {
+    const only = made(decimalMark);
+    return () => only;
+  }
+  const { column, values, otherwise } = decimalMark;
+  const each = new Map(Object.entries(values).map(([text, mark]) => [text, made(mark)]));
+  const rest = otherwise === undefined ? null : made(otherwise);
+  const none = { format: { ...others, decimalMark: '.' as const }, read: () => null };
+  return (columns: Columns) => each.get(columns.get(column)) ?? rest ?? none;
 }
 
 /** Reads a fixed word, or the word for a column's value. */

@@ -1,6 +1,6 @@
 /** Reads when the source released the value of a row. */
 import { instantSchema } from '../contract/metric.ts';
-import type { CsvMapping } from './csv-mapping.ts';
+import { type CsvMapping, columnsOfDate } from './csv-mapping.ts';
 import { dateMapper } from './map-date.ts';
 import { type RowPart, refusedPart } from './row-columns.ts';
 import { type Columns, columnsOf, compileTemplate } from './template.ts';
@@ -12,7 +12,7 @@ export function releaseMapper({
   observation: { releasedAt },
 }: CsvMapping): (columns: Columns) => RowPart<string | null> {
   if (releasedAt === undefined) return () => ({ value: null });
-  const needed = typeof releasedAt === 'string' ? columnsOf(releasedAt) : [releasedAt.column];
+  const needed = typeof releasedAt === 'string' ? columnsOf(releasedAt) : columnsOfDate(releasedAt);
   const read =
     typeof releasedAt === 'string'
       ? templateReader(releasedAt)

@@ -1,8 +1,8 @@
 /** The columns that a CSV mapping needs, and whether each placeholder can be filled in. */
 
 import { pointerOf } from '../contract/zod-pointers.ts';
-import type { CsvMapping, MappedDate, MappingFault } from './csv-mapping.ts';
-import { ambiguousDate, hasDay, hasMonth, hasOffset, hasQuarter, hasTime } from './date-format.ts';
+import { type CsvMapping, columnsOfDate, type MappedDate, type MappingFault } from './csv-mapping.ts';
+import { ambiguousDate, dateReader, hasDay, hasMonth, hasOffset, hasQuarter, hasTime } from './date-format.ts';
 import { columnsOf, OBSERVED_DATE, parseTemplate } from './template.ts';
 
 /**
@@ -34,7 +34,8 @@ export function addedColumns(mapping: CsvMapping): readonly string[] {
  */
 export function looseUrlColumns(mapping: CsvMapping): readonly string[] {
   const { date, sourceUrl } = mapping.observation;
-  const firm = new Set([...marketColumns(mapping), OBSERVED_DATE, date.column, date.whenBlank?.column]);
+  const dates = [...columnsOfDate(date), ...columnsOfDate(date.whenBlank ?? {})];
+  const firm = new Set([...marketColumns(mapping), OBSERVED_DATE, ...dates]);
   return [...new Set(columnsOf(sourceUrl))].filter((column) => !firm.has(column));
 }
 
@@ -83,7 +84,10 @@ function unpivotFaults({ unpivot }: CsvMapping): MappingFault[] {
 }
 
 function numberFaults({ observation: { value } }: CsvMapping): MappingFault[] {
-  if (value.number.decimalMark !== value.number.groupMark) return [];
+  const { decimalMark: mark, groupMark } = value.number;
+  const marks = typeof mark === 'string' ? [mark] : [...Object.values(mark.values), mark.otherwise];
+  const isEither = marks.includes('either') && (groupMark === '.' || groupMark === ',');
+  if (groupMark === undefined || !(isEither || marks.some((each) => each === groupMark))) return [];
   const detail = 'is the decimal mark too: which one separates groups?';
   return [{ pointer: '/observation/value/number/groupMark', detail }];
 }
@@ -145,11 +149,29 @@ function dateFaults(date: MappedDate, pointer: string): MappingFault[] {
   const { precision, offset, whenBlank } = date;
   const faults = formatFaults(date.format, date, `${pointer}/format`);
   if (whenBlank) faults.push(...formatFaults(whenBlank.format, date, `${pointer}/whenBlank/format`));
-  if (offset !== undefined && precision !== 'instant') {
+  for (const clock of ['offset', 'timeZone'] as const) {
+    if (date[clock] === undefined || precision === 'instant') continue;
     const detail = 'has no use: with this precision, the day counts as it is written';
-    faults.push({ pointer: `${pointer}/offset`, detail });
+    faults.push({ pointer: `${pointer}/${clock}`, detail });
   }
-  return faults;
+  if (offset !== undefined && date.timeZone !== undefined) {
+    faults.push({ pointer: `${pointer}/offset`, detail: 'stands beside "timeZone": keep one of the two' });
+  }
+  if (date.overlap !== undefined && date.timeZone === undefined) {
+    faults.push({ pointer: `${pointer}/overlap`, detail: 'has no use without "timeZone"' });
+  }
+  return [...faults, ...constantFaults(date, pointer)];
+}
+
+function constantFaults({ column, constant, format, whenBlank }: MappedDate, pointer: string): MappingFault[] {
+  if (constant === undefined) {
+    return column === undefined ? [{ pointer, detail: 'has no "column": name it, or give a "constant" date' }] : [];
+  }
+  if (column !== undefined) return [{ pointer, detail: 'has both "column" and "constant": keep one of the two' }];
+  if (whenBlank !== undefined)
+    return [{ pointer: `${pointer}/whenBlank`, detail: 'has no use: a constant is never blank' }];
+  if ([format].flat().some((each) => dateReader(each)(constant) !== null)) return [];
+  return [{ pointer: `${pointer}/constant`, detail: `is not a date of the form ${[format].flat().join(' or ')}` }];
 }
 
 function releaseFaults({ observation: { releasedAt } }: CsvMapping): MappingFault[] {
@@ -164,14 +186,21 @@ function missingPart(format: string, precision: MappedDate['precision']): string
   return precision === 'instant' && !hasTime(format) ? 'time' : null;
 }
 
-function formatFaults(format: MappedDate['format'], { precision, offset }: MappedDate, pointer: string) {
+function formatFaults(
+  format: MappedDate['format'],
+  { precision, offset, timeZone }: MappedDate,
+  pointer: string,
+): MappingFault[] {
   const faults: MappingFault[] = [];
   for (const each of [format].flat()) {
     const missing = missingPart(each, precision);
     if (missing !== null) {
       faults.push({ pointer, detail: `${each} has no ${missing}, but the precision is "${precision}"` });
-    } else if (precision === 'instant' && !hasOffset(each) && offset === undefined) {
-      faults.push({ pointer, detail: `${each} has no offset from UTC: give the date an "offset", e.g. "UTC"` });
+    } else if (precision === 'instant' && !hasOffset(each) && (offset ?? timeZone) === undefined) {
+      faults.push({
+        pointer,
+        detail: `${each} has no offset from UTC: give the date an "offset", e.g. "UTC", or a "timeZone"`,
+      });
     }
   }
   const ambiguous = typeof format === 'string' ? null : ambiguousDate(format);
@@ -201,10 +230,10 @@ function listUses(mapping: CsvMapping): Use[] {
   const inColumn = (pointer: string, column: string): Use => ({ pointer, scope: 'row', columns: [column] });
   const inChoice = (pointer: string, choice: string | { column: string }): Use[] =>
     typeof choice === 'string' ? [] : [inColumn(`${pointer}/column`, choice.column)];
+  const inDate = (pointer: string, date: { readonly column?: string | readonly string[] | undefined }): Use[] =>
+    columnsOfDate(date).map((column) => inColumn(`${pointer}/column`, column));
   const inRelease = (pointer: string, release: CsvMapping['observation']['releasedAt']): Use[] =>
-    typeof release === 'object'
-      ? [inColumn(`${pointer}/column`, release.column)]
-      : inTemplate(pointer, 'provenance', release);
+    typeof release === 'object' ? inDate(pointer, release) : inTemplate(pointer, 'provenance', release);
   return [
     ...unpivotUses(mapping).map((column) => inColumn('/unpivot/columns', column)),
     ...mapping.match.map((column, index) => inColumn(`/match/${index}`, column)),
@@ -222,10 +251,9 @@ function listUses(mapping: CsvMapping): Use[] {
     inColumn('/observation/value/column', observation.value.column),
     ...inTemplate('/observation/value/quotedQuantity', 'row', observation.value.quotedQuantity),
     ...inTemplate('/observation/currency', 'row', observation.currency),
-    inColumn('/observation/date/column', observation.date.column),
-    ...(observation.date.whenBlank
-      ? [inColumn('/observation/date/whenBlank/column', observation.date.whenBlank.column)]
-      : []),
+    ...inChoice('/observation/value/number/decimalMark', observation.value.number.decimalMark),
+    ...inDate('/observation/date', observation.date),
+    ...inDate('/observation/date/whenBlank', observation.date.whenBlank ?? {}),
     ...inRelease('/observation/releasedAt', observation.releasedAt),
     ...inTemplate('/observation/sourceLabel', 'provenance', observation.sourceLabel),
     ...inTemplate('/observation/sourceUrl', 'provenance', observation.sourceUrl),

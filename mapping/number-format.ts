@@ -1,4 +1,4 @@
-/** Numbers in CSV files, as people write them. */
+/** Numbers in files, as people and programs write them. */
 
 export const DECIMAL_MARKS = ['.', ','] as const;
 /** A space also stands for the narrow and the non-breaking one, and `'` for the typographic apostrophe. */
@@ -6,31 +6,47 @@ export const GROUP_MARKS = ['.', ',', ' ', "'"] as const;
 
 /** How a file writes numbers. */
 export interface NumberFormat {
-  readonly decimalMark: (typeof DECIMAL_MARKS)[number];
+  /** `either`: a number has one point or one comma at most, and it stands before the decimals. */
+  readonly decimalMark: (typeof DECIMAL_MARKS)[number] | 'either';
   /** Between groups of digits; without it, a number has no groups. */
   readonly groupMark?: (typeof GROUP_MARKS)[number] | undefined;
   /** Of decimals. Kept, unless it says `drop`. */
   readonly trailingZeros?: 'keep' | 'drop' | undefined;
+  /** Texts that may stand before or after a number, such as `€`. */
+  readonly signs?: readonly string[] | undefined;
 }
 
-const CLASSES = { '.': '\\.', ',': ',', ' ': '[ \\u00a0\\u2009\\u202f]', "'": "['\\u2019]" } as const;
+const CLASSES = {
+  '.': '\\.',
+  ',': ',',
+  either: '[.,]',
+  ' ': '[ \\u00a0\\u2009\\u202f]',
+  "'": "['\\u2019]",
+} as const;
 
-/** Of the digits of a number, also when its exponent is written out. No price needs more. */
+/** Of the number as it is kept. No price needs more. */
 const CHARACTERS_MAX = 64;
 
 /**
- * Makes the function that reads a number. It gives plain decimal text (see `decimalSchema`), or null for text that is
- * not written in this way. The last group has three digits, the others two (as in India) or three: so `1.5` and `1.50`
- * are never taken for groups. Numbers without groups may have an exponent, as programs write it: `4e+06` is `4000000`,
- * and no digit is changed.
+ * Could be a thousand and more, or one and some thousandths: nobody can say it where both marks are used. A group never
+ * begins with zero.
  */
-export function numberReader({ decimalMark, groupMark, trailingZeros }: NumberFormat): (text: string) => string | null {
+const UNDECIDED = /^[-\u2212]?[1-9]\d{0,2}[.,]\d{3}$/;
+
+/**
+ * Makes the function that reads a number. It gives the source's digits (see `sourceDigitsSchema`), or null for text that is
+ * not written in this way. The last group has three digits, the others two (as in India) or three: so `1.5` and `1.50`
+ * are never taken for groups. Numbers without groups may have an exponent, as programs write it: `1.6e-05` stays as it is.
+ */
+export function numberReader(format: NumberFormat): (text: string) => string | null {
+  const { decimalMark, groupMark, trailingZeros, signs = [] } = format;
   const read = plainReader(decimalMark, groupMark);
-  if (trailingZeros !== 'drop') return read;
+  const readBare = signs.length === 0 ? read : (text: string) => read(withoutSigns(text, signs));
+  if (trailingZeros !== 'drop') return readBare;
   return (text) =>
-    read(text)
-      ?.replace(/(\.\d*?)0+$/, '$1')
-      .replace(/\.$/, '') ?? null;
+    readBare(text)
+      ?.replace(/(\.\d*?)0+(?=e|$)/i, '$1')
+      .replace(/\.(?=e|$)/i, '') ?? null;
 }
 
 function plainReader(
@@ -39,31 +55,69 @@ function plainReader(
 ): (text: string) => string | null {
   const group = groupMark === undefined ? null : CLASSES[groupMark];
   const whole = group === null ? '\\d+' : `\\d+|\\d{1,3}(?:${group}\\d{2,3})*${group}\\d{3}`;
-  const pattern = new RegExp(`^([-\\u2212]?)(${whole})(?:${CLASSES[decimalMark]}(\\d+))?(?:[eE]([-+]?\\d{1,3}))?$`);
+  const pattern = new RegExp(`^([-\\u2212]?)(${whole})(?:${CLASSES[decimalMark]}(\\d+))?([eE][-+]?\\d{1,3})?$`);
   return (text) => {
-    const [, sign, digits, fraction, exponent] = pattern.exec(text) ?? [];
+    const [, sign, digits, fraction, exponent = ''] = pattern.exec(text) ?? [];
     if (digits === undefined || text.length > CHARACTERS_MAX) return null;
-    const minus = sign === '' ? '' : '-';
-    if (exponent !== undefined) {
-      const plain = /\D/.test(digits) ? null : writtenOut(digits, fraction ?? '', Number(exponent));
-      return plain === null || minus.length + plain.length > CHARACTERS_MAX ? null : minus + plain;
-    }
-    return `${minus}${digits.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`;
+    if (exponent !== '' && /\D/.test(digits)) return null;
+    if (decimalMark === 'either' && UNDECIDED.test(text)) return null;
+    const decimals = fraction === undefined ? '' : `.${fraction}`;
+    return `${sign === '' ? '' : '-'}${digits.replace(/\D/g, '')}${decimals}${exponent}`;
   };
 }
 
-/** Moves the decimal point. All digits stay, zeros at the end too. */
-function writtenOut(whole: string, fraction: string, exponent: number): string {
-  const point = whole.length + exponent;
-  const digits = '0'.repeat(Math.max(0, 1 - point)) + whole + fraction;
-  const place = Math.max(1, point);
-  const padded = digits.padEnd(place, '0');
-  const left = padded.slice(0, place).replace(/^0+(?=\d)/, '');
-  return place === padded.length ? left : `${left}.${padded.slice(place)}`;
+/** Removes one sign before the number, also after its minus, and one behind it. */
+function withoutSigns(text: string, signs: readonly string[]): string {
+  const [, minus = '', unsigned = ''] = /^([-\u2212]?)\s*(.*)$/s.exec(text) ?? [];
+  const before = signs.find((sign) => unsigned.startsWith(sign)) ?? '';
+  const rest = unsigned.slice(before.length).trimStart();
+  const after = signs.find((sign) => rest.endsWith(sign)) ?? '';
+  const number = rest.slice(0, rest.length - after.length).trimEnd();
+  return before === '' && after === '' ? text : `${minus}${number}`;
 }
 
-/** In words, for errors: "with a decimal comma, and groups by '.'". */
+/** In words, for errors: "with a comma before its decimals, and groups by '.'". */
 export function describeNumberFormat({ decimalMark, groupMark }: NumberFormat): string {
-  const decimals = decimalMark === ',' ? 'a comma' : 'a point';
+  const decimals = { '.': 'a point', ',': 'a comma', either: 'a point or a comma' }[decimalMark];
   return `with ${decimals} before its decimals, and ${groupMark === undefined ? 'without groups' : `groups by ${JSON.stringify(groupMark)}`}`;
+}
+
+/** What a text is that is not written in the way of its column, and how the mapping can read it. */
+export interface NumberAdvice {
+  /** Equal for all texts of one kind. */
+  readonly kind: 'sign' | 'undecided' | 'mark' | 'exponent' | 'word' | 'other';
+  readonly text: string;
+}
+
+export function adviceOnNumber(text: string, format: NumberFormat): NumberAdvice {
+  const [, before = '', middle = '', after = ''] = /^[-\u2212]?([^\d.,]*)(.*?\d)([^\d.,]*)$/s.exec(text) ?? [];
+  const [sign] = [before.trim(), after.trim()].filter((each) => each !== '' && !/^[-\u2212]$/.test(each));
+  const isRead = (each: string) => numberReader(format)(each) !== null;
+  if (sign !== undefined && (isRead(middle) || otherFormat(middle) !== null)) {
+    const what = /^\p{Sc}$/u.test(sign) ? 'the currency sign' : 'the text';
+    return { kind: 'sign', text: `has ${what} ${JSON.stringify(sign)}: add it to number.signs of the mapping’s value` };
+  }
+  if (format.decimalMark === 'either' && UNDECIDED.test(text)) {
+    const read = 'may be a thousand and more, or one and some thousandths';
+    return { kind: 'undecided', text: `${read}: decide it by a column, "decimalMark": { "column": … }` };
+  }
+  if (/\d[eE][+-]?\d+$/.test(text)) {
+    return { kind: 'exponent', text: 'is too long, or has groups and a power of ten: write it out in the file' };
+  }
+  const other = otherFormat(text);
+  if (other !== null) {
+    return { kind: 'mark', text: `is written ${describeNumberFormat(other)}: say so in number, or in "decimalMark"` };
+  }
+  if (!/\d/.test(text)) {
+    return { kind: 'word', text: 'if it stands for a missing value, add it to blankValues' };
+  }
+  return { kind: 'other', text: 'correct it in the file' };
+}
+
+/** Another way of writing that reads the text. */
+function otherFormat(text: string): NumberFormat | null {
+  const formats = DECIMAL_MARKS.flatMap((decimalMark) =>
+    [undefined, ...GROUP_MARKS].map((groupMark): NumberFormat => ({ decimalMark, groupMark })),
+  );
+  return formats.find((each) => each.decimalMark !== each.groupMark && numberReader(each)(text) !== null) ?? null;
 }

@@ -15,10 +15,14 @@ export interface RowRefusal {
   readonly pointer: string;
   readonly code: RowErrorCode;
   readonly detail: string;
+  /** Which of several rules of the code it breaks, for groups of refusals. */
+  readonly rule?: string;
 }
 
 /** The value of one part of a row, or its faults. */
-export type RowPart<Value> = { readonly value: Value } | { readonly refusals: readonly RowRefusal[] };
+export type RowPart<Value> =
+  /** `isCut`: more than milliseconds were dropped from a time, as the mapping says. */
+  { readonly value: Value; readonly isCut?: boolean } | { readonly refusals: readonly RowRefusal[] };
 
 /** The fault of a text that becomes a field of a record. Says how the mapping can mend it, if it can. */
 export function textFault(path: readonly PropertyKey[], value: unknown, rule: string): string {
@@ -33,8 +37,9 @@ export function refusedPart(
   pointer: string,
   code: RowErrorCode,
   detail: string,
+  rule?: string,
 ): { readonly refusals: readonly RowRefusal[] } {
-  return { refusals: [{ column, pointer, code, detail }] };
+  return { refusals: [{ column, pointer, code, detail, ...(rule === undefined ? {} : { rule }) }] };
 }
 
 /**

@@ -82,7 +82,7 @@ const OUTLIERS =
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
   const { input, source, partial, dryRun, confirmOutliers, totals } = run;
-  const all = countingRounded(readSource(input.bytes, source, confirmOutliers), totals);
+  const all = countingLosses(readSource(input.bytes, source, confirmOutliers), totals);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   const parts = collecting(cutIntoParts(records, false));
@@ -92,12 +92,13 @@ async function ingestFile(run: IngestRun, contents: FileContents | null): Promis
   await sendUpload(run, chained(first.items, parts));
 }
 
-async function* countingRounded(
+async function* countingLosses(
   records: AsyncGenerator<SourceRecord | SourceFault>,
   totals: IngestTotals,
 ): AsyncGenerator<SourceRecord | SourceFault> {
   for await (const record of records) {
     if (record.kind === 'record' && record.isRounded) totals.rounded += 1;
+    if (record.kind === 'record' && record.isTimeCut) totals.timesCut += 1;
     yield record;
   }
 }
@@ -147,7 +148,7 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
 }
 
 async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
-  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded } = summary;
+  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded, timesCut } = summary;
   const { generation, stoppedAtLine, missing, withdrawn = null } = summary;
   const refusedRecords = refused - withoutRecord;
   const others = records - accepted - unchanged - refusedRecords;
@@ -156,6 +157,7 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ['rows of the file refused, without a record', withoutRecord],
     ['records: market definitions, observations, retractions', records],
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),
+    ...(timesCut === 0 ? [] : [['times that the mapping cut to milliseconds', timesCut] as const]),
     [dryRun ? 'would be stored' : 'stored', accepted],
     ['known already', unchanged],
     ['records refused', refusedRecords],

@@ -2,7 +2,7 @@
 import type { BatchReport, IngestMode } from '../../contract/ingest-records.ts';
 import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
-import type { CsvMapping } from '../../mapping/csv-mapping.ts';
+import { type CsvMapping, columnsOfDate } from '../../mapping/csv-mapping.ts';
 import { columnsOf } from '../../mapping/template.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
@@ -44,6 +44,8 @@ export interface IngestTotals {
   withoutRecord: number;
   /** Values of the rows that were read, which the mapping rounded. */
   rounded: number;
+  /** Those of which the mapping dropped more than milliseconds from a time. */
+  timesCut: number;
   /** The generation that shows what was stored. Null: not yet, or nothing was. */
   generation: number | null;
   /** The first line of the part that was refused as a whole; nothing from there on is in. Null: no part was. */
@@ -51,7 +53,7 @@ export interface IngestTotals {
 }
 
 export function newTotals(): IngestTotals {
-  const counts = { records: 0, accepted: 0, unchanged: 0, refused: 0, withoutRecord: 0, rounded: 0 };
+  const counts = { records: 0, accepted: 0, unchanged: 0, refused: 0, withoutRecord: 0, rounded: 0, timesCut: 0 };
   return { ...counts, generation: null, stoppedAtLine: null };
 }
 
@@ -100,7 +102,7 @@ function columnsOfField({ observation, market }: CsvMapping): Readonly<Record<st
   const value = [observation.value.column];
   const slug = columnsOf(market.slug);
   return {
-    ...{ amountMinor: value, value, sourceValue: value, observedAt: [observation.date.column] },
+    ...{ amountMinor: value, value, sourceValue: value, observedAt: columnsOfDate(observation.date) },
     currency: columnsOf(observation.currency),
     sourceUrl: columnsOf(observation.sourceUrl),
     sourceLabel: columnsOf(observation.sourceLabel),

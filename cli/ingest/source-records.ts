@@ -18,6 +18,8 @@ export interface SourceRecord {
   readonly market: string | null;
   /** Whether the mapping rounded its value. A record that was sent as one says it itself. */
   readonly isRounded: boolean;
+  /** Whether the mapping dropped more than milliseconds from a time of it. */
+  readonly isTimeCut: boolean;
 }
 
 /** Why a row gave no record. */
@@ -50,17 +52,16 @@ async function* mapped(
 ): AsyncGenerator<SourceRecord | SourceFault> {
   for await (const row of mapCsv(mapping, bytes)) {
     if (row.kind === 'refusal') {
-      const { line, column, code, detail, pointer } = row;
-      yield { kind: 'fault', line, column, code, detail, pointer };
+      yield { ...row, kind: 'fault' };
       continue;
     }
-    const { line, record } = row;
+    const { line, record, isTimeCut = false } = row;
     const defines = record.type === 'market' ? record.slug : null;
     const market = record.type === 'market' ? record.slug : record.market;
     const isConfirmed = confirmOutliers && record.type === 'observation';
     const text = JSON.stringify(isConfirmed ? { ...record, outlierConfirmed: true } : record);
     const isRounded = 'rounded' in record && record.rounded === true;
-    yield { kind: 'record', line, text, defines, market, isRounded };
+    yield { kind: 'record', line, text, defines, market, isRounded, isTimeCut };
   }
 }
 
@@ -87,6 +88,7 @@ function recordOf(line: number, text: string, confirmOutliers: boolean): SourceR
     defines,
     market: typeof market === 'string' ? market : defines,
     isRounded: false,
+    isTimeCut: false,
   };
 }
 

@@ -47,7 +47,7 @@ async function printFile({
   duplicates,
   unusedColumns,
 }: FileCheck) {
-  const { count, unknown, rounded, observedAt } = observations;
+  const { count, unknown, rounded, timesCut, observedAt } = observations;
   const refusedValues = values - leftOut - count;
   await printFields([
     ['rows of the file, readable', rows],
@@ -58,6 +58,7 @@ async function printFile({
     ['observations, of the other values', count],
     ['of them unknown', Object.values(unknown).reduce((sum, each) => sum + each, 0)],
     ['of them rounded', rounded],
+    ...(timesCut === 0 ? [] : [['of them with a time cut to milliseconds', timesCut] as const]),
     ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
     ['duplicates', duplicates.count],
     ['market definitions', [markets.count, ...markets.first.map(({ slug }) => slug)].join(', ')],

@@ -15,6 +15,7 @@ import {
   metricStatusSchema,
   type Observation,
   retractionKindSchema,
+  sourceDigitsSchema,
   unknownReasonSchema,
 } from '../metric.ts';
 import { ENTRY_BYTES_MAX } from './entry-bundle.ts';
@@ -125,7 +126,7 @@ const observationEntryFields = {
   releasedAt: instant.nullable(),
   confidence: confidenceSchema,
   status: metricStatusSchema,
-  sourceValue: decimalSchema.nullable(),
+  sourceValue: sourceDigitsSchema.nullable(),
   rounded: z.boolean(),
   unknownReason: unknownReasonSchema.nullable(),
   retraction: retractionKindSchema.nullable(),

@@ -2,7 +2,7 @@
 import { currencyExponent } from '../../contract/currencies.ts';
 import type { MoneyRecord, RowError, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { MoneyMetric } from '../../contract/metric.ts';
-import { isNearestAmount, toMinorUnits } from '../../contract/money.ts';
+import { isNearestAmount, plainDecimal, toMinorUnits } from '../../contract/money.ts';
 
 export type Amount = Pick<MoneyMetric, 'amountMinor' | 'rounded' | 'sourceValue'>;
 type AmountResult = Amount | { readonly error: RowError };
@@ -76,7 +76,7 @@ function computedAmount(
 
 /** One spelling for each number. */
 function numberOf(decimal: string): string {
-  const [whole = '', fraction = ''] = decimal.replace(/^-/, '').split('.');
+  const [whole = '', fraction = ''] = plainDecimal(decimal).replace(/^-/, '').split('.');
   const digits = `${whole.replace(/^0+/, '')}.${fraction.replace(/0+$/, '')}`;
   return decimal.startsWith('-') && digits !== '.' ? `-${digits}` : digits;
 }

@@ -10,6 +10,7 @@ import {
   RETRACTED,
   type RetractionKind,
 } from '../../contract/metric.ts';
+import { plainDecimal } from '../../contract/money.ts';
 import { EMPTY_SUM } from '../../storage/history-sum.ts';
 import { metricPart, withValue } from '../../storage/newest-values.ts';
 import type { MarketRecordValue, NewestValues } from '../../storage/records/markets.ts';
@@ -134,8 +135,15 @@ export function isSameContent(
 ): boolean {
   if (observation.retraction === 'mistake') return false;
   return Object.entries(metric).every(([name, value]) => {
-    return observation[name as keyof Metric] === value || (name === 'releasedAt' && releasedAt === undefined);
+    if (name === 'releasedAt' && releasedAt === undefined) return true;
+    if (name === 'sourceValue') return isSameSpelling(observation.sourceValue, metric.sourceValue);
+    return observation[name as keyof Metric] === value;
   });
+}
+
+/** Earlier versions wrote exponents out. A file that is sent again must not correct all of those. */
+function isSameSpelling(known: string | null, sent: string | null): boolean {
+  return known === sent || (known !== null && sent !== null && plainDecimal(known) === plainDecimal(sent));
 }
 
 /**

@@ -115,7 +115,7 @@ function amountErrors(record: ObservationRecord, market: MarketTerms | null): Ro
   return [error('/value', 'amount.zero-unasserted', detail)];
 }
 
-const ZERO = /^-?0+(\.0+)?$/;
+const ZERO = /^-?0+(\.0+)?([eE]|$)/;
 
 function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean): RowError[] {
   if (!isZero || record.zeroAsserted) return [];

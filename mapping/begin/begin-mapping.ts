@@ -1,9 +1,11 @@
 /** Begins a mapping for a file that nobody has described yet. */
 import type { CsvMapping, MappingFault } from '../csv-mapping.ts';
 import { parseMappingText } from '../parse-mapping.ts';
+import type { ColumnProfile } from './column-profile.ts';
 import { guessDialect, OTHER_ENCODING } from './dialect.ts';
 import { draftOf } from './draft.ts';
 import { guessColumns } from './guess-columns.ts';
+import type { MarketColumns } from './guess-market-columns.ts';
 import { guessQuantity } from './guess-quantity.ts';
 import { readJsonTable } from './json-table.ts';
 import { quotedNumbers } from './quoted-numbers.ts';
@@ -68,13 +70,18 @@ async function beginFromCsv(
     const line = dialect.linesBeforeHeader + 1;
     return { fault: `line ${line} must name the columns, but it has the number ${headless.name}: add a line above it` };
   }
-  const named = json?.value === undefined ? undefined : table.columns.find(({ name: column }) => column === json.name);
-  // The members of one object have different names, and nothing else that could tell markets apart.
+  const named = table.columns.find(({ name: column }) => column === json?.name);
   const isMarket = named !== undefined && named !== guess.date?.column;
-  const market = isMarket ? { match: [named], others: [], isSure: true, isUnique: true } : guess.market;
+  const market = isMarket ? marketByName(named, json?.value !== undefined, guess.market) : guess.market;
   const draft = draftOf(table, { ...guess, market });
   const quantities = await guessQuantity(quotedNumbers(open(), dialect, draft));
   const text = writeMapping(name, json ?? dialect, draft, quantities);
   const result = parseMappingText(text);
   return { text, toFill: 'faults' in result ? result.faults : [] };
+}
+
+/** The members of one object have different names. If they are single values, nothing else could tell markets apart. */
+function marketByName(named: ColumnProfile, isValue: boolean, { match, others }: MarketColumns): MarketColumns {
+  const rest = isValue ? [] : [...match, ...others].filter((column) => column !== named);
+  return { match: [named], others: rest, isSure: rest.length === 0, isUnique: true };
 }

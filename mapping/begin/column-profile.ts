@@ -47,6 +47,8 @@ interface Readings {
   readonly examples: string[];
 }
 
+/** A number between currency signs, perhaps. */
+const SIGNED = /^([-\u2212]?)\s*(\p{Sc}?)\s*(.*?)\s*(\p{Sc}?)$/su;
 const EXAMPLES = 20;
 /** A column that has given no date in so many cells is not looked at for dates any more. */
 const DATE_TRIALS = 200;
@@ -87,6 +89,8 @@ export class ColumnProfile {
   distinct: Map<string, number> | null = new Map();
   /** Texts without a digit, and how often they occur. */
   readonly words = new Map<string, number>();
+  /** Currency signs beside its numbers. */
+  readonly signs = new Set<string>();
   readonly #distinctMax: number;
   /** By the positions of the formats, joined. */
   readonly #numbers = new Map<string, Readings>();
@@ -124,7 +128,9 @@ export class ColumnProfile {
   /** The notation of its numbers; null if fewer than half of its cells are numbers. */
   numberFormat(): Candidates<NumberFormat> | null {
     const total = this.filled - this.wordCount;
-    return bestOf(NUMBER_FORMATS, [...this.#numbers.values()], total, this.integers, numberReader);
+    const best = bestOf(NUMBER_FORMATS, [...this.#numbers.values()], total, this.integers, numberReader);
+    if (best === null || this.signs.size === 0) return best;
+    return { ...best, formats: best.formats.map((format) => ({ ...format, signs: [...this.signs] })) };
   }
 
   /** The formats of its dates: tried in order, they read nearly all cells. Null if it is no column of dates. */
@@ -163,7 +169,10 @@ export class ColumnProfile {
     if (this.distinct.size > this.#distinctMax) this.distinct = null;
   }
 
-  #readNumber(text: string): void {
+  #readNumber(written: string): void {
+    const [, minus = '', before = '', number = '', after = ''] = SIGNED.exec(written) ?? [];
+    const text = minus + number;
+    for (const sign of [before, after]) if (sign !== '') this.signs.add(sign);
     if (/^-?[0.,]+$/.test(text)) this.zeros += 1;
     if (/^-?\d+$/.test(text)) {
       this.integers += 1;

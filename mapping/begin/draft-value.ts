@@ -51,14 +51,12 @@ function numberFields(number: MappingDraft['guess']['number']): CommentedField[]
       .join(' or ');
     return [field('number', `${FILL_IN}: ${choices}: ${number.example} is a number by each`)];
   }
-  if (format === undefined || (format.decimalMark === '.' && format.groupMark === undefined)) return [];
-  const { decimalMark, groupMark } = format;
-  return [
-    field(
-      'number',
-      object(field('decimalMark', decimalMark), groupMark !== undefined && field('groupMark', groupMark)),
-    ),
-  ];
+  if (format === undefined) return [];
+  const { decimalMark, groupMark, signs = [] } = format;
+  if (decimalMark === '.' && groupMark === undefined && signs.length === 0) return [];
+  const mark = typeof decimalMark === 'string' && field('decimalMark', decimalMark);
+  const group = groupMark !== undefined && field('groupMark', groupMark);
+  return [field('number', object(mark, group, signs.length > 0 && field('signs', signs)))];
 }
 
 function rounding({ lossy, numbers, lossyExample }: DraftQuantity): string {

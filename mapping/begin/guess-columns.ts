@@ -189,7 +189,9 @@ function numberFormatOf(columns: readonly ColumnProfile[]): Candidates<NumberFor
   const found = columns.flatMap((column) => column.numberFormat() ?? []);
   const sure = found.filter(({ formats }) => formats.length === 1);
   return (
-    sure.find(({ formats: [format] }) => format?.groupMark !== undefined || format?.decimalMark !== '.') ??
+    sure.find(
+      ({ formats: [format] }) => format?.groupMark !== undefined || format?.decimalMark !== '.' || format.signs,
+    ) ??
     sure[0] ??
     found[0] ??
     null

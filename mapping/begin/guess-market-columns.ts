@@ -73,7 +73,9 @@ function doubtsOf(
   const isNeeded = (column: ColumnProfile) =>
     column.name === currency || groups([...match.filter((each) => each !== column), date]) < all;
   const isUnique = all === table.sample.length;
-  return { isUnique, isSure: isUnique && others.length === 0 && match.every(isNeeded) };
+  // Without any column that could name a market, the doubt is one of the date.
+  const isNameless = match.length === 0 && others.length === 0;
+  return { isUnique, isSure: isNameless || (isUnique && others.length === 0 && match.every(isNeeded)) };
 }
 
 /** Counts the different rows of the first ones, by some of their columns. */

@@ -1,4 +1,5 @@
 /** Reads the numbers of a file, with their currencies and markets. */
+import { plainDecimal } from '../../contract/money.ts';
 import type { CsvInput } from '../csv-input.ts';
 import { readCsv } from '../csv-rows.ts';
 import { numberReader } from '../number-format.ts';
@@ -31,7 +32,11 @@ export async function* quotedNumbers(
       const digits = read(row.fields[place] as string);
       if (digits === null) continue;
       const code = currency.kind === 'unknown' ? null : cell(currencyPlace, name).toUpperCase();
-      yield { digits, currency: code, market: matchPlaces.map((each) => cell(each, name)).join('-') };
+      yield {
+        digits: plainDecimal(digits),
+        currency: code,
+        market: matchPlaces.map((each) => cell(each, name)).join('-'),
+      };
     }
   }
 }

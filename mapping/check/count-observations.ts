@@ -10,6 +10,8 @@ export interface ObservationSummary {
   readonly rounded: number;
   /** The first observation that is rounded. */
   readonly firstRounded: MappedRecord | null;
+  /** Observations with a time of which more than milliseconds were dropped. */
+  readonly timesCut: number;
   /** The earliest and the latest moment; null without observations. */
   readonly observedAt: { readonly first: string; readonly last: string } | null;
 }
@@ -32,16 +34,18 @@ export class ObservationCount {
   #count = 0;
   #duplicateCount = 0;
   #rounded = 0;
+  #timesCut = 0;
   #firstRounded: MappedRecord | null = null;
   #first: string | null = null;
   #last: string | null = null;
 
   add(mapped: MappedRecord): void {
-    const { line, record } = mapped;
+    const { line, record, isTimeCut = false } = mapped;
     // A mapping gives amounts of money alone.
     if (record.type !== 'observation' || !('amountMinor' in record)) return;
     const { market, metric, observedAt, sourceUrl, unknownReason } = record;
     this.#count += 1;
+    if (isTimeCut) this.#timesCut += 1;
     const instant = millisecondInstant(observedAt);
     if (this.#first === null || instant < this.#first) this.#first = instant;
     if (this.#last === null || instant > this.#last) this.#last = instant;
@@ -65,6 +69,7 @@ export class ObservationCount {
       unknown: Object.fromEntries(this.#unknown),
       rounded: this.#rounded,
       firstRounded: this.#firstRounded,
+      timesCut: this.#timesCut,
       observedAt: first === undefined || last === undefined ? null : { first, last },
     };
   }

@@ -8,9 +8,10 @@ export interface FileFault {
   readonly detail: string;
   /** Into the record. */
   readonly pointer?: string;
+  readonly rule?: string;
 }
 
-/** Faults of one kind: the same code, the same field of the record, the same column. */
+/** Faults of one kind: the same code and rule, the same field of the record, the same column. */
 export interface FaultGroup<Fault extends FileFault = FileFault> {
   readonly code: Fault['code'];
   readonly column: string | null;
@@ -39,8 +40,8 @@ export class FaultGroups<Fault extends FileFault> {
 
   /** @param column of the group, if it is not that of the fault */
   add(fault: Fault, column: string | null = fault.column): void {
-    const { code, pointer, line, detail } = fault;
-    const key = JSON.stringify([code, pointer, column]);
+    const { code, pointer, rule, line, detail } = fault;
+    const key = JSON.stringify([code, pointer, column, rule]);
     const group = this.#groups.get(key);
     if (group === undefined) {
       this.#groups.set(key, { column, count: 1, first: fault, lines: [], others: new Map() });

@@ -1,6 +1,7 @@
 /** When a source recipe runs. */
 import * as z from 'zod';
 import { WEEKDAYS } from '../../contract/cadence.ts';
+import { timeZoneSchema, zoneClock } from '../zone-clock.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -10,12 +11,6 @@ const SEARCHED_DAYS = 15;
 
 /** A time of day on the clocks of the schedule's zone, `HH:MM`. */
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time of day such as 16:30' });
-
-/** A name of the IANA time zone database. */
-const timeZone = z
-  .string()
-  .max(60)
-  .refine(isTimeZone, { error: 'must be a time zone of the IANA database, such as Europe/Berlin or UTC' });
 
 export const scheduleSchema = z.union([
   z.strictObject({
@@ -27,7 +22,7 @@ export const scheduleSchema = z.union([
       .min(1)
       .max(WEEKDAYS.length)
       .default([...WEEKDAYS]),
-    timeZone: timeZone.default('UTC'),
+    timeZone: timeZoneSchema.default('UTC'),
   }),
   /** At every multiple of so many minutes since 1970-01-01T00:00Z: 60 is each full hour of UTC. */
   z.strictObject({ everyMinutes: z.int().min(5).max(10_080) }),
@@ -47,13 +42,15 @@ export function nextRunAt(schedule: Schedule, afterMs: number): number {
     const step = schedule.everyMinutes * MINUTE_MS;
     return (Math.floor(afterMs / step) + 1) * step;
   }
-  const clock = clockOf(schedule.timeZone);
+  const clock = zoneClock(schedule.timeZone);
+  /** A time that the clocks skip is as late as if they did not; of a time that they show twice, the earlier one counts. */
+  const instantOf = (wallMs: number) => clock.instantsOf(wallMs)[0] ?? wallMs - clock.offsetAt(wallMs - DAY_MS);
   // The calendar day there, written as if it were a day of UTC. The day before may reach past midnight by a skipped time.
   const today = Math.floor((afterMs + clock.offsetAt(afterMs)) / DAY_MS) * DAY_MS;
   for (let day = today - DAY_MS; day <= today + SEARCHED_DAYS * DAY_MS; day += DAY_MS) {
     const weekday = WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7] as (typeof WEEKDAYS)[number];
     if (!schedule.days.includes(weekday)) continue;
-    const runs = schedule.at.map((time) => clock.instantOf(day + millisecondsOf(time))).filter((run) => run > afterMs);
+    const runs = schedule.at.map((time) => instantOf(day + millisecondsOf(time))).filter((run) => run > afterMs);
     if (runs.length > 0) return Math.min(...runs);
   }
   throw new RangeError('a schedule has no next run');
@@ -62,48 +59,4 @@ export function nextRunAt(schedule: Schedule, afterMs: number): number {
 function millisecondsOf(time: string): number {
   const [hours, minutes] = time.split(':').map(Number);
   return ((hours as number) * 60 + (minutes as number)) * MINUTE_MS;
-}
-
-interface ZoneClock {
-  /** The clocks' advance on UTC, in milliseconds. */
-  offsetAt(instantMs: number): number;
-  /** @param wallMs a date and time of the clocks, written as if it were UTC */
-  instantOf(wallMs: number): number;
-}
-
-function clockOf(timeZone: string): ZoneClock {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'gregory',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  const offsetAt = (instantMs: number): number => {
-    const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-    for (const { type, value } of format.formatToParts(instantMs)) part[type] = Number(value);
-    const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = part;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instantMs / 1000) * 1000;
-  };
-  const instantOf = (wallMs: number): number => {
-    const before = wallMs - offsetAt(wallMs - DAY_MS);
-    if (before + offsetAt(before) === wallMs) return before;
-    const after = wallMs - offsetAt(wallMs + DAY_MS);
-    return after + offsetAt(after) === wallMs ? after : before;
-  };
-  return { offsetAt, instantOf };
-}
-
-function isTimeZone(name: string): boolean {
-  // Node takes offsets such as +01:00 too. They have no summer time, so they are refused, as a likely mistake.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }) !== null;
-  } catch {
-    return false;
-  }
 }

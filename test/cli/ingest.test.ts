@@ -156,6 +156,11 @@ test('a JSON document with its mapping', async () => {
   expect(JSON.parse((await ingest([path, ...rounds, '--json'])).output)).toMatchObject([{ rounded: 1 }]);
   const answer = await fetch(`${url}/api/v1/markets/${slug}`);
   expect(await answer.json()).toMatchObject({ metrics: { price: { amountMinor: 1250, sourceValue: '12.50' } } });
+  const history = await fetch(`${url}/api/v1/markets/${slug}/history`);
+  expect((await history.json()) as object).toMatchObject({
+    data: [{ sourceValue: '12.50' }, { decimal: '12.00', sourceValue: '1.2e+01' }],
+  });
+  expect(await tidemark(['verify', '--log', url])).toMatchObject({ code: 0 });
 });
 
 describe('a dry run', () => {

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { QUANTITY_MAX } from '../../contract/limits.ts';
-import { toMinorUnits } from '../../contract/money.ts';
+import { plainDecimal, toMinorUnits } from '../../contract/money.ts';
 
 describe('amounts in minor units', () => {
   test.each([
     // decimal, exponent, quantity, amountMinor, rounded
     ['61.17', 2, 1, 6117, false],
     ['61.170', 2, 1, 6117, false],
+    ['6.117e1', 2, 1, 6117, false],
+    ['1.6E-05', 2, 1_000_000, 1600, false],
+    ['-4e+06', 0, 1, -4_000_000, false],
     ['-36.98', 2, 1, -3698, false],
     ['162', 0, 1, 162, false],
     ['162.67516375', 0, 1, 163, true],
@@ -44,7 +47,7 @@ describe('amounts in minor units', () => {
   });
 
   test.each([
-    ['4e+06', 1],
+    ['4e', 1],
     ['1,5', 1],
     ['.5', 1],
     ['5.', 1],
@@ -120,5 +123,19 @@ describe('against exact fractions', () => {
         else expect(other.amountMinor + one.amountMinor).toBe(0);
       }),
     );
+  });
+});
+
+describe('a decimal without its exponent', () => {
+  test.each([
+    ['1.6e-05', '0.000016'],
+    ['4e+06', '4000000'],
+    ['1.50E2', '150'],
+    ['-1.25e-3', '-0.00125'],
+    ['100e-1', '10.0'],
+    ['0.05e1', '0.5'],
+    ['61.170', '61.170'],
+  ])('%s is %s', (decimal, plain) => {
+    expect(plainDecimal(decimal)).toBe(plain);
   });
 });

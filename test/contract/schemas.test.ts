@@ -139,7 +139,7 @@ describe.each(METRICS)('a metric: $what', ({ base, schema, value }) => {
     ['another confidence', { confidence: 'certain' }, ['/confidence']],
     ['another status', { status: 'revised' }, ['/status']],
     ['another reason', { [value]: null, unknownReason: 'lost' }, ['/unknownReason']],
-    ['digits with an exponent', { sourceValue: '1e3' }, ['/sourceValue']],
+    ['digits with an exponent that has none', { sourceValue: '1e' }, ['/sourceValue']],
     ['digits as a number', { sourceValue: 1.5 }, ['/sourceValue']],
     ['rounded as text', { rounded: 'yes' }, ['/rounded']],
     ['a date without a time as its release', { releasedAt: '2026-09-29' }, ['/releasedAt']],

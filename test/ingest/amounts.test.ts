@@ -106,6 +106,21 @@ describe('an amount in minor units', () => {
       { amountMinor: 3_669_000 },
     ],
     [
+      'keeps the exponent of its source',
+      'USD',
+      1_000_000,
+      { amountMinor: 1600, sourceValue: '1.6e-05', quotedQuantity: 1 },
+      { amountMinor: 1600, sourceValue: '1.6e-05', rounded: false },
+    ],
+    [
+      'has an exponent that says another number',
+      'USD',
+      1_000_000,
+      { amountMinor: 1600, sourceValue: '1.6e-06', quotedQuantity: 1 },
+      DISAGREES,
+    ],
+    ['has an exponent that nothing can hold', 'USD', 1, { amountMinor: 1, sourceValue: '1e999' }, DISAGREES],
+    [
       'may be for as many as 10^15',
       'USD',
       10 ** 15,
@@ -136,6 +151,15 @@ describe('a decimal instead of minor units', () => {
       { value: '36.69' },
       { kind: 'money', amountMinor: 3669, rounded: false, sourceValue: '36.69' },
     ],
+    [
+      'with an exponent, which is kept',
+      'USD',
+      1_000_000,
+      { value: '1.6e-05', quotedQuantity: 1 },
+      { amountMinor: 1600, rounded: false, sourceValue: '1.6e-05' },
+    ],
+    ['of an exponent and of plain digits', 'USD', 1, { value: '1.5', sourceValue: '15e-1' }, { sourceValue: '15e-1' }],
+    ['as a zero with an exponent', 'USD', 1, { value: '0e5' }, 'amount.zero-unasserted /value'],
     ['in yen, rounded', 'JPY', 1, { value: '162.675' }, { amountMinor: 163, rounded: true, sourceValue: '162.675' }],
     ['in dinar', 'KWD', 1, { value: '0.307' }, { amountMinor: 307, rounded: false }],
     [
@@ -186,4 +210,14 @@ describe('a decimal instead of minor units', () => {
     if (typeof outcome === 'string') expect(result).toBe(outcome);
     else expect(result).toMatchObject(outcome);
   });
+});
+
+test('a file that is sent again keeps an exponent that an earlier version wrote out', async () => {
+  const ledger = openRecordedLedger();
+  const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
+  const { amountMinor, sourceValue, ...record } = price('a', 0, 1, 'USD') as never as Record<string, unknown>;
+  const of = (digits: string) => ({ ...record, amountMinor: 1600, sourceValue: digits, rounded: false });
+  await ingest(dependencies, [market('a', 'USD'), of('16.00')]);
+  expect(await ingest(dependencies, [of('1600e-2')])).toMatchObject({ unchanged: 1 });
+  expect(await ingest(dependencies, [of('16.0')])).toMatchObject({ taken: false });
 });

@@ -89,6 +89,14 @@ describe('a doubt is left to a person, with the candidates:', () => {
       [['/observation/date/column', 'date']],
     ],
     [
+      'members of a JSON object that have other texts, too',
+      '{"gpt":{"cost":1.6e-05,"provider":"a","deprecation_date":"2026-01-02"},"cat":{"cost":2.5e-08,"provider":"b"}}',
+      [
+        ['/match/1', 'provider'],
+        ['/observation/date/column', 'deprecation_date'],
+      ],
+    ],
+    [
       'one row for each of many names, and no date',
       '{"data":[{"id":"a/x","name":"X","price":1.6e-05},{"id":"a/y","name":"Y","price":2.5e-08},{"id":"b/z","name":"Z","price":3e-07}]}',
       [

@@ -323,6 +323,7 @@ describe('numbers', () => {
     ['with a comma and points', ['1.234,5', '2', '999,25'], { decimalMark: ',', groupMark: '.' }],
     ['with groups by comma', ['1,234.5', '2', '3.25'], { decimalMark: '.', groupMark: ',' }],
     ['with groups by space', ['1 234.5', '2'], { decimalMark: '.', groupMark: ' ' }],
+    ['with a currency sign', ['1,5€', '€ 2', '3,25 €', '-€4,5'], { decimalMark: ',', signs: ['€'] }],
     ["with groups by '", ["1'234.5", '2'], { decimalMark: '.', groupMark: "'" }],
   ])('%s', async (_, prices, number) => {
     const { observation } = await documentOf(priced(prices));

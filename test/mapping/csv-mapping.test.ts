@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ambiguousDate, dateReader, instantOf, isDateFormat, offsetMinutes } from '../../mapping/date-format.ts';
+import { ambiguousDate, dateReader, isDateFormat } from '../../mapping/date-format.ts';
+import { dateMapper } from '../../mapping/map-date.ts';
 import { parseMapping, parseMappingText } from '../../mapping/parse-mapping.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
@@ -220,8 +221,9 @@ describe('dates', () => {
     ['tenths', 'YYYY-MM-DD HH:mm:ss.SZ', '2026-12-31 23:00:00.5Z', '2026-12-31T23:00:00.500Z'],
     ['microseconds', 'YYYY-MM-DD HH:mm:ss.SZ', '2026-12-31 23:00:00.123456Z', '2026-12-31T23:00:00.123Z'],
   ])('a moment with %s', (_, format, text, instant) => {
-    const written = dateReader(format)(text);
-    expect(written && instantOf(written, offsetMinutes('+01:30'))).toBe(instant);
+    const cut = { early: 'refuse', beyondMilliseconds: 'cut' } as const;
+    const read = dateMapper({ column: 'at', format, precision: 'instant', offset: '+01:30', ...cut }, '/observedAt');
+    expect(read({ get: () => text })).toMatchObject({ value: instant });
   });
 
   test.each<[readonly string[], boolean]>([

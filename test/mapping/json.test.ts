@@ -1,6 +1,7 @@
 /** Mappings of JSON documents. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { plainDecimal } from '../../contract/money.ts';
 import type { CsvInput } from '../../mapping/csv-input.ts';
 import { type JsonNode, readJsonDocument } from '../../mapping/json-document.ts';
 import { readJsonRows } from '../../mapping/json-rows.ts';
@@ -129,20 +130,27 @@ describe('digits', () => {
   test.each([
     ['1.0840', '1.0840'],
     ['12345678901.2345678901234567890', '12345678901.2345678901234567890'],
-    ['4e+06', '4000000'],
-    ['1.50E2', '150'],
-    ['1.5025e2', '150.25'],
-    ['-1.25e-3', '-0.00125'],
-    ['100e-1', '10.0'],
-    ['0.5e0', '0.5'],
-    ['0.05e1', '0.5'],
+    ['4e+06', '4e+06'],
+    ['1.50E2', '1.50E2'],
+    ['1.5025e2', '1.5025e2'],
+    ['-1.25e-3', '-1.25e-3'],
+    ['100e-1', '100e-1'],
+    ['0.5e0', '0.5e0'],
+    ['0.05e1', '0.05e1'],
     ['"7.10"', '7.10'],
   ])('%s are those of the source', async (written, digits) => {
     expect(await map(`{"date":"2026-09-29","eur":{"usd":${written}}}`)).toEqual([`1 eur-usd ${digits} 2026-09-29`]);
   });
 
-  test.each(['1e100', '1e-70', '1e999', 'true', '"1,5"', `1${'0'.repeat(70)}`])('%s are refused', async (written) => {
-    expect(await map(`{"date":"2026-09-29","eur":{"usd":${written}}}`)).toEqual(['1 rate: record.invalid']);
+  test.each([
+    ['1e100', 'amount.out-of-range'],
+    ['1e-70', 'amount.zero-unasserted'],
+    ['1e999', 'amount.out-of-range'],
+    ['true', 'record.invalid'],
+    ['"1,5"', 'record.invalid'],
+    [`1${'0'.repeat(70)}`, 'record.invalid'],
+  ])('%s are refused', async (written, code) => {
+    expect(await map(`{"date":"2026-09-29","eur":{"usd":${written}}}`)).toEqual([`1 rate: ${code}`]);
   });
 
   test('written out are the same number', async () => {
@@ -156,7 +164,8 @@ describe('digits', () => {
         // Too much or too little for minor units is refused with a code of its own.
         if (row?.includes('amount.')) return;
         const [, , found = ''] = row?.split(' ') ?? [];
-        const [whole = '', fraction = ''] = found.split('.');
+        expect(found).toBe(token);
+        const [whole = '', fraction = ''] = plainDecimal(found).split('.');
         // In units of 10^-20.
         expect(BigInt(whole + fraction) * 10n ** BigInt(20 - fraction.length)).toBe(
           digits * 10n ** BigInt(20 - decimals + exponent),

@@ -1,0 +1,196 @@
+/** Forms that real files hold, by declaration: signs, marks, dates in parts, local times, constant dates, microseconds. */
+import { describe, expect, test } from 'vitest';
+import { checkMapping } from '../../mapping/check/check-mapping.ts';
+import { mapCsv } from '../../mapping/map-csv.ts';
+import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { withChange } from './example-mapping.ts';
+
+const SERIES: unknown = {
+  match: [],
+  market: { slug: 'power', name: 'Power', kind: 'power', nativeCurrency: 'EUR', unit: { quantity: '1000', of: 'MWh' } },
+  observation: {
+    value: { column: 'Price', quotedQuantity: '1', rounding: 'refuse', zero: 'asserted' },
+    currency: 'EUR',
+    date: { column: 'Day', format: 'YYYY-MM-DD', precision: 'day' },
+    ...{ sourceLabel: 'Exchange', sourceUrl: 'https://example.org/', confidence: 'high', status: 'final' },
+  },
+};
+
+type Change = readonly [path: string, value: unknown];
+const changed = (changes: readonly Change[]) =>
+  changes.reduce((document, [path, value]) => withChange(document, path, value), SERIES);
+
+/** Each row as `source digits at moment`, or the code, column and rule of its refusal. */
+async function map(changes: readonly Change[], header: string, ...rows: string[]): Promise<string[]> {
+  const parsed = parseMapping(changed(changes));
+  if ('faults' in parsed) return parsed.faults.map(({ pointer }) => pointer);
+  const found: string[] = [];
+  for await (const row of mapCsv(parsed.mapping, [header, ...rows].join('\n'))) {
+    if (row.kind === 'refusal') found.push(`${row.code} ${row.column} ${row.rule ?? ''}`.trim());
+    else if ('sourceValue' in row.record) found.push(`${row.record.sourceValue} at ${row.record.observedAt}`);
+  }
+  return found;
+}
+
+const NUMBER = '/observation/value/number';
+const DATE = '/observation/date';
+
+describe('a number', () => {
+  const at = ' at 2026-01-02T00:00:00Z';
+  const mapped = async (number: object, ...prices: string[]) =>
+    (
+      await map([[NUMBER, number]], 'Day;Price'.replace(';', ','), ...prices.map((price) => `2026-01-02,"${price}"`))
+    ).map((text) => text.replace(at, ''));
+
+  test('with a sign is read if the mapping names it', async () => {
+    const signs = ['€', 'EUR/MWh', '$'];
+    expect(await mapped({ signs }, '0.58€', '€ 0.58', '-€0.58', '0.58 EUR/MWh', '€-0.58', '0.58', '1.6e-03€')).toEqual([
+      ...['0.58', '0.58', '-0.58', '0.58', '-0.58', '0.58', '1.6e-03'],
+    ]);
+    expect(await mapped({ signs: ['€'] }, '£0.58', '0.58€€')).toEqual([
+      'record.invalid Price sign',
+      'record.invalid Price sign',
+    ]);
+  });
+
+  test.each([['1€'], ['-'], ['+5'], ['1,5']])('%j is no sign', async (sign) => {
+    expect(await map([[NUMBER, { signs: [sign] }]], 'Day,Price')).toEqual([`${NUMBER}/signs/0`]);
+  });
+
+  test('with either mark is read, but for what may be a thousand', async () => {
+    expect(await mapped({ decimalMark: 'either' }, '0.58', '0,58', '-1234,5', '0.580', '12', '1234.567')).toEqual([
+      ...['0.58', '0.58', '-1234.5', '0.580', '12', '1234.567'],
+    ]);
+    expect(await mapped({ decimalMark: 'either' }, '1.234', '12,345', '1.234,5')).toEqual([
+      'record.invalid Price undecided',
+      'record.invalid Price undecided',
+      'record.invalid Price mark',
+    ]);
+    expect(await mapped({ decimalMark: 'either', groupMark: '.' }, '1')).toEqual([`${NUMBER}/groupMark`]);
+    expect(await mapped({ decimalMark: 'either', groupMark: ' ' }, '1 234,5')).toEqual(['1234.5']);
+  });
+
+  test('has the mark that a column of its row says, also of a wide table', async () => {
+    const decimalMark = { column: 'Zone', values: { DE: ',' }, otherwise: '.' };
+    expect(
+      await map(
+        [[NUMBER, { decimalMark }]],
+        'Day,Zone,Price',
+        '2026-01-02,DE,"1,5"',
+        '2026-01-03,FR,1.5',
+        '2026-01-04,DE,1.5',
+      ),
+    ).toEqual(['1.5 at 2026-01-02T00:00:00Z', '1.5 at 2026-01-03T00:00:00Z', 'record.invalid Price mark']);
+    const wide: Change[] = [
+      ['/unpivot', { columns: ['DE', 'FR'], name: 'Zone', value: 'Price' }],
+      ['/match', ['Zone']],
+      ['/market/slug', 'power-{Zone}'],
+      [NUMBER, { decimalMark }],
+    ];
+    expect(await map(wide, 'Day,DE,FR', '2026-01-02,"1,5",2.5')).toEqual([
+      '1.5 at 2026-01-02T00:00:00Z',
+      '2.5 at 2026-01-02T00:00:00Z',
+    ]);
+    expect(
+      await map([[NUMBER, { decimalMark: { column: 'Zone', values: {} } }]], 'Day,Zone,Price', '2026-01-02,DE,1.5'),
+    ).toHaveLength(1);
+  });
+
+  test('that is not written as the mapping says is one refusal a rule, however many rows there are', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, index) => `2026-01-02,0.${100 + (index % 900)}€`);
+    const csv = ['Day,Price', ...rows, '2026-01-03,n.a.', '2026-01-04,"0,5"'].join('\n');
+    const { file } = await checkMapping(JSON.stringify(SERIES), csv);
+    expect(file?.refused.groups.map(({ count, first }) => [first.rule, count, first.line])).toEqual([
+      ['sign', 20_000, 2],
+      ['word', 1, 20_002],
+      ['mark', 1, 20_003],
+    ]);
+    expect(file?.refused.groups[0]?.first.detail).toContain('€');
+    expect(file?.refused.groups[0]?.first.detail).not.toContain('blankValues');
+  });
+});
+
+describe('a moment', () => {
+  const berlin = {
+    column: ['Day', 'Time'],
+    format: 'YYYY-MM-DD HH:mm',
+    precision: 'instant',
+    timeZone: 'Europe/Berlin',
+  };
+  const at = (date: object, ...rows: string[]) =>
+    map([[DATE, date]], 'Day,Time,Price', ...rows.map((row) => `${row},1.5`));
+
+  test('in two columns, of local time, in winter and in summer', async () => {
+    expect(await at(berlin, '2026-01-02,13:00', '2026-07-02,13:00', '2026-07-02,', ',', '1890-01-01,12:00')).toEqual([
+      '1.5 at 2026-01-02T12:00:00Z',
+      '1.5 at 2026-07-02T11:00:00Z',
+      'record.invalid Day form',
+      'provenance.incomplete Day',
+      'date.implausible Day',
+    ]);
+  });
+
+  test('that the clocks skip is refused, and one that they show twice unless the mapping says which', async () => {
+    const rows = ['2026-03-29,01:59', '2026-03-29,02:00', '2026-03-29,02:59', '2026-03-29,03:00', '2026-10-25,02:30'];
+    const spring = [
+      '1.5 at 2026-03-29T00:59:00Z',
+      ...new Array(2).fill('record.invalid Day gap'),
+      '1.5 at 2026-03-29T01:00:00Z',
+    ];
+    expect(await at(berlin, ...rows)).toEqual([...spring, 'record.invalid Day overlap']);
+    expect(await at({ ...berlin, overlap: 'earlier' }, ...rows)).toEqual([...spring, '1.5 at 2026-10-25T00:30:00Z']);
+    expect(await at({ ...berlin, overlap: 'later' }, ...rows)).toEqual([...spring, '1.5 at 2026-10-25T01:30:00Z']);
+  });
+
+  test('keeps an offset of its own', async () => {
+    const format = ['YYYY-MM-DD HH:mm', 'YYYY-MM-DD HH:mmZ'];
+    expect(await at({ ...berlin, format }, '2026-10-25,02:30+02:00', '2026-10-26,02:30')).toEqual([
+      '1.5 at 2026-10-25T00:30:00Z',
+      '1.5 at 2026-10-26T01:30:00Z',
+    ]);
+  });
+
+  test.each<[string, object, string]>([
+    ['an unknown zone', { timeZone: 'Europe/Atlantis' }, `${DATE}/timeZone`],
+    ['an offset for a zone', { timeZone: '+01:00' }, `${DATE}/timeZone`],
+    ['a zone and an offset', { offset: 'UTC' }, `${DATE}/offset`],
+    ['a zone for days', { precision: 'day' }, `${DATE}/timeZone`],
+    ['no zone, but a choice', { timeZone: undefined, offset: 'UTC', overlap: 'later' }, `${DATE}/overlap`],
+    ['neither column nor constant', { column: undefined }, DATE],
+    ['both', { constant: '2026-01-02 10:00' }, DATE],
+  ])('with %s is a fault of the mapping', async (_, change, pointer) => {
+    expect(await at({ ...berlin, ...change }, '2026-01-02,13:00')).toEqual([pointer]);
+  });
+
+  test('is the same for all rows, if the mapping says it', async () => {
+    const constant = { constant: '1.11.2026', format: 'D.M.YYYY', precision: 'day' };
+    expect(await map([[DATE, constant]], 'Price', '1.5')).toEqual(['1.5 at 2026-11-01T00:00:00Z']);
+    expect(await map([[DATE, { ...constant, constant: '31.2.2026' }]], 'Price', '1.5')).toEqual([`${DATE}/constant`]);
+    const whenBlank = { column: 'x', format: 'D.M.YYYY' };
+    expect(await map([[DATE, { ...constant, whenBlank }]], 'Price,x', '1.5,2026')).toEqual([`${DATE}/whenBlank`]);
+  });
+
+  test('with microseconds is refused; cut if the mapping says so, and counted', async () => {
+    const date = { column: 'Day', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' };
+    const rows = ['2026-01-02T10:00:00.123456Z,1.5', '2026-01-02T11:00:00.123000Z,1.5', '2026-01-02T12:00:00.5Z,1.5'];
+    const kept = ['1.5 at 2026-01-02T11:00:00.123Z', '1.5 at 2026-01-02T12:00:00.500Z'];
+    expect(await map([[DATE, date]], 'Day,Price', ...rows)).toEqual(['record.invalid Day finer', ...kept]);
+    const cut: Change[] = [[DATE, { ...date, beyondMilliseconds: 'cut' }]];
+    expect(await map(cut, 'Day,Price', ...rows)).toEqual(['1.5 at 2026-01-02T10:00:00.123Z', ...kept]);
+    const { file } = await checkMapping(JSON.stringify(changed(cut)), ['Day,Price', ...rows].join('\n'));
+    expect(file?.observations).toMatchObject({ count: 3, timesCut: 1 });
+  });
+
+  test('of a release may be of local time, too', async () => {
+    const releasedAt = { column: ['Day', 'Time'], format: 'YYYY-MM-DD HH:mm', timeZone: 'Europe/Berlin' };
+    const parsed = parseMapping(changed([['/observation/releasedAt', releasedAt]]));
+    if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+    const found: unknown[] = [];
+    for await (const row of mapCsv(parsed.mapping, 'Day,Time,Price\n2026-07-02,13:00,1.5\n2026-03-29,02:30,1.5')) {
+      found.push(
+        row.kind === 'refusal' ? [row.pointer, row.rule] : 'releasedAt' in row.record && row.record.releasedAt,
+      );
+    }
+    expect(found).toEqual([false, '2026-07-02T11:00:00Z', ['/releasedAt', 'gap']]);
+  });
+});
