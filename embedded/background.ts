@@ -92,6 +92,7 @@ export function startBackground(options: BackgroundOptions): Background {
     ...systemRuntime,
     ledger,
     archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
+    folder: config.dataFolder,
     uploads,
     ask,
     breathe,

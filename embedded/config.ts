@@ -5,6 +5,7 @@ import { isLogOrigin } from '../contract/log/origin.ts';
 import { ALL_PROJECTIONS, PROJECTIONS_EXPECTED, type Projection, parseProjections } from '../contract/projections.ts';
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 import { isLoopback } from '../lambdas/http/network.ts';
+import { isInternalOrigin } from '../mapping/recipe/recipe-url.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
 import { isProxy, type Proxies } from './sender.ts';
 import { StartError } from './start-error.ts';
@@ -43,6 +44,8 @@ export interface EmbeddedConfig {
   readonly logOrigin: string | null;
   /** A verifier key that the log names, because it will sign the log elsewhere. Null: none. */
   readonly nextLogKey: string | null;
+  /** Internal hosts that sources may be at, as origins such as `http://prices:8080`. */
+  readonly sourceHosts: ReadonlySet<string>;
   /** Witnesses that cosign the log. */
   readonly witnesses: readonly WitnessAddress[];
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
@@ -81,7 +84,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -124,6 +127,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     verifyEveryHours: readVerifyHours(environment),
     logOrigin: readLogOrigin(environment),
     nextLogKey: readNextLogKey(environment),
+    sourceHosts: readSourceHosts(environment),
     witnesses: readWitnesses(environment),
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
@@ -180,6 +184,15 @@ function readNextLogKey({ TIDEMARK_LOG_NEXT_KEY: vkey }: Environment): string | 
       { cause },
     );
   }
+}
+
+function readSourceHosts({ TIDEMARK_SOURCE_HOSTS: text = '' }: Environment): ReadonlySet<string> {
+  const origins = text.split(',').flatMap((origin) => origin.trim() || []);
+  const wrong = origins.find((origin) => !isInternalOrigin(origin));
+  if (wrong === undefined) return new Set(origins);
+  throw new StartError(
+    `TIDEMARK_SOURCE_HOSTS has ${JSON.stringify(wrong)}: set names with scheme and port, separated by commas, e.g. http://prices:8080,https://files.corp.example. No addresses, no paths.`,
+  );
 }
 
 function readWitnesses({ TIDEMARK_WITNESSES: text }: Environment): readonly WitnessAddress[] {

@@ -5,7 +5,16 @@ const PREFIX = 'TIDEMARK_';
 /** Of the server. */
 const SETTINGS = [
   ...['AUDIENCE', 'DATA', 'EDGE_PROCESSES', 'ISSUER', 'JWKS_URI', 'LOCAL_ISSUER', 'LOG', 'LOG_NEXT_KEY', 'LOG_ORIGIN'],
-  ...['METRICS_HOST', 'METRICS_PORT', 'PROJECTIONS', 'PROXIES', 'SAMPLE', 'SCOPE_PREFIX', 'UPLOADS_KEPT_DAYS'],
+  ...[
+    'METRICS_HOST',
+    'METRICS_PORT',
+    'PROJECTIONS',
+    'PROXIES',
+    'SAMPLE',
+    'SCOPE_PREFIX',
+    'SOURCE_HOSTS',
+    'UPLOADS_KEPT_DAYS',
+  ],
   ...['VERIFY_HOURS', 'WAITLIST_EMAIL', 'WITNESSES'],
 ];
 /** Of the other commands, in the same shell. */

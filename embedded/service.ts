@@ -15,7 +15,7 @@ import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dep
 import { ImmutableMismatch, LogForked } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import type { AskSource } from '../sources/dependencies.ts';
-import { fetchSource } from '../sources/fetch/fetch-source.ts';
+import { fetchSource, INTERNET } from '../sources/fetch/fetch-source.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
@@ -80,7 +80,7 @@ export async function startService(
   config: EmbeddedConfig,
   progress: StartProgress,
   log: Log,
-  ask: AskSource = fetchSource,
+  ask: AskSource = (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
   edges: Edges = startEdges(config.edgeProcesses, log),
 ): Promise<Service> {
   try {

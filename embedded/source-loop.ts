@@ -1,20 +1,28 @@
 /** Runs the sources that are due, in the background. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunUploads, SourceDependencies } from '../sources/dependencies.ts';
 import { runDueSources } from '../sources/run-due.ts';
+import { RunPool } from '../sources/run-pool.ts';
 import type { DirectoryUploads } from '../storage/directory-uploads.ts';
 import { StorageUnavailable } from '../storage/errors.ts';
 import type { RunValue } from '../storage/records/sources.ts';
 import type { Log, LogFields } from './log.ts';
+import { hasRoom } from './room.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 /** Finds new sources, whose wake-up was lost, and clocks that were set. */
 const LOOK_AGAIN_MS = 60_000;
 
+/** A round waits so long for its runs. Then other sources get their turn beside those that are slower. */
+const PATIENCE_MS = 2_000;
+
 /** The only runner of its ledger, so leases of an earlier process are its own. */
 const OWNER = 'embedded';
 
 export interface SourceLoopOptions
-  extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'hasTime'> {
+  extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'hasTime' | 'hasRoom'> {
+  /** Of the archive. */
+  readonly folder: string;
   readonly uploads: DirectoryUploads;
   /** Called after each round: uploads may wait for the worker. */
   readonly onRound: () => void;
@@ -23,24 +31,52 @@ export interface SourceLoopOptions
 }
 
 /** Starts the loop. It wakes by itself when a run is due. */
-export function startSourceLoop({ uploads, onRound, report, info, ...dependencies }: SourceLoopOptions): WakeLoop {
+export function startSourceLoop(options: SourceLoopOptions): WakeLoop {
+  const { uploads, onRound, report, info, folder, ...dependencies } = options;
+  const pool = new RunPool();
   const loop = startWakeLoop({
     round: async (stopping) => {
-      const { nextAtMs } = await runDueSources({
+      const runs: SourceDependencies = {
         ...dependencies,
         owner: OWNER,
         uploads: runUploads(uploads),
         hasTime: () => !stopping.aborted,
+        hasRoom: (bytes) => hasRoom(folder, bytes),
         failed: (run, error) => report(`the run ${run} failed`, error),
         ended: (source, id, run) => info('run', runFields(source, id, run)),
-      });
+      };
+      const patience = () => sleep(PATIENCE_MS, undefined, { signal: stopping, ref: false }).catch(() => {});
+      const { nextAtMs } = await runDueSources(runs, pool, patience);
       onRound();
+      awaitSlowRuns();
       if (nextAtMs !== null) loop.wakeIn(Math.min(LOOK_AGAIN_MS, nextAtMs - dependencies.nowMs()));
     },
     intervalMs: LOOK_AGAIN_MS,
     onError: (cause) => report('the sources were not looked at; the next try is in a minute', cause),
   });
-  return loop;
+
+  /** Slow runs go on between rounds. The round after the end of one goes on with it. */
+  let isAwaited = false;
+  function awaitSlowRuns(): void {
+    if (isAwaited || pool.size === 0) return;
+    isAwaited = true;
+    void pool.nextEnd().then(() => {
+      isAwaited = false;
+      loop.wake();
+    });
+  }
+
+  return {
+    ...loop,
+    async settled() {
+      await loop.settled();
+      await pool.settled();
+    },
+    async stop() {
+      await loop.stop();
+      await pool.settled();
+    },
+  };
 }
 
 /** A run as its line in the log, without what a source has written. */

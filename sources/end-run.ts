@@ -47,7 +47,9 @@ export async function endRun(
     const [source, state] = await ledger.getMany([sourceKey(name), sourceStateKey(name)]);
     const finishedAt = new Date(nowMs()).toISOString();
     const isOwn = state?.value.run === id && source !== null;
-    const next = isOwn ? stateAfter(dependencies, id, source.value, state.value, end.outcome, finishedAt, after) : null;
+    const next = isOwn
+      ? stateAfter(dependencies, id, source.value, state.value, { ...run.value, ...end }, finishedAt, after)
+      : null;
     const ended: RunValue = {
       ...run.value,
       ...end,
@@ -80,7 +82,7 @@ function stateAfter(
   id: string,
   { recipe, paused }: SourceValue,
   before: SourceStateValue,
-  outcome: RunOutcome,
+  { outcome, cause, sha256, bytes }: RunEnd & Pick<RunValue, 'cause' | 'sha256' | 'bytes'>,
   finishedAt: string,
   { takenIn, failure = FAILED_HERE }: AfterRun,
 ): SourceStateValue {
@@ -93,6 +95,8 @@ function stateAfter(
     if (failures === 0) return nextRunAt(schedule, nowMs());
     return retryAtMs(schedule, nowMs(), failures, failure, random());
   };
+  const isNewAnswer = cause !== 'replay' && sha256 !== null && sha256 !== before.archived?.sha256;
+  const archived = isNewAnswer ? { bytes: (before.archived?.bytes ?? 0) + (bytes ?? 0), sha256 } : before.archived;
   return {
     nextRunAt: paused ? null : new Date(nextMs()).toISOString(),
     run: null,
@@ -100,5 +104,6 @@ function stateAfter(
     lastRun: { id, outcome, finishedAt },
     lastSuccessAt: failures === 0 ? finishedAt : before.lastSuccessAt,
     takenIn: takenIn ?? before.takenIn,
+    ...(archived && { archived }),
   };
 }

@@ -5,6 +5,7 @@ import type { Item } from '../storage/ledger.ts';
 import { readAll } from '../storage/paging.ts';
 import { RUN_WORK, type RunWorkValue, SOURCE_STATES, type SourceStateValue } from '../storage/records/sources.ts';
 import type { SourceDependencies } from './dependencies.ts';
+import { RunPool } from './run-pool.ts';
 import { workOnRun } from './work-on-run.ts';
 
 export interface RoundDone {
@@ -15,11 +16,17 @@ export interface RoundDone {
 }
 
 /**
- * A run that fails delays no other run. Any number of processes may make rounds at once.
+ * A run that fails, or is slow, delays no other run. Any number of processes may make rounds at once.
  *
+ * @param pool of this process; its later rounds leave runs that are in it alone
+ * @param patience the round ends then, and its runs go on in the pool. Default: it ends with its runs
  * @throws StorageUnavailable if the ledger does not answer
  */
-export async function runDueSources(dependencies: SourceDependencies): Promise<RoundDone> {
+export async function runDueSources(
+  dependencies: SourceDependencies,
+  pool: RunPool = new RunPool(),
+  patience: () => Promise<void> = () => pool.settled(),
+): Promise<RoundDone> {
   const { ledger, nowMs, failed: report, hasTime = () => true } = dependencies;
   const states = await readAll(ledger, SOURCE_STATES);
   const due = states.filter((item) => isDue(item, nowMs()));
@@ -28,13 +35,17 @@ export async function runDueSources(dependencies: SourceDependencies): Promise<R
   let failed = 0;
   for (const item of work) {
     if (!hasTime()) break;
-    try {
-      await workOnRun(dependencies, item);
-    } catch (error) {
-      failed += 1;
-      report(`${item.value.source} ${item.sort}`, error);
-    }
+    if (pool.has(item.sort)) continue;
+    await pool.start(item.sort, async () => {
+      // It may have waited for its place.
+      if (!hasTime()) return;
+      await workOnRun(dependencies, item).catch((error: unknown) => {
+        failed += 1;
+        report(`${item.value.source} ${item.sort}`, error);
+      });
+    });
   }
+  await Promise.race([pool.settled(), patience()]);
   if (due.length === 0 && work.length === 0) return { failed, nextAtMs: nextAtMs(states, work) };
   return { failed, nextAtMs: nextAtMs(await readAll(ledger, SOURCE_STATES), await readAll(ledger, RUN_WORK)) };
 }

@@ -78,13 +78,18 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
   const date = startedAt.slice(0, 10);
   const url = urlOfRun(recipe, date);
   const recipeSha256 = sha256Hex(text);
-  const { takenIn } = state.value;
+  const { takenIn, archived } = state.value;
   // The validators are of one URL, and of the records that one recipe has made.
   const isSame = takenIn?.url === url && takenIn.recipeSha256 === recipeSha256 && !run.value.unconditional;
   const { etag, lastModified } = isSame ? takenIn : { etag: null, lastModified: null };
   const { hosts, limits } = recipe;
+  const { archiveBytes, ...bounds } = limits;
+  if ((archived?.bytes ?? 0) >= archiveBytes) {
+    const detail = `The archive has ${archived?.bytes} bytes of this source, and the recipe's limits.archiveBytes is ${archiveBytes}. Raise it, or ask the source less often.`;
+    return await fail(dependencies, claimed, 'archive-full', detail);
+  }
   const asked = { startedAt, date, url, recipeSha256 };
-  const answer = await ask({ url, hosts, ...limits, etag, lastModified });
+  const answer = await ask({ url, hosts, ...bounds, etag, lastModified });
   if (answer.kind === 'not-modified') {
     await endRun(dependencies, claimed, { ...asked, outcome: 'unchanged', etag, lastModified });
     return null;
@@ -94,6 +99,11 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
     const end: RunEnd = { ...asked, outcome: 'failed', reason: { code, detail } };
     await endRun(dependencies, claimed, end, { failure: answer });
     return null;
+  }
+  const { hasRoom = async () => true } = dependencies;
+  if (!(await hasRoom(answer.bytes.length))) {
+    const detail = `The disk has too little room for the answer of ${answer.bytes.length} bytes: make room.`;
+    return await fail(dependencies, claimed, 'no-room', detail);
   }
   const sha256 = sha256Hex(answer.bytes);
   await archive.put(recipeSha256, text);

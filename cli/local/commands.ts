@@ -20,6 +20,8 @@ Settings in the environment:
                                 data.example.com/prices (default: a random one)
   TIDEMARK_LOG_NEXT_KEY=KEY     the key with which another server will go on with the log
   TIDEMARK_WITNESSES=LIST       witnesses that cosign the log: pairs of a key and a URL
+  TIDEMARK_SOURCE_HOSTS=LIST    internal hosts that sources may be at, with scheme and port, such as
+                                http://prices:8080
   TIDEMARK_LOG=json|text|quiet  log lines for programs, for people (the default), or faults only
   TIDEMARK_PROXIES=LIST         proxies in front, as addresses or networks: they say who sends a
                                 request (X-Forwarded-For)

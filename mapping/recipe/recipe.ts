@@ -12,7 +12,7 @@ import { csvMappingSchema, type MappingFault } from '../csv-mapping.ts';
 import { findReferenceFaults, requiredColumns } from '../mapping-references.ts';
 import { isFaulty, type MappingFaults, readJsonc, withUnfilled } from '../parse-jsonc.ts';
 import { RUN_DATE } from '../template.ts';
-import { hostnamePattern, recipeUrl, URL_DATE, urlFault } from './recipe-url.ts';
+import { hostnamePattern, isInternalOrigin, recipeUrl, URL_DATE, urlFault } from './recipe-url.ts';
 import { scheduleSchema } from './schedule.ts';
 
 const MIB = 1024 * 1024;
@@ -39,6 +39,12 @@ const limitsSchema = z.strictObject({
     .min(1)
     .max(64 * MIB)
     .default(16 * MIB),
+  /** Of all answers that the archive keeps of the source. Then it is asked no more, until this is raised. */
+  archiveBytes: z
+    .int()
+    .min(1)
+    .max(1024 * 1024 * MIB)
+    .default(10 * 1024 * MIB),
   /** For the whole answer, with its redirects. */
   timeoutSeconds: z.int().min(1).max(300).default(60),
 });
@@ -53,12 +59,20 @@ export const recipeSchema = z.strictObject({
   description: note(1000),
   /** An https URL. `{date}` stands for the day of the run in UTC, YYYY-MM-DD; the host must be written out. */
   url: z.string().max(2048),
-  /** The hosts that may be asked: that of `url`, and those to which it may redirect. Exact names, no wildcards. */
+  /**
+   * The hosts that may be asked: that of `url`, and those to which it may redirect. Exact names, no wildcards. One that is not public
+   * is written with scheme and port, such as `http://prices:8080`; the service asks it only if its operator names it in
+   * TIDEMARK_SOURCE_HOSTS.
+   */
   hosts: z
     .array(
       z
         .string()
-        .regex(hostnamePattern, { error: 'must be the name of a public host in lower case, such as example.org' }),
+        .max(300)
+        .refine((host) => hostnamePattern.test(host) || isInternalOrigin(host), {
+          error:
+            'must be the name of a public host in lower case, such as example.org, or an internal one with scheme and port, such as http://prices:8080',
+        }),
     )
     .min(1)
     .max(10),

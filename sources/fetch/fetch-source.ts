@@ -1,9 +1,12 @@
 /**
- * Asks a source for its data, over https only, and only the hosts of its recipe at public addresses.
+ * Asks a source for its data, over https only, and only the hosts of its recipe at public addresses; and internal hosts that
+ * the operator of the service has named, as they are named.
  *
  * A recipe comes from an operator, and the name servers and redirects from others. So a request is made so that nobody
  * can turn it into a request to the inside of the operator's network:
  *
+ * 0. An internal host is asked if both the recipe and the operator of the service name its scheme, name and port. No public host can redirect to
+ *    it. The points 1 to 3 are for all others.
  * 1. The host of each URL, that of the recipe and that of each redirect, is in the recipe's list. No other port than
  *    443 is asked, no other scheme than https, and no host that is written as an address.
  * 2. The addresses of the host are checked by the look-up that the connection itself makes. There is no second look-up,
@@ -12,14 +15,14 @@
  * 4. No proxy, cookie or credential is used: nothing of this machine's environment changes a request.
  */
 import { lookup as systemLookup } from 'node:dns';
-import type { IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { decodedBody } from './decoded-body.ts';
 import { type FetchFailure, failureOf, failureOfStatus } from './fetch-failure.ts';
 import { guardedLookup, NotAllowed } from './guarded-lookup.ts';
 import { isPublicAddress } from './public-address.ts';
-import { allowedUrl, redirectTarget } from './redirects.ts';
+import { allowedUrl, isInternal, redirectTarget } from './redirects.ts';
 
 export interface FetchRequest {
   readonly url: string;
@@ -50,11 +53,17 @@ export interface FetchNetwork {
   readonly lookup: LookupFunction;
   readonly mayConnect: (address: string) => boolean;
   readonly port: number;
+  /** Internal hosts, as origins, that the operator allows. Left out: none. */
+  readonly internal?: ReadonlySet<string>;
   /** Certificates to trust, instead of those that Node trusts. */
   readonly ca?: string;
 }
 
-const INTERNET: FetchNetwork = { lookup: systemLookup as LookupFunction, mayConnect: isPublicAddress, port: 443 };
+export const INTERNET: FetchNetwork = {
+  lookup: systemLookup as LookupFunction,
+  mayConnect: isPublicAddress,
+  port: 443,
+};
 
 const REDIRECTS_MAX = 5;
 const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
@@ -66,29 +75,32 @@ const VALIDATOR_CHARACTERS_MAX = 1024;
 export async function fetchSource(asked: FetchRequest, network: FetchNetwork = INTERNET): Promise<FetchAnswer> {
   const signal = AbortSignal.timeout(asked.timeoutSeconds * 1000);
   // Of its own, so that no connection is kept, and none goes through a proxy that the environment names.
-  const agent = new Agent({ keepAlive: false, maxSockets: 1 });
+  const settings = { keepAlive: false, maxSockets: 1 };
+  const agents = { 'http:': new HttpAgent(settings), 'https:': new Agent(settings) };
+  const allowed = { hosts: asked.hosts, internal: network.internal ?? new Set<string>() };
   try {
-    let url = allowedUrl(asked.url, asked.hosts);
+    let url = allowedUrl(asked.url, allowed);
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const response = await ask(url, asked, network, agent, signal);
+      const response = await ask(url, asked, isInternal(url, allowed) ? null : network, agents, signal);
       const status = response.statusCode ?? 0;
       if (!REDIRECT_STATUSES.includes(status)) return await answerOf(response, asked);
       response.destroy();
-      url = redirectTarget(url, response.headers.location, asked.hosts);
+      url = redirectTarget(url, response.headers.location, allowed);
     }
     throw new NotAllowed(`the source redirects more than ${REDIRECTS_MAX} times`);
   } catch (error) {
     return failureOf(signal.aborted ? signal.reason : error, asked.timeoutSeconds);
   } finally {
-    agent.destroy();
+    for (const agent of Object.values(agents)) agent.destroy();
   }
 }
 
+/** @param network null: the URL is internal, and says itself how it is asked */
 function ask(
   url: URL,
   { etag, lastModified }: FetchRequest,
-  { lookup, mayConnect, port, ca }: FetchNetwork,
-  agent: Agent,
+  network: FetchNetwork | null,
+  agents: { readonly 'http:': HttpAgent; readonly 'https:': Agent },
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -99,16 +111,20 @@ function ask(
       ...(etag !== null && { 'if-none-match': etag }),
       ...(lastModified !== null && { 'if-modified-since': lastModified }),
     };
-    const sent = request(url, {
-      agent,
-      headers,
-      lookup: guardedLookup(lookup, mayConnect),
-      port,
-      // Explicit, because an environment variable can turn the default off.
-      rejectUnauthorized: true,
-      signal,
-      ...(ca !== undefined && { ca }),
-    });
+    // Explicit, because an environment variable can turn the default off.
+    const common = { headers, signal, rejectUnauthorized: true } as const;
+    const sent =
+      network === null
+        ? url.protocol === 'http:'
+          ? httpRequest(url, { ...common, agent: agents['http:'] })
+          : request(url, { ...common, agent: agents['https:'] })
+        : request(url, {
+            ...common,
+            agent: agents['https:'],
+            lookup: guardedLookup(network.lookup, network.mayConnect),
+            port: network.port,
+            ...(network.ca !== undefined && { ca: network.ca }),
+          });
     sent.on('response', resolve);
     sent.on('error', reject);
     sent.end();

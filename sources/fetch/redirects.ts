@@ -5,12 +5,29 @@ import { NotAllowed } from './guarded-lookup.ts';
 /** Of a URL in an error. It may have come from a server. */
 const SHOWN_CHARACTERS = 200;
 
+/** The hosts of a recipe, and those internal ones that the operator of the service has named. */
+export interface AllowedHosts {
+  readonly hosts: readonly string[];
+  /** Origins: each is asked if the recipe names it as well. */
+  readonly internal: ReadonlySet<string>;
+}
+
+/** Whether both the recipe and the operator name its scheme, host and port. */
+export function isInternal(url: URL, { hosts, internal }: AllowedHosts): boolean {
+  return hosts.includes(url.origin) && internal.has(url.origin);
+}
+
 /** @throws NotAllowed if the URL may not be asked */
-export function allowedUrl(text: string, hosts: readonly string[]): URL {
+export function allowedUrl(text: string, allowed: AllowedHosts): URL {
+  const { hosts } = allowed;
   if (!URL.canParse(text)) throw new NotAllowed(`${shown(text)} is no URL`);
   const url = new URL(text);
-  if (url.protocol !== 'https:') throw new NotAllowed(`${shown(text)} does not begin with https://`);
   if (url.username !== '' || url.password !== '') throw new NotAllowed('a URL holds a user name or a password');
+  if (isInternal(url, allowed)) return url;
+  if (hosts.includes(url.origin)) {
+    throw new NotAllowed(`${url.origin} is not public, and TIDEMARK_SOURCE_HOSTS of the service does not name it`);
+  }
+  if (url.protocol !== 'https:') throw new NotAllowed(`${shown(text)} does not begin with https://`);
   if (url.port !== '') throw new NotAllowed(`${shown(text)} names a port: only 443 is asked`);
   // An address needs no look-up, so none would check it.
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 || !hosts.includes(url.hostname)) {
@@ -20,11 +37,16 @@ export function allowedUrl(text: string, hosts: readonly string[]): URL {
 }
 
 /** @throws NotAllowed if the redirect may not be followed */
-export function redirectTarget(from: URL, location: string | undefined, hosts: readonly string[]): URL {
+export function redirectTarget(from: URL, location: string | undefined, allowed: AllowedHosts): URL {
   if (location === undefined || !URL.canParse(location, from.href)) {
     throw new NotAllowed(`${from.hostname} redirects to ${location === undefined ? 'nothing' : shown(location)}`);
   }
-  return allowedUrl(new URL(location, from).href, hosts);
+  const target = allowedUrl(new URL(location, from).href, allowed);
+  // Else a public server could choose what of the inside is asked.
+  if (isInternal(target, allowed) && !isInternal(from, allowed)) {
+    throw new NotAllowed(`${from.hostname}, a public host, redirects to ${target.origin}, an internal one`);
+  }
+  return target;
 }
 
 function shown(text: string): string {

@@ -36,6 +36,8 @@ export type SourceStateValue = {
   lastRun: { id: string; outcome: RunOutcome; finishedAt: string } | null;
   lastSuccessAt: string | null;
   takenIn: TakenInValue | null;
+  /** The bytes of the source in the archive, as far as they were counted, and its newest answer there. Absent: none. */
+  archived?: { bytes: number; sha256: string };
 };
 
 /** The answer whose records were taken in last. `records` is the SHA-256 of their file. */

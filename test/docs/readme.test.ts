@@ -53,6 +53,7 @@ async function startOnFolder() {
       logOrigin: null,
       nextLogKey: null,
       witnesses: [],
+      sourceHosts: new Set<string>(),
     },
     {
       ingesting: () => {},

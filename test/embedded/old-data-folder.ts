@@ -26,6 +26,7 @@ const configOf = (dataFolder: string) => {
     logOrigin: null,
     nextLogKey: null,
     witnesses: [],
+    sourceHosts: new Set<string>(),
     projections: new Set<never>(),
   };
 };

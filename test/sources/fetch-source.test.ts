@@ -1,7 +1,8 @@
 /** Sources are asked over TLS on loopback. Only the look-up, the port and the authority are of the test. */
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import type { LookupFunction } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { failureOfStatus } from '../../sources/fetch/fetch-failure.ts';
@@ -94,6 +95,56 @@ describe('an answer', () => {
   test('may be as large as the limit', async () => {
     const answer = await askFor((response) => response.end(Buffer.alloc(10_000)));
     expect(answer).toMatchObject({ kind: 'answer' });
+  });
+});
+
+describe('an internal host', () => {
+  let inside: Server;
+  let origin: string;
+  const asked: string[] = [];
+  beforeAll(async () => {
+    inside = createServer((incoming, response) => {
+      asked.push(incoming.url ?? '');
+      if (incoming.url === '/away') response.writeHead(302, { location: 'http://127.0.0.1/' }).end();
+      else if (incoming.url === '/on') response.writeHead(302, { location: '/prices' }).end();
+      else response.end(BODY);
+    });
+    inside.listen(0, '127.0.0.1');
+    await once(inside, 'listening');
+    origin = `http://localhost:${(inside.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void inside.close());
+  beforeEach(() => {
+    asked.length = 0;
+  });
+
+  const askInside = (path: string, named = [origin], allowed = [origin]) =>
+    fetchSource(request(path.replace('INSIDE', origin), { hosts: [...HOSTS, ...named] }), {
+      ...server.network,
+      internal: new Set(allowed),
+    });
+
+  test.each(['INSIDE/prices', 'INSIDE/on'])('is asked by http and at its port: %s', async (url) => {
+    expect(await askInside(url)).toMatchObject({ kind: 'answer' });
+  });
+
+  test('is not asked unless the recipe and the operator both name it as it is', async () => {
+    const refused = { code: 'not-allowed', isRetryable: false };
+    expect(await askInside('INSIDE/prices', [], [origin])).toMatchObject(refused);
+    expect(await askInside('INSIDE/prices', [origin], [])).toMatchObject(refused);
+    expect(await askInside('INSIDE/prices', [origin], ['http://localhost:1', 'http://localhost'])).toMatchObject(
+      refused,
+    );
+    expect(await askInside(`${origin.replace('http:', 'https:')}/prices`)).toMatchObject(refused);
+    expect(await askInside(`${origin.replace('localhost', '127.0.0.1')}/prices`)).toMatchObject(refused);
+    expect(asked).toEqual([]);
+  });
+
+  test('sends nobody elsewhere, and no public host sends anybody to it', async () => {
+    expect(await askInside('INSIDE/away')).toMatchObject({ code: 'not-allowed' });
+    answers.set('/to-inside', (response) => response.writeHead(302, { location: `${origin}/prices` }).end());
+    expect(await askInside('https://data.example.org/to-inside')).toMatchObject({ code: 'not-allowed' });
+    expect(asked).toEqual(['/away']);
   });
 });
 

@@ -3,6 +3,7 @@ import type { SourceRun, SourceState } from '../../contract/operations/sources.t
 import type { SourceDependencies } from '../../sources/dependencies.ts';
 import type { FetchAnswer, FetchRequest } from '../../sources/fetch/fetch-source.ts';
 import { type RoundDone, runDueSources } from '../../sources/run-due.ts';
+import type { RunPool } from '../../sources/run-pool.ts';
 import { readAll } from '../../storage/paging.ts';
 import { MARKET_INDEX, observationsOf } from '../../storage/records/markets.ts';
 import { idsBy } from '../../storage/runtime.ts';
@@ -29,8 +30,8 @@ export interface SourceWorld {
   add(recipe?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   ask(body?: object): Promise<SourceRun>;
   replay(run: string): Promise<SourceRun>;
-  /** One round of a process, with other ports if they are given. */
-  round(other?: Partial<SourceDependencies>): Promise<RoundDone>;
+  /** One round of a process, with other ports if they are given, and with a pool that outlives the round. */
+  round(other?: Partial<SourceDependencies>, pool?: RunPool, patience?: () => Promise<void>): Promise<RoundDone>;
   work(): Promise<void>;
   /** Rounds and work, until the clock must move on. */
   settle(): Promise<void>;
@@ -95,7 +96,7 @@ export function openSourceWorld(api: ApiWorld = heldToSchemas(openApiWorld())): 
       api.call({ method: 'PUT', path: '/api/v1/sources/metals', body: recipe, headers }),
     ask: (body = {}) => call('POST', '/runs', body),
     replay: (run) => call('POST', `/runs/${run}/replay`),
-    round: (other) => runDueSources({ ...dependencies, ...other }),
+    round: (other, ...more) => runDueSources({ ...dependencies, ...other }, ...more),
     async work() {
       await workOff({ ledger, uploads, nowMs });
     },

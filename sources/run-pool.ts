@@ -1,0 +1,34 @@
+/** The runs that a process works on at once. One slow source takes one place, and does not hold up the others. */
+
+/** Each may have an answer of 64 MiB in memory. */
+const AT_ONCE = 4;
+
+export class RunPool {
+  readonly #running = new Map<string, Promise<void>>();
+
+  /** Whether this process is working on the run. */
+  has(run: string): boolean {
+    return this.#running.has(run);
+  }
+
+  /** Begins as soon as a place is free, and resolves then. The work must not reject. */
+  async start(run: string, work: () => Promise<void>): Promise<void> {
+    while (this.size >= AT_ONCE) await this.nextEnd();
+    const done = work().finally(() => this.#running.delete(run));
+    this.#running.set(run, done);
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Waits for the end of one. */
+  async nextEnd(): Promise<void> {
+    await Promise.race(this.#running.values());
+  }
+
+  /** Waits for the end of all. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+}
