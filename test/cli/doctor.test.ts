@@ -48,7 +48,7 @@ describe('a service', () => {
     expect(configuration?.detail).toContain(url);
     expect(configuration?.detail).not.toContain('8787');
     expect(await tidemark(['backup', join(temporary.folder, 'backups'), '--data', data])).toMatchObject({ code: 0 });
-    const again = await tidemark(['doctor', '--data', data]);
+    const again = await tidemark(['doctor', '--data', data, '--quiet']);
     expect(again).toMatchObject({ code: 0, errors: '0 faults, 0 warnings\n' });
     expect(again.output).toMatch(/^ok\tcompression\tbr$/m);
   });
