@@ -2,6 +2,7 @@
  * One request, until it is settled: with a time limit, tried again while that is safe, and asked with the entity tag of
  * the body that is kept.
  */
+import { joinedBytes } from './hashes.ts';
 import type { BodyStore } from './kept-bodies.ts';
 import { backOffMs, isPassing, retryAfterMs } from './retries.ts';
 import type { System } from './system.ts';
@@ -96,7 +97,7 @@ export class Requests {
         redirect: 'authorization' in headers ? 'error' : 'follow',
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      const bytes = new Uint8Array(await response.arrayBuffer());
+      const bytes = await wholeBody(response, url);
       if (response.ok || response.status === 304) {
         return { status: response.status, headers: response.headers, body: bytes };
       }
@@ -107,6 +108,7 @@ export class Requests {
       });
     } catch (cause) {
       signal?.throwIfAborted();
+      if (cause instanceof TidemarkError) return cause;
       const reason = timeout.aborted ? `it took more than ${timeoutMs} ms` : reasonOf(cause);
       return new TidemarkError('no-answer', {
         detail: `${method} ${url.href} got no answer: ${reason}`,
@@ -115,6 +117,25 @@ export class Requests {
       });
     }
   }
+}
+
+/** Of one body, after decompression: no file of a service that this client reads is longer. */
+const BODY_BYTES_MAX = 32 * 1024 * 1024;
+
+/** @throws TidemarkError for a body without an end; a short one may be that, once it is unpacked */
+async function wholeBody({ body }: Response, url: URL): Promise<Bytes> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
+    length += piece.value.length;
+    if (length > BODY_BYTES_MAX) {
+      void reader?.cancel();
+      throw unexpected(url, `has more than ${BODY_BYTES_MAX} bytes`);
+    }
+    pieces.push(piece.value);
+  }
+  return joinedBytes(pieces);
 }
 
 export function decodedText(bytes: Uint8Array): string {

@@ -6,7 +6,8 @@
  * - Each item that was there when the walk began is given, but for a market that was removed meanwhile.
  * - An item that was added meanwhile may be missing. Items behind the place of the restart are as they are then.
  *
- * The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes.
+ * The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes. A
+ * walk whose pages give nothing new ends with an error.
  */
 import type { HistoryIndex } from '../contract/history-files.ts';
 import type { Market } from '../contract/market.ts';
@@ -24,6 +25,8 @@ export type JsonReader = (path: string) => Promise<unknown>;
 
 /** Restarts one after the other, without any new item in between. */
 const FRUITLESS_RESTARTS_MAX = 3;
+/** Pages without a new item, beyond as many as had one: a restart reads those again. */
+const FRUITLESS_PAGES_MAX = 100;
 
 export async function* walkMarkets(read: JsonReader): AsyncGenerator<Market> {
   let last = '';
@@ -49,12 +52,19 @@ export async function* walkHistory(
     sought = last?.id ?? null;
     return await historyPageAt(read, path, last === null ? toMs : Date.parse(last.observedAt));
   };
-  const isBehind = ({ id }: PublicObservation) => {
-    if (sought === null) return true;
+  /** The rows of the last moment that were given. */
+  const given = new Set<string>();
+  const isBehind = ({ id, observedAt }: PublicObservation) => {
+    if (sought === null) {
+      if (last !== null && Date.parse(observedAt) > Date.parse(last.observedAt)) throw noPage(path);
+      return !given.has(id);
+    }
     if (sought === id) sought = null;
     return false;
   };
   for await (const row of restarted(read, path, start, isBehind)) {
+    if (row.observedAt !== last?.observedAt) given.clear();
+    given.add(row.id);
     last = row;
     const atMs = Date.parse(row.observedAt);
     if (atMs < fromMs) return;
@@ -70,14 +80,20 @@ async function* restarted<Item>(
   start: () => Promise<WalkedPage<Item>>,
   isNew: (item: Item) => boolean,
 ): AsyncGenerator<Item> {
+  let [fruitfulPages, fruitlessPages] = [0, 0];
   for (let fruitless = 0; fruitless <= FRUITLESS_RESTARTS_MAX; fruitless++) {
     let page: WalkedPage<Item> | null = await start();
     while (page !== null) {
+      let isFruitful = false;
       for (const item of page.data) {
         if (!isNew(item)) continue;
         fruitless = 0;
+        isFruitful = true;
         yield item;
       }
+      fruitlessPages = isFruitful ? 0 : fruitlessPages + 1;
+      if (isFruitful) fruitfulPages++;
+      else if (fruitlessPages > fruitfulPages + FRUITLESS_PAGES_MAX) throw noPage(path);
       const { nextCursor }: WalkedPage<Item>['page'] = page.page;
       if (nextCursor === null) return;
       page = await pageAt<Item>(read, path, nextCursor).catch(nullIfGone);
@@ -105,8 +121,12 @@ async function pageAt<Item>(read: JsonReader, path: string, cursor: string | nul
   )) as WalkedPage<Item>;
   const next = value?.page?.nextCursor;
   if (Array.isArray(value?.data) && (next === null || typeof next === 'string')) return value;
-  const detail = `the answer of ${path} is no page of a collection: is it a Tidemark service?`;
-  throw new TidemarkError('unexpected-answer', { status: 200, detail });
+  throw noPage(path);
+}
+
+function noPage(path: string): TidemarkError {
+  const detail = `the answer of ${path} is no further page of a collection: is it a Tidemark service?`;
+  return new TidemarkError('unexpected-answer', { status: 200, detail });
 }
 
 function nullIfGone(error: unknown): null {

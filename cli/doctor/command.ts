@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import type { FolderReport } from '../../embedded/commands/doctor.ts';
 import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
+import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
 import { endWith } from '../exit-codes.ts';
 import { settings } from '../local/commands.ts';
-import { counted, isPersonReading, note, print, printJson, Table } from '../output.ts';
+import { counted, isPersonReading, note, print, printJson, progressOf, Table } from '../output.ts';
 import { type GlobalOptions, parseUrl, readProfile } from '../profile.ts';
 
 interface DoctorFlags extends GlobalOptions {
@@ -33,23 +34,32 @@ export function addDoctorCommand(program: Command): void {
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<DoctorFlags>();
       const asked = url === undefined ? options : { ...options, url };
+      const progress = progressOf(options);
+      progress.at('Examining', { share: null });
       const named = asked.url ?? (asked.profile === undefined ? null : (await readProfile(asked)).readUrl.href);
-      const folder = await examineLocal(named, options);
+      const folder = await examineLocal(named, options, progress);
       const remote = named ?? folder.server;
       const isAsked = remote !== null || folder.found.length === 0;
       const profile = isAsked ? await readProfile(remote === null ? options : { ...options, url: remote }) : null;
+      progress.at('Asking the service', { share: null });
       const { examineService } = await import('./service.ts');
       const service = profile === null ? [] : await examineService(profile.readUrl, options.timeout);
       const mirror = await examineItsMirror(options, profile?.readUrl ?? null);
+      progress.clear();
       await show([...folder.found, ...service, ...mirror], options.json === true);
     });
 }
 
 /** A service that is named is elsewhere, unless the data folder is named, too. */
-async function examineLocal(named: string | null, { data, ledger }: DoctorFlags): Promise<FolderReport> {
+async function examineLocal(
+  named: string | null,
+  { data, ledger }: DoctorFlags,
+  progress: ProgressLine,
+): Promise<FolderReport> {
   if (named !== null && data === undefined) return { found: [], server: null };
   const { examineFolder } = await import('../../embedded/commands/doctor.ts');
-  return await examineFolder(settings({ TIDEMARK_DATA: data }), { readsLedger: ledger === true, nowMs: Date.now() });
+  const question = { readsLedger: ledger === true, nowMs: Date.now(), progress };
+  return await examineFolder(settings({ TIDEMARK_DATA: data }), question);
 }
 
 async function examineItsMirror({ mirror, timeout }: DoctorFlags, service: URL | null): Promise<readonly Diagnosis[]> {

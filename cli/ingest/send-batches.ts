@@ -103,6 +103,7 @@ async function readBatch({ client }: IngestRun, id: string): Promise<BatchReport
 
 /** Null if it is not published in time. */
 async function generationOf(run: IngestRun, id: string): Promise<number | null> {
+  run.progress.at('Waiting for the generation', { share: null });
   const report = await poll(
     () => readBatch(run, id),
     ({ generation }) => generation !== null,

@@ -155,6 +155,7 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
     note('Only the faults of the first hundred batches are known here. Mend them, and send the file again.');
   }
   if (dryRun) return;
+  progress.at('Waiting for the generation', { share: null });
   const shown = await poll(
     () => readUpload(run, id),
     ({ generation }) => generation !== null,

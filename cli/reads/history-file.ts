@@ -9,7 +9,7 @@ import { historyFileUrl, historyUrl } from '../../contract/routes.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
 import { printRaw } from '../output.ts';
-import { type Page, readPage } from './walk.ts';
+import { type CollectionPage, readPublicPage } from './walk.ts';
 
 export async function printHistoryFile(client: Client, name: string, format: HistoryFormat): Promise<void> {
   const slug = encodeURIComponent(name);
@@ -44,8 +44,8 @@ function yearsOf(text: string): readonly string[] {
 /** From the pages: their cursors first, because each names the older one. @param year null: of all years */
 async function* standingRows(client: Client, slug: string, year: string | null): AsyncGenerator<PublicObservation> {
   const url = historyUrl(slug);
-  const read = async (cursor: string | null): Promise<Page<PublicObservation>> => {
-    const page = await readPage<PublicObservation>(client, url, cursor);
+  const read = async (cursor: string | null): Promise<CollectionPage<PublicObservation>> => {
+    const page = await readPublicPage<PublicObservation>(client, url, cursor);
     if (page !== null) return page;
     throw new CommandError('unreachable', 'The pages of the history expired meanwhile.', 'Repeat the command.');
   };

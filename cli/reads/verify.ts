@@ -11,8 +11,9 @@ import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../pu
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
-import { counted, isPersonReading, note, printFields, printJson, Table } from '../output.ts';
+import { counted, isPersonReading, note, printFields, printJson, progressOf, Table } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
+import { watchedReader } from './verify-progress.ts';
 
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
@@ -49,13 +50,17 @@ export async function verifyService(
     note(`${counted(found.length, 'finding')}; the first: ${rule} ${where} ${detail}`);
     note(`A publication in between may explain that: looking again in ${PAUSE_SECONDS} s.`);
     await sleep(PAUSE_SECONDS * 1000);
+    watched.begin();
     return true;
   };
-  const published = publicReaderOf(url, options.timeout);
+  const line = progressOf(options);
+  const watched = watchedReader(publicReaderOf(url, options.timeout), line);
+  const { reader: published } = watched;
   const reader = edition === null ? published : editionReader(published, edition);
   const { findings, ...report } = await confirmFindings(reader, asked, pause);
   const log =
     logCheck === null ? null : await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null });
+  line.clear();
   const all = [...findings, ...(log?.findings ?? [])];
   if (all.length > 0) endWith('findings');
   if (options.json) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });

@@ -10,7 +10,7 @@ import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
 import { note } from '../output.ts';
 
-export interface Page<Item> {
+export interface CollectionPage<Item> {
   readonly data: readonly Item[];
   readonly page: { readonly nextCursor: string | null };
 }
@@ -33,7 +33,7 @@ export async function* walkCollection<Item>(
 ): AsyncGenerator<Item> {
   const seen = new Set<string>();
   for (let restarts = 0, cursor: string | null = null; ; ) {
-    const read: Page<Item> | null = await readPage<Item>(client, path, cursor);
+    const read: CollectionPage<Item> | null = await readPublicPage<Item>(client, path, cursor);
     if (read === null) {
       if (restarts++ === MOST_RESTARTS) {
         throw new CommandError('unreachable', 'Cursors expire before the walk reaches its end.', 'Ask for less.');
@@ -42,7 +42,7 @@ export async function* walkCollection<Item>(
       cursor = null;
       continue;
     }
-    const { data, page }: Page<Item> = read;
+    const { data, page }: CollectionPage<Item> = read;
     for (const item of data) {
       const name = nameOf(item);
       if (seen.has(name)) continue;
@@ -60,7 +60,11 @@ export async function* walkCollection<Item>(
  * @param cursor null: the first page
  * @throws CommandError for another page than the cursor names
  */
-export async function readPage<Item>(client: Client, path: string, cursor: string | null): Promise<Page<Item> | null> {
+export async function readPublicPage<Item>(
+  client: Client,
+  path: string,
+  cursor: string | null,
+): Promise<CollectionPage<Item> | null> {
   if (cursor === null) return pageOf(jsonOf(await client.read(path)));
   const answer = await client.read(`${path}?cursor=${encodeURIComponent(cursor)}`, [404]);
   if (answer.status === 404) return null;
@@ -75,7 +79,9 @@ export async function* walkList<Item>(client: Client, path: string): AsyncGenera
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query: string =
       cursor === undefined ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
-    const { data, page }: Page<Item> = pageOf<Item>(jsonOf(await client.call({ method: 'GET', path: path + query })));
+    const { data, page }: CollectionPage<Item> = pageOf<Item>(
+      jsonOf(await client.call({ method: 'GET', path: path + query })),
+    );
     yield* data;
     cursor = page.nextCursor;
     if (cursor === null) return;
@@ -86,8 +92,8 @@ export async function* walkList<Item>(client: Client, path: string): AsyncGenera
   }
 }
 
-function pageOf<Item>(json: unknown): Page<Item> {
-  const { data, page } = (json ?? {}) as Partial<Page<Item>>;
+function pageOf<Item>(json: unknown): CollectionPage<Item> {
+  const { data, page } = (json ?? {}) as Partial<CollectionPage<Item>>;
   if (Array.isArray(data) && (page?.nextCursor === null || typeof page?.nextCursor === 'string')) {
     return { data, page: { nextCursor: page.nextCursor } };
   }

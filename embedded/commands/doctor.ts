@@ -16,6 +16,7 @@ import { type Diagnosis, diagnose, fault, ok, warning } from '../doctor/diagnosi
 import { examinePermissions, examineSpace } from '../doctor/disk.ts';
 import { checkFolderFormat, readFolderFormat } from '../folder-format.ts';
 import { readLogKeys } from '../log-key.ts';
+import type { ProgressLine } from '../terminal/progress-line.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Twice the distance of nightly backups, and some hours. */
@@ -26,6 +27,7 @@ export interface FolderQuestion {
   /** Whether all of a running server's ledger is read, by a snapshot of it. */
   readonly readsLedger: boolean;
   readonly nowMs: number;
+  readonly progress?: ProgressLine;
 }
 
 export interface FolderReport {
@@ -36,18 +38,20 @@ export interface FolderReport {
 }
 
 export async function examineFolder(environment: Environment, question: FolderQuestion): Promise<FolderReport> {
-  const settings = await diagnose('configuration', 'Correct it in the environment of the server.', async () =>
-    describeConfig(readConfig(environment)),
-  );
+  const describe = (running: string | null) =>
+    diagnose('configuration', 'Correct it in the environment of the server.', async () =>
+      describeConfig(readConfig(environment), running),
+    );
+  const settings = await describe(null);
   if (settings.some(isFault)) return { found: settings, server: null };
   const { dataFolder } = readConfig(environment);
   if (!existsSync(dataFolder) && !environment.TIDEMARK_DATA) return { found: [], server: null };
-  const machine = [...settings, ok('node', `${process.versions.node}, SQLite ${process.versions.sqlite}`)];
+  const node = ok('node', `${process.versions.node}, SQLite ${process.versions.sqlite}`);
   const hasLedger = await diagnose('data folder', 'Name it with --data, or restore a backup.', async () => {
     checkHasLedger(dataFolder);
     return ok('data folder', dataFolder);
   });
-  if (hasLedger.some(isFault)) return { found: [...machine, ...hasLedger], server: null };
+  if (hasLedger.some(isFault)) return { found: [...settings, node, ...hasLedger], server: null };
   const answers = await hasControl(dataFolder);
   let server: string | null = null;
   const running = await diagnose('server', 'Remove that file, and start the server again.', async () => {
@@ -64,13 +68,16 @@ export async function examineFolder(environment: Environment, question: FolderQu
       `Start it again: tidemark start --data ${dataFolder}, or systemctl start tidemark.`,
     );
   });
-  const found = [...machine, ...hasLedger, ...running, ...(await examineFiles(dataFolder, question, server !== null))];
+  // A server that runs was perhaps started with other settings than those of this shell.
+  const actual = server === null ? settings : await describe(server);
+  const files = await examineFiles(dataFolder, question, server !== null);
+  const found = [...actual, node, ...hasLedger, ...running, ...files];
   return { found, server };
 }
 
 async function examineFiles(
   folder: string,
-  { readsLedger, nowMs }: FolderQuestion,
+  { readsLedger, nowMs, progress }: FolderQuestion,
   isRunning: boolean,
 ): Promise<readonly Diagnosis[]> {
   const checks = [
@@ -84,7 +91,9 @@ async function examineFiles(
     diagnose('ledger', RESTORE, async () =>
       isRunning ? await examineRunning(folder, readsLedger) : examineStopped(join(folder, LEDGER_FILE)),
     ),
-    diagnose('objects', 'Mount the disk of the data folder, or start the server.', () => examineObjects(folder)),
+    diagnose('objects', 'Mount the disk of the data folder, or start the server.', () =>
+      examineObjects(folder, progress),
+    ),
     diagnose('log key', 'See docs/operations.md, "The key of the log".', async () => examineLogKey(folder)),
     diagnose('backup', 'Run `tidemark backup` anew.', async () => examineBackups(folder, nowMs)),
   ];
@@ -93,9 +102,15 @@ async function examineFiles(
 
 const isFault = ({ state }: Diagnosis) => state === 'fault';
 
-function describeConfig({ host, port, issuer, isLocalIssuerAllowed }: EmbeddedConfig): Diagnosis {
+/** @param running the base URL of the server that runs */
+function describeConfig(
+  { host, port, issuer, isLocalIssuerAllowed }: EmbeddedConfig,
+  running: string | null,
+): Diagnosis {
   const users = issuer !== null ? issuer.issuer : isLocalIssuerAllowed ? 'tokens of this machine' : 'nobody';
-  const detail = `listens on ${host}, port ${port}; users sign in by ${users}`;
+  const place =
+    running === null ? `listens on ${host}, port ${port};` : `the server runs on ${running}; in this shell,`;
+  const detail = `${place} users sign in by ${users}`;
   if (isLoopback(host)) return ok('configuration', detail);
   const mend = 'Put a proxy with TLS before it, or listen on 127.0.0.1: docs/self-hosting.md.';
   return warning('configuration', `${detail}: keys travel in clear text to that address`, mend);
@@ -141,8 +156,10 @@ function examineStopped(file: string): Diagnosis {
   }
 }
 
-async function examineObjects(folder: string): Promise<Diagnosis> {
-  const { read, damaged } = await findDamagedObjects(join(folder, 'objects'));
+async function examineObjects(folder: string, progress: ProgressLine | undefined): Promise<Diagnosis> {
+  const { read, damaged } = await findDamagedObjects(join(folder, 'objects'), (count, of) =>
+    progress?.at('Reading the objects', { share: count / of, count, unit: 'file' }),
+  );
   if (damaged.length === 0) return ok('objects', `${read} files, all whole`);
   const some = damaged.slice(0, 3).join(', ');
   const mend =

@@ -86,7 +86,7 @@ function wordsOf({ name, begunMs, first, last }: Step, nowMs: number, hasBar: bo
   const parts: string[] = [];
   if (share !== null) parts.push(`${hasBar ? `${barOf(share)} ` : ''}${String(Math.floor(share * 100)).padStart(3)} %`);
   if (count !== undefined && unit !== undefined) {
-    parts.push(`${numbers.format(count)} ${unit}${count === 1 ? '' : 's'}`);
+    parts.push(`${numbers.format(count)} ${count === 1 ? unit : pluralOf(unit)}`);
     if (seconds >= MEASURED_SECONDS)
       parts.push(`${numbers.format(Math.round((count - (first.count ?? 0)) / seconds))}/s`);
   }
@@ -94,8 +94,11 @@ function wordsOf({ name, begunMs, first, last }: Step, nowMs: number, hasBar: bo
   if (share !== null && grown > 0 && seconds >= MEASURED_SECONDS) {
     parts.push(`${durationOf((seconds / grown) * (1 - share))} left`);
   }
-  return parts.length === 0 ? `${name} …` : `${name} ${parts.join(', ')}`;
+  return `${name} ${parts.length === 0 ? `… ${durationOf(seconds)}` : parts.join(', ')}`;
 }
+
+/** Of the words of this program: entry, record. */
+const pluralOf = (unit: string) => (unit.endsWith('y') ? `${unit.slice(0, -1)}ies` : `${unit}s`);
 
 function barOf(share: number): string {
   const full = Math.min(BAR_WIDTH, Math.round(share * BAR_WIDTH));

@@ -43,8 +43,12 @@ describe('a service', () => {
       checks: Diagnosis[];
     };
     expect([run.code, faults, warnings, notOk(checks)]).toEqual([0, 0, 1, ['warning backup']]);
+    // The port of the server that runs, and not the one that this shell would give it.
+    const configuration = checks.find(({ check }) => check === 'configuration');
+    expect(configuration?.detail).toContain(url);
+    expect(configuration?.detail).not.toContain('8787');
     expect(await tidemark(['backup', join(temporary.folder, 'backups'), '--data', data])).toMatchObject({ code: 0 });
-    const again = await tidemark(['doctor', '--data', data]);
+    const again = await tidemark(['doctor', '--data', data, '--quiet']);
     expect(again).toMatchObject({ code: 0, errors: '0 faults, 0 warnings\n' });
     expect(again.output).toMatch(/^ok\tcompression\tbr$/m);
   });

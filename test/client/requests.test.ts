@@ -166,3 +166,32 @@ test('kept bodies are those that were used last', () => {
   bodies.set('b', { etag: 'b3', text: '12345678901' });
   expect([bodies.get('b'), bodies.get('d')?.etag]).toEqual([undefined, 'd']);
 });
+
+describe("a service that may be anybody's", () => {
+  const endless = () =>
+    new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(1024 * 1024).fill(32)) }));
+
+  test('cannot fill the memory with a body without an end', async () => {
+    const { tidemark, tries } = scripted([endless]);
+    await expect(tidemark.market('gold-usd')).rejects.toMatchObject({ code: 'unexpected-answer' });
+    expect(tries()).toBe(1);
+  });
+
+  const row = (id: string, day: number) => ({ id, observedAt: `2026-01-0${day}T00:00:00Z` });
+  test.each<[string, readonly object[]]>([
+    ['markets', [{ slug: 'a' }, { slug: 'b' }]],
+    ['markets', []],
+    ['history', [row('o2', 2), row('o1', 1)]],
+    ['history', [row('o2', 1), row('o1', 1)]],
+    ['history', []],
+  ])('cannot lead a walk of %s in a circle, or on for ever: %j', async (what, data) => {
+    let asked = 0;
+    const ask = async () => new Response(JSON.stringify({ data, page: { nextCursor: `1-${asked++ % 500}` } }));
+    const tidemark = new Tidemark({ url: 'https://data.example', system: { fetch: ask }, patienceMs: 0 });
+    const walk = async () => {
+      for await (const _ of what === 'markets' ? tidemark.markets() : tidemark.history('a'));
+    };
+    await expect(walk()).rejects.toMatchObject({ code: 'unexpected-answer' });
+    expect(asked).toBeLessThan(500);
+  });
+});

@@ -1,7 +1,9 @@
 """The client with a network of the test: walks, tries, kept bodies, moments and rows."""
 
 import gzip
+import itertools
 import json
+import zlib
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -329,3 +331,60 @@ def test_small_parts():
     assert [bodies.get(url) for url in "abc"] == [None, ("b", b"1234"), ("c", b"1234")]
     bodies.set("b", "b2", b"12345678901")
     assert bodies.get("b") is None
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip", "gzip, gzip", "br"])
+def test_a_body_without_an_end_is_not_taken(coding):
+    def pieces():
+        pack = zlib.compressobj(9, wbits=31)
+        while True:
+            piece = bytes(1024 * 1024)
+            yield piece if coding == "identity" else pack.compress(piece) + pack.flush(zlib.Z_FULL_FLUSH)
+
+    def handler(_):
+        return httpx.Response(200, headers={"content-encoding": coding}, content=pieces())
+
+    with pytest.raises(TidemarkError) as caught:
+        client(handler).market("gold-usd")
+    assert caught.value.code == "unexpected-answer"
+
+
+def test_an_answer_that_drips_ends_when_its_time_is_over():
+    def handler(_):
+        return httpx.Response(200, content=itertools.repeat(b" "))
+
+    with pytest.raises(TidemarkError) as caught:
+        client(handler, answer_timeout=0.1, patience=0).market("gold-usd")
+    assert caught.value.code == "no-answer"
+
+
+@pytest.mark.parametrize(
+    ("walk", "data"),
+    [
+        ("markets", [{"slug": "a"}, {"slug": "b"}]),
+        ("markets", []),
+        ("history", [row(2), row(1)]),
+        ("history", [row(1), row(1, id="obs_other")]),
+        ("history", []),
+    ],
+)
+def test_no_walk_goes_in_a_circle_or_on_for_ever(walk, data):
+    asked = itertools.count()
+
+    def handler(_):
+        return httpx.Response(200, json={"data": data, "page": {"nextCursor": f"1-{next(asked) % 500}"}})
+
+    service = client(handler)
+    with pytest.raises(TidemarkError) as caught:
+        list(service.markets() if walk == "markets" else service.history("gold-usd"))
+    assert caught.value.code == "unexpected-answer"
+    assert next(asked) < 500
+
+
+def test_a_frame_has_the_rows_that_stand_unless_all_are_asked_for():
+    corrected = row(1, id="obs_1b", recordedAt="2026-02-01T00:00:00Z", supersedes="obs_1")
+    first = row(1, supersededAt="2026-02-01T00:00:00Z", supersededBy="obs_1b")
+    service = client(Service([row(0), first, corrected]))
+    assert service.history_frame("gold-usd")["id"].tolist() == ["obs_1b", "obs_0"]
+    assert service.history_frame("gold-usd", versions=True)["id"].tolist() == ["obs_1b", "obs_1", "obs_0"]
+    assert service.history_frame("gold-usd", as_of="2026-01-15T00:00:00Z")["id"].tolist() == ["obs_1", "obs_0"]

@@ -65,6 +65,7 @@ class Client:
     :param vkeys: the verifier keys of the log, as the operator tells them: without one, nothing can be proven
     :param write_url: of the write API, if it is at another address than the public reads
     :param timeout: seconds that the connection, and each further piece of an answer, may take
+    :param answer_timeout: seconds that one whole answer may take
     :param patience: seconds for all waits between the tries of one request; 0: no request is tried again
     :param transport: of httpx, e.g. for a proxy
     """
@@ -77,6 +78,7 @@ class Client:
         vkeys: Sequence[str] = (),
         write_url: str | None = None,
         timeout: float = 10.0,
+        answer_timeout: float = 60.0,
         patience: float = 30.0,
         transport: httpx.BaseTransport | None = None,
         system: System | None = None,
@@ -87,7 +89,7 @@ class Client:
         self._vkeys = vkeys
         self._http = httpx.Client(timeout=timeout, transport=transport)
         self._system = system or System()
-        self._requests = Requests(self._http, patience, self._system)
+        self._requests = Requests(self._http, patience, self._system, answer_timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -148,9 +150,16 @@ class Client:
         rows = walk_history(self._read, f"{_MARKETS}/{quote(slug, safe='')}/history", first, last)
         return rows if at is None else visible(rows, at, by_release)
 
-    def history_frame(self, slug: str, **range_: Any) -> Any:
-        """``history`` as a DataFrame of pandas: exact decimals, times in UTC, the columns of the CSV files."""
-        return frame_of(self.history(slug, **range_))
+    def history_frame(self, slug: str, *, versions: bool = False, **range_: Any) -> Any:
+        """The rows that stand, newest first, as a DataFrame of pandas: exact decimals, times in UTC, the columns of the CSV files.
+
+        :param versions: every version of every observation, those that were superseded included
+        :param range_: as of ``history``; with ``as_of``, the rows that stood at that moment
+        """
+        rows = self.history(slug, **range_)
+        # Of an earlier moment, what was superseded later stood then.
+        keeps_all = versions or range_.get("as_of") is not None
+        return frame_of(rows if keeps_all else (row for row in rows if row["supersededBy"] is None))
 
     def log_size(self) -> int:
         """The number of entries that the log has now."""

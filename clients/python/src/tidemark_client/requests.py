@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import random
 import time
+import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -20,6 +21,8 @@ _PASSING_STATUSES = {408, 425, 429, 500, 502, 503, 504}
 #: With one of these codes, the same request gets the same answer for hours.
 _LASTING_CODES = {"daily-quota-exceeded"}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.3, 20.0
+#: Of one body, as it comes and unpacked: no file of a service that this client reads is longer.
+_BODY_BYTES_MAX = 32 * 1024 * 1024
 
 
 class KeptBodies:
@@ -57,8 +60,9 @@ class System:
 
 
 class Requests:
-    def __init__(self, http: httpx.Client, patience: float, system: System) -> None:
+    def __init__(self, http: httpx.Client, patience: float, system: System, answer_timeout: float) -> None:
         self._http = http
+        self._answer_timeout = answer_timeout
         self._patience = patience
         self._system = system
         self._bodies = KeptBodies()
@@ -108,13 +112,38 @@ class Requests:
             tries += 1
             self._system.sleep(pause)
 
+    def _whole(
+        self, method: str, url: str, fields: dict[str, str], content: bytes | None, follow: bool
+    ) -> httpx.Response:
+        begun = time.monotonic()
+        request = self._http.build_request(method, url, headers=fields, content=content)
+        response = self._http.send(request, follow_redirects=follow, stream=True)
+        try:
+
+            def pieces() -> Iterator[bytes]:
+                for piece in response.iter_raw():
+                    if time.monotonic() - begun > self._answer_timeout:
+                        raise httpx.ReadTimeout(f"it took more than {self._answer_timeout} s", request=request)
+                    yield piece
+
+            # A transport that is no network may give a whole answer.
+            body = response.content if response.is_stream_consumed else _unpacked(response, pieces(), url)
+        finally:
+            response.close()
+        fields_left = [(name, value) for name, value in response.headers.multi_items() if name != "content-encoding"]
+        return httpx.Response(response.status_code, headers=fields_left, content=body, request=request)
+
     def _try(
         self, method: str, url: str, fields: dict[str, str], content: bytes | None, key: str | None
     ) -> httpx.Response | TidemarkError:
         # A credential must not follow a redirection to another host.
         follow = "authorization" not in fields
+        # One coding, which is unpacked here piece by piece: httpx would unpack a whole piece of any size.
+        fields = {"accept-encoding": "gzip", **fields}
         try:
-            response = self._http.request(method, url, headers=fields, content=content, follow_redirects=follow)
+            response = self._whole(method, url, fields, content, follow)
+        except TidemarkError as error:
+            return error
         except httpx.RequestError as cause:
             reason = str(cause) or type(cause).__name__
             error = TidemarkError("no-answer", f"{method} {url} got no answer: {reason}", idempotency_key=key)
@@ -127,6 +156,27 @@ class Requests:
         return error_of_answer(
             response.status_code, response.text, request=request, retry_after=wait, idempotency_key=key
         )
+
+
+def _unpacked(response: httpx.Response, pieces: Iterator[bytes], url: str) -> bytes:
+    """The body, or a TidemarkError for one that is too long, or not packed as asked."""
+    coding = response.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("identity", "gzip", ""):
+        raise unexpected(url, "has a coding that was not asked for")
+    unzip = zlib.decompressobj(wbits=31) if coding == "gzip" else None
+    body, came = bytearray(), 0
+    try:
+        for piece in pieces:
+            came += len(piece)
+            # One byte more than allowed tells that there is more.
+            body += piece if unzip is None else unzip.decompress(piece, _BODY_BYTES_MAX + 1 - len(body))
+            if max(came, len(body)) > _BODY_BYTES_MAX:
+                raise unexpected(url, f"has more than {_BODY_BYTES_MAX} bytes")
+    except zlib.error as cause:
+        raise unexpected(url, "is not packed as it says") from cause
+    if unzip is not None and came > 0 and not unzip.eof:
+        raise unexpected(url, "is not whole")
+    return bytes(body)
 
 
 def is_passing(status: int, code: str) -> bool:

@@ -5,7 +5,8 @@ again and goes on behind the last item that it gave. So memory does not grow, an
 - Each item that was there when the walk began is given, but for a market that was removed meanwhile.
 - An item that was added meanwhile may be missing.
 
-The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes.
+The promise holds because both orders are fixed: markets by slug; histories newest first, from which no row ever goes. A walk
+whose pages give nothing new ends with an error.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ Item = dict[str, Any]
 
 #: Restarts one after the other, without any new item in between.
 _FRUITLESS_RESTARTS_MAX = 3
+#: Pages without a new item, beyond as many as had one: a restart reads those again.
+_FRUITLESS_PAGES_MAX = 100
 
 
 def walk_markets(read: Reader, path: str) -> Iterator[Item]:
@@ -46,15 +49,23 @@ def walk_history(read: Reader, path: str, start: datetime | None, end: datetime 
         sought = None if last is None else last["id"]
         return _history_page_at(read, path, end if last is None else parsed(last["observedAt"]))
 
+    #: The rows of the last moment that were given.
+    given: set[str] = set()
+
     def is_behind(item: Item) -> bool:
         nonlocal sought
         if sought is None:
-            return True
+            if last is not None and parsed(item["observedAt"]) > parsed(last["observedAt"]):
+                raise unexpected(path, "has rows that are not newest first")
+            return item["id"] not in given
         if sought == item["id"]:
             sought = None
         return False
 
     for item in _restarted(read, path, first_page, is_behind):
+        if last is None or item["observedAt"] != last["observedAt"]:
+            given.clear()
+        given.add(item["id"])
         last = item
         try:
             row = row_of(item)
@@ -72,14 +83,19 @@ def _restarted(
     read: Reader, path: str, start: Callable[[], Item], is_new: Callable[[Item], bool]
 ) -> Iterator[Item]:
     """New items, page by page. After a cursor that has expired, it goes on with the page that ``start`` gives."""
-    fruitless = 0
+    fruitless = fruitful_pages = fruitless_pages = 0
     while fruitless <= _FRUITLESS_RESTARTS_MAX:
         page: Item | None = start()
         while page is not None:
+            is_fruitful = False
             for item in page["data"]:
                 if is_new(item):
-                    fruitless = 0
+                    fruitless, is_fruitful = 0, True
                     yield item
+            fruitful_pages += is_fruitful
+            fruitless_pages = 0 if is_fruitful else fruitless_pages + 1
+            if fruitless_pages > fruitful_pages + _FRUITLESS_PAGES_MAX:
+                raise unexpected(path, "has no end")
             cursor = page["page"]["nextCursor"]
             if cursor is None:
                 return
