@@ -5624,11 +5624,12 @@ function write(value) {
 function csvRecord(cells) {
   return cells.map(csvField).join(",");
 }
-var FORMULA = /^[=+\-@\t\r]/;
+var FORMULA = /(^|[;\t\r\n]"*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+var SKIPPED = /^[\t\r]/;
 var DECIMAL = /^-?\d+(\.\d+)?$/;
 function csvField(cell) {
-  const written = String(cell ?? "");
-  const text = FORMULA.test(written) && !DECIMAL.test(written) ? `'${written}` : written;
+  if (typeof cell !== "string") return String(cell ?? "");
+  const text = DECIMAL.test(cell) ? cell : cell.replaceAll(FORMULA, "$1'$2").replace(SKIPPED, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
