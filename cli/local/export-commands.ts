@@ -1,6 +1,6 @@
 /** `tidemark exports`: the daily exports of a server on this machine. */
 import type { Command } from 'commander';
-import { printFields, printJson } from '../output.ts';
+import { note, printFields, printJson } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { settings } from './commands.ts';
 
@@ -21,6 +21,7 @@ export function addExportCommands(program: Command): void {
     .action(async (_, command: Command) => {
       const { data, json } = command.optsWithGlobals<GlobalOptions>();
       const { makeExportNow } = await import('../../embedded/commands/make-export.ts');
+      note('The server makes the export of today. A million observations take some half a minute.');
       const { date } = await makeExportNow(settings({ TIDEMARK_DATA: data }));
       if (json) return await printJson({ date });
       await printFields([['made', date]]);

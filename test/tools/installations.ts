@@ -12,7 +12,14 @@ import { installed } from '../aws/engines/installation.ts';
 /** The environment variable by which the tests learn where the tools are: {@link ToolFolders} as JSON. */
 export const TOOLS_VARIABLE = 'TIDEMARK_TEST_TOOLS';
 
-export type ToolName = 'npm-tools' | 'python-tools' | 'beancount-tools' | 'go-tools' | 'deploy-tools' | 'log-tools';
+export type ToolName =
+  | 'npm-tools'
+  | 'python-tools'
+  | 'beancount-tools'
+  | 'go-tools'
+  | 'deploy-tools'
+  | 'log-tools'
+  | 'witness';
 
 /** By name: the folder of the installation, or why there is none. */
 export type ToolFolders = Readonly<Record<string, { readonly folder: string } | { readonly missing: string }>>;
@@ -21,6 +28,7 @@ const HERE = import.meta.dirname;
 export const GO_MODULE = join(HERE, 'clients', 'go');
 export const DEPLOY_MODULE = join(HERE, 'deploy');
 export const LOG_MODULE = join(HERE, 'log-judge');
+export const WITNESS_MODULE = join(HERE, 'witness');
 
 const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   {
@@ -55,6 +63,13 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
     version: digestOf('log-judge/go.mod', 'log-judge/go.sum', 'log-judge/main.go'),
     async install(folder) {
       await run('go', ['build', '-C', LOG_MODULE, '-mod=readonly', '-o', join(folder, 'judge'), '.']);
+    },
+  },
+  {
+    name: 'witness',
+    version: digestOf('witness/go.mod', 'witness/go.sum', 'witness/main.go'),
+    async install(folder) {
+      await run('go', ['build', '-C', WITNESS_MODULE, '-mod=readonly', '-o', join(folder, 'witness'), '.']);
     },
   },
 ];

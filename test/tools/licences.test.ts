@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { installedPackages, isAllowed, LICENCES_OF_TOOLS, licenceOf } from '../licences.ts';
-import { DEPLOY_MODULE, GO_MODULE, LOG_MODULE } from './installations.ts';
+import { DEPLOY_MODULE, GO_MODULE, LOG_MODULE, WITNESS_MODULE } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -13,6 +13,7 @@ const BEANCOUNT = toolFolder('beancount-tools');
 toolFolder('go-tools');
 toolFolder('deploy-tools');
 toolFolder('log-tools');
+toolFolder('witness');
 
 /**
  * Of beancount and a package that it needs. It is run as a program on files, beside the project: nothing imports it, and
@@ -76,10 +77,11 @@ describe('licences', () => {
     expect(refused(packages, allowed)).toEqual([]);
   });
 
-  test.each([GO_MODULE, DEPLOY_MODULE, LOG_MODULE])('of Go modules: %s', async (module) => {
-    const args = ['list', '-mod=readonly', '-m', '-f', '{{if .Dir}}{{.Dir}}{{end}}', 'all'];
+  test.each([GO_MODULE, DEPLOY_MODULE, LOG_MODULE, WITNESS_MODULE])('of Go modules: %s', async (module) => {
+    // Those that are built, of programs and of tools. The whole graph has modules that no proxy may have any more.
+    const args = ['list', '-mod=readonly', '-e', '-deps', '-f', '{{with .Module}}{{.Dir}}{{end}}', './...', 'tool'];
     const { stdout } = await runTool('go', args, { cwd: module });
-    const folders = stdout.split('\n').filter((folder) => folder !== '' && folder !== module);
+    const folders = [...new Set(stdout.split('\n'))].filter((folder) => folder !== '' && folder !== module);
     expect(folders.length).toBeGreaterThan(10);
     expect(refused(folders.map((folder) => [folder, licenceOfGo(folder)]))).toEqual([]);
   });

@@ -1,12 +1,12 @@
-/** The log, judged by Go's sumdb/note and sumdb/tlog and by Tessera's fsck: see log-judge/main.go. */
+/** The log, judged by Go's sumdb/note and sumdb/tlog, Tessera's fsck and torchwood: see log-judge/main.go. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ed25519Signer } from '../../contract/log/notes.ts';
+import { ed25519Signer, privateNoteKey } from '../../contract/log/notes.ts';
 import { tidemark } from '../cli/tidemark.ts';
-import { growLog, type LogFiles, NEXT_SIGNER, SIGNER } from '../contract/log/sample-log.ts';
+import { growLog, type LogFiles, NEXT_SIGNER, ORIGIN, SIGNER } from '../contract/log/sample-log.ts';
 import { startServerForTest } from '../embedded/server-process.ts';
 import { price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
@@ -59,10 +59,7 @@ describe('the judge of the log', () => {
     const { exitCode, stdout } = await judge(['.', 'checkpoint-of-12']);
     expect([exitCode, stdout]).toEqual([0, '262 entries, 3 tiles, 1 older checkpoints\n']);
     const proof = await judge(['proof', 'entry-8.tlog-proof']);
-    expect([proof.exitCode, proof.stdout]).toEqual([
-      0,
-      expect.stringContaining('entry 8 of 262: {"amountMinor":412910'),
-    ]);
+    expect([proof.exitCode, proof.stdout]).toEqual([0, expect.stringContaining('proven: {"amountMinor":412910')]);
   });
 
   test('accepts a log of several tiles that has grown', async () => {
@@ -85,5 +82,28 @@ describe('the judge of the log', () => {
 
   test('would find the key of another log', async () => {
     expect((await judge(['.'], NEXT_SIGNER.vkey)).exitCode).toBe(1);
+    // The receipt is signed by two keys; this is another one of the same name.
+    const { vkey } = ed25519Signer(privateNoteKey(ORIGIN, Buffer.alloc(32, 9)));
+    expect((await judge(['proof', 'entry-8.tlog-proof'], vkey)).exitCode).toBe(1);
+  });
+
+  test.each<[string, string | RegExp, string]>([
+    ['another entry', 'extra eyJhb', 'extra eyJhc'],
+    ['another index', 'index 8\n', 'index 9\n'],
+    ['another hash on the way', /(?<=index 8\n.)./s, '?'],
+    ['a hash less', /(?<=index 8\n).*\n/, ''],
+    ['a longer log', '\n262\n', '\n263\n'],
+    ['another root', /(?<=\n262\n.)./s, '?'],
+    ['another origin', 'tidemark.example/log\n', 'tidemark.example/other\n'],
+    ['no signature', /\n\n— .*$/s, '\n'],
+    ['another form', 'proof@v1', 'proof@v2'],
+  ])('would find a receipt with %s', async (_, from, to) => {
+    const right = await readFile(join(GOLDEN, 'entry-8.tlog-proof'), 'utf8');
+    // A letter that was not there before.
+    const wrong = right.replace(from, (found) => (to === '?' ? (found === 'A' ? 'B' : 'A') : to));
+    expect(wrong).not.toBe(right);
+    const file = join(await temporaryFolder(), 'wrong.tlog-proof');
+    await writeFile(file, wrong);
+    expect((await judge(['proof', file])).exitCode).toBe(1);
   });
 });

@@ -3,7 +3,8 @@ module tidemark.example/log-judge
 go 1.26.0
 
 require (
-	github.com/transparency-dev/formats v0.0.0-20251017110053-404c0d5b696c
+	filippo.io/torchwood v0.9.0
+	github.com/transparency-dev/formats v0.0.0-20251208091212-1378f9e1b1b7
 	github.com/transparency-dev/tessera v1.0.4
 	golang.org/x/mod v0.42.0
 )
@@ -17,6 +18,7 @@ require (
 	go.opentelemetry.io/otel v1.40.0 // indirect
 	go.opentelemetry.io/otel/metric v1.40.0 // indirect
 	go.opentelemetry.io/otel/trace v1.40.0 // indirect
+	golang.org/x/crypto v0.48.0 // indirect
 	golang.org/x/sync v0.19.0 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 )

@@ -1,21 +1,21 @@
-// Judges a log by other people's code: Go's sumdb/note and sumdb/tlog, and Tessera's fsck. Prints one line for each finding,
-// and ends with 1 if there is any.
+// Judges a log by other people's code: Go's sumdb/note and sumdb/tlog, Tessera's fsck, and torchwood. Prints one line for each
+// finding, and ends with 1 if there is any.
 //
 //	judge VKEY LOG [CHECKPOINT...]   LOG is a folder or a URL; each CHECKPOINT is a file with an older checkpoint
-//	judge VKEY proof FILE            FILE is a tlog-proof with its entry as the extra data
+//	judge VKEY proof FILE [WITNESS]  FILE is a tlog-proof with its entry as the extra data; the key of a witness that must
+//	                                 have signed it, too
 package main
 
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"log"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 
+	"filippo.io/torchwood"
 	tlogformat "github.com/transparency-dev/formats/log"
 	"github.com/transparency-dev/tessera/api"
 	"github.com/transparency-dev/tessera/client"
@@ -29,15 +29,15 @@ const height = 8
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 3 {
-		log.Fatal("use: judge VKEY LOG [CHECKPOINT...], or judge VKEY proof FILE")
+		log.Fatal("use: judge VKEY LOG [CHECKPOINT...], or judge VKEY proof FILE [WITNESS]")
 	}
 	verifier, err := note.NewVerifier(os.Args[1])
 	if err != nil {
 		log.Fatalf("the verifier key: %v", err)
 	}
 	var said string
-	if os.Args[2] == "proof" {
-		said, err = judgeProof(verifier, os.Args[3])
+	if os.Args[2] == "proof" && len(os.Args) > 3 {
+		said, err = judgeProof(verifier, os.Args[3], os.Args[4:])
 	} else {
 		said, err = judgeLog(context.Background(), verifier, os.Args[2], os.Args[3:])
 	}
@@ -232,38 +232,27 @@ func judgeTiles(ctx context.Context, fetcher fsck.Fetcher, entries [][]byte) (in
 	return compared, nil
 }
 
-func judgeProof(verifier note.Verifier, file string) (string, error) {
-	text, err := os.ReadFile(file)
+// Torchwood reads the receipt, and verifies that its extra data is the record that is proven.
+func judgeProof(verifier note.Verifier, file string, witnesses []string) (string, error) {
+	proof, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
-	head, checkpoint, _ := strings.Cut(string(text), "\n\n")
-	tree, err := openTree([]byte(checkpoint), verifier)
-	if err != nil {
-		return "", fmt.Errorf("the checkpoint: %w", err)
-	}
-	lines := strings.Split(head, "\n")
-	if len(lines) < 3 || lines[0] != "c2sp.org/tlog-proof@v1" {
-		return "", fmt.Errorf("not a tlog-proof")
-	}
-	entry, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(lines[1], "extra "))
+	entry, err := torchwood.ProofExtraData(proof)
 	if err != nil {
 		return "", err
 	}
-	index, err := strconv.ParseInt(strings.TrimPrefix(lines[2], "index "), 10, 64)
-	if err != nil {
-		return "", err
-	}
-	var proof tlog.RecordProof
-	for _, line := range lines[3:] {
-		hash, err := tlog.ParseHash(line)
+	all := []torchwood.Policy{torchwood.OriginPolicy(verifier.Name()), torchwood.SingleVerifierPolicy(verifier)}
+	for _, vkey := range witnesses {
+		cosigner, err := torchwood.NewCosignatureVerifier(vkey)
 		if err != nil {
 			return "", err
 		}
-		proof = append(proof, hash)
+		all = append(all, torchwood.SingleVerifierPolicy(cosigner))
 	}
-	if err := tlog.CheckRecord(proof, tree.N, tree.Hash, index, tlog.RecordHash(entry)); err != nil {
+	policy := torchwood.ThresholdPolicy(len(all), all...)
+	if err := torchwood.VerifyProof(policy, tlog.RecordHash(entry), proof); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("entry %d of %d: %s", index, tree.N, entry), nil
+	return fmt.Sprintf("proven: %s", entry), nil
 }
