@@ -32,7 +32,7 @@ test('every observation is a row, with its four times and its place in the log; 
     ['a', '2026-01-02T00:00:00Z', null, 1],
     ['b', '2026-01-01T00:00:00Z', 100, 4],
     ['b', '2026-01-02T00:00:00Z', 101, 5],
-    ['b', '2026-01-02T00:00:00Z', 777, 7],
+    ['b', '2026-01-02T00:00:00Z', 777, 8],
     ['b', '2026-01-03T00:00:00Z', 102, 6],
   ]);
   const [, , old, corrected] = rows;
