@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
-import { INTERNAL_FIELDS, NEVER_PUBLIC } from '../../contract/public-text.ts';
+import { INTERNAL_FIELDS, NEVER_PUBLIC, readableForms } from '../../contract/public-text.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { PublicReader, PublicResponse } from './reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
@@ -67,8 +67,11 @@ export function checkAnswer<Value>(
 
   const text = Buffer.from(response.body).toString('utf8');
   const read = readJson(text);
+  const forms = readableForms(text);
   for (const [what, pattern] of Object.entries(FORBIDDEN) as [keyof typeof FORBIDDEN, RegExp][]) {
-    const found = text.match(pattern) ?? [];
+    // Names of fields are written as they are.
+    const searched = what === 'an internal field' ? [text] : forms;
+    const found = searched.flatMap((form) => form.match(pattern) ?? []);
     if (found.every((match) => isExcused(what, match, read?.json ?? null))) continue;
     findings.add(url, 'forbidden', `holds ${what}`);
   }
