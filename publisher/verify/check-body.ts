@@ -25,6 +25,8 @@ export interface Checked<Value> {
   readonly text: string;
   readonly digest: string;
   readonly etag: string;
+  /** The field `Link`; null: it is not sent. */
+  readonly link: string | null;
 }
 
 /**
@@ -83,7 +85,13 @@ export function checkAnswer<Value>(
     findings.add(url, 'schema', `${issue?.path.join('/') ?? ''}: ${issue?.message ?? 'does not fit its schema'}`);
     return null;
   }
-  return { value: parsed.data, text, digest: sha256Hex(response.body), etag };
+  return {
+    value: parsed.data,
+    text,
+    digest: sha256Hex(response.body),
+    etag,
+    link: response.headers.get('link') ?? null,
+  };
 }
 
 /**
@@ -95,6 +103,10 @@ export function checkEntityTag(findings: Findings, url: string, { headers, body 
   const digests = [hash('sha256', body, 'hex').slice(0, 32), hash('md5', body, 'hex')];
   if (named === undefined || digests.includes(named)) return;
   findings.add(url, 'digest', 'holds other bytes than its entity tag names');
+}
+
+export function isEntityTag(text: string): boolean {
+  return /^(W\/)?"[^"]+"$/.test(text);
 }
 
 /** Checks the header fields of every public answer. Returns its ETag. */
@@ -109,8 +121,7 @@ export function checkHeaders(
     if (found !== value) findings.add(url, 'headers', `${name} is ${found ?? 'missing'}, expected ${value}`);
   }
   const etag = headers.get('etag') ?? '';
-  if (!/^(W\/)?"[^"]+"$/.test(etag))
-    findings.add(url, 'headers', `etag is ${etag || 'missing'}, expected an entity tag`);
+  if (!isEntityTag(etag)) findings.add(url, 'headers', `etag is ${etag || 'missing'}, expected an entity tag`);
   return etag;
 }
 
