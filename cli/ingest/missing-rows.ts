@@ -95,6 +95,7 @@ async function* missingOf(
         defines: null,
         market,
         isRounded: false,
+        isTimeCut: false,
       };
     }
   }

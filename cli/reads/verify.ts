@@ -57,7 +57,7 @@ export async function verifyService(
   const watched = watchedReader(publicReaderOf(url, options.timeout), line);
   const { reader: published } = watched;
   const reader = edition === null ? published : editionReader(published, edition);
-  const { findings, ...report } = await confirmFindings(reader, asked, pause);
+  const { findings, ...report } = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
   const log =
     logCheck === null ? null : await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null });
   line.clear();
