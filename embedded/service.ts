@@ -31,7 +31,7 @@ import { type Edges, startEdges } from './edge-host/edges.ts';
 import { createHealth } from './health.ts';
 import type { Log } from './log.ts';
 import { keepLogKeys, type LogKeys, readLogCheckpoint } from './log-key.ts';
-import { type Publishing, publishIfNothingIsShown } from './lost-objects.ts';
+import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
 import { HISTORY_FILE_BYTES, listEverySeconds } from './pace.ts';
@@ -47,7 +47,7 @@ export interface StartProgress extends SampleProgress {
   migrating(markets: number): void;
   migrated(): void;
   /** Not called if an earlier process has published everything. */
-  publishing: Publishing;
+  publishing(): void;
 }
 
 export interface Service {

@@ -90,21 +90,8 @@ const progress: StartProgress = {
         ? 'The sample is in the ledger already'
         : `Ingested the sample: ${number.format(records)} records`,
     ),
-  publishing: (done, of) => {
-    if (done === 0) publishingSinceMs = performance.now();
-    terminal.working(done === 0 ? 'Publishing' : `Publishing: ${pace(done, of)}`);
-  },
+  publishing: () => terminal.working('Publishing'),
 };
-
-let publishingSinceMs = 0;
-
-/** Rate and remaining time. */
-function pace(done: number, of: number): string {
-  const seconds = (performance.now() - publishingSinceMs) / 1000;
-  const rate = Math.max(1, Math.round(done / seconds));
-  const left = Math.ceil(((of - done) * seconds) / done);
-  return `${number.format(done)} of ${number.format(of)} markets, ${number.format(rate)}/s, ${number.format(left)} s left`;
-}
 
 const counted = (count: number, noun: string) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;
 
