@@ -12,6 +12,7 @@ import { resume } from '../publisher/repair/resume.ts';
 import { StorageCorrupt } from '../storage/errors.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
 import type { Damage } from './damaged-objects.ts';
+import { type Filling, MARKETS_OF_A_STEP } from './filling.ts';
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
@@ -27,12 +28,14 @@ const RETRY = `next try in ${RETRY_MS / 60_000} minutes`;
 
 /**
  * Publishes before the first request is served, if the store shows nothing: at the first start, and after the store was
- * emptied. Returns the published HEAD. Errors as of `publish`.
+ * emptied. Then only a beginning of it: the publications after it fill the store. Returns the published HEAD. Errors as of
+ * `publish`.
  *
  * @param onPublishing is called first if it publishes
  */
 export async function publishIfNothingIsShown(
   dependencies: PublisherDependencies,
+  filling: Pick<Filling, 'begin' | 'published'>,
   onPublishing: () => void = () => undefined,
 ): Promise<HeadValue> {
   const { ledger, objects } = dependencies;
@@ -45,7 +48,12 @@ export async function publishIfNothingIsShown(
       if (!isLoss(error)) throw error;
       await rebuild(dependencies);
     });
-  } else if (isNeeded) await rebuild(dependencies);
+  } else if (isNeeded) {
+    filling.begin();
+    await resume(dependencies);
+    const { marks, isMoreDue } = await publish({ ...dependencies, maxMarkedMarkets: MARKETS_OF_A_STEP });
+    filling.published(marks, isMoreDue);
+  }
   return (await ledger.get(HEAD_KEY))?.value as HeadValue;
 }
 
