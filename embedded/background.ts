@@ -15,6 +15,7 @@ import type { DataFolder } from './data-folder.ts';
 import { startExpectationsLoop } from './expectations.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { type ExportLoop, startExportLoop } from './export-loop.ts';
+import type { Filling } from './filling.ts';
 import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, watchLostObjects } from './lost-objects.ts';
 import { removeOldUploads } from './old-uploads.ts';
@@ -32,6 +33,7 @@ export interface BackgroundOptions {
   /** Of the objects of the dependencies. */
   readonly damage: Pick<Damage, 'onFound' | 'takeUntried'>;
   readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog'>;
+  readonly filling: Filling;
   readonly uploads: DirectoryUploads;
   readonly config: Pick<EmbeddedConfig, 'dataFolder' | 'uploadsKeptDays' | 'verifyEveryHours' | 'witnesses'>;
   readonly baseUrl: string;
@@ -83,6 +85,7 @@ export function startBackground(options: BackgroundOptions): Background {
     onRefreshAsked: () => working.wake(),
     onPublished: () => cosigning?.wake(),
     lost,
+    filling: options.filling,
   });
   const working = startWorkLoop(
     { ...systemRuntime, ledger, uploads, breathe },

@@ -10,10 +10,9 @@ import { findLostObjects } from '../publisher/repair/lost-objects.ts';
 import { rebuild } from '../publisher/repair/rebuild.ts';
 import { resume } from '../publisher/repair/resume.ts';
 import { StorageCorrupt } from '../storage/errors.ts';
-import { readAll } from '../storage/paging.ts';
-import { MARKET_INDEX } from '../storage/records/markets.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
 import type { Damage } from './damaged-objects.ts';
+import { type Filling, MARKETS_OF_A_STEP } from './filling.ts';
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
@@ -28,42 +27,33 @@ const RETRY_MS = 10 * 60 * 1000;
 const RETRY = `next try in ${RETRY_MS / 60_000} minutes`;
 
 /**
- * Nobody is served before everything is published again, and a generation of 5,000 markets takes a minute. So that the
- * progress is seen, each takes fewer.
- */
-const MARKETS_OF_A_STEP = 200;
-
-/** Markets that are published, and all of them. */
-export type Publishing = (done: number, of: number) => void;
-
-/**
  * Publishes before the first request is served, if the store shows nothing: at the first start, and after the store was
- * emptied. Returns the published HEAD. Errors as of `publish`.
+ * emptied. Then only a beginning of it: the publications after it fill the store. Returns the published HEAD. Errors as of
+ * `publish`.
  *
- * @param onPublishing is called first if it publishes, and then with each step
+ * @param onPublishing is called first if it publishes
  */
 export async function publishIfNothingIsShown(
   dependencies: PublisherDependencies,
-  onPublishing: Publishing = () => undefined,
+  filling: Pick<Filling, 'begin' | 'published'>,
+  onPublishing: () => void = () => undefined,
 ): Promise<HeadValue> {
   const { ledger, objects } = dependencies;
   const head = await ledger.get(HEAD_KEY);
   const isFirst = head === null || (head.revision === 1 && !head.value.applied);
   const isNeeded = isFirst || (await objects.stat(SNAPSHOT)) === null;
-  const all = isNeeded ? (await readAll(ledger, MARKET_INDEX)).length : 0;
-  if (isNeeded) onPublishing(0, all);
-  let done = 0;
-  const again = () =>
-    rebuild({ ...dependencies, maxMarkedMarkets: MARKETS_OF_A_STEP }, (marks) => {
-      done += marks;
-      onPublishing(Math.min(done, all), all);
-    });
+  if (isNeeded) onPublishing();
   if (isFirst) {
     await publish(dependencies).catch(async (error: unknown) => {
       if (!isLoss(error)) throw error;
-      await again();
+      await rebuild(dependencies);
     });
-  } else if (isNeeded) await again();
+  } else if (isNeeded) {
+    filling.begin();
+    await resume(dependencies);
+    const { marks, isMoreDue } = await publish({ ...dependencies, maxMarkedMarkets: MARKETS_OF_A_STEP });
+    filling.published(marks, isMoreDue);
+  }
   return (await ledger.get(HEAD_KEY))?.value as HeadValue;
 }
 

@@ -6,6 +6,7 @@ import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { firstOf, isPutOffTooLong } from '../publisher/plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
+import { type Filling, MARKETS_OF_A_STEP } from './filling.ts';
 import type { Log } from './log.ts';
 import type { LostObjects } from './lost-objects.ts';
 import { PUBLISH_PACE_MS } from './pace.ts';
@@ -27,6 +28,7 @@ export interface PublishLoopOptions {
   readonly onPublished?: () => void;
   /** Lost objects: the publications of this loop put them back. */
   readonly lost?: Pick<LostObjects, 'failed' | 'prepare'>;
+  readonly filling?: Filling;
 }
 
 export interface PublishLoop extends WakeLoop {
@@ -39,7 +41,7 @@ export interface PublishLoop extends WakeLoop {
 /** Starts the loop. A failure is reported; the next interval tries again. */
 export function startPublishLoop(
   dependencies: PublisherDependencies,
-  { report, info, onRefreshAsked, onPublished, lost }: PublishLoopOptions,
+  { report, info, onRefreshAsked, onPublished, lost, filling }: PublishLoopOptions,
 ): PublishLoop {
   const { nowMs } = dependencies;
   /** The first wake-up that no complete round has followed, and the first since the running round began. */
@@ -63,7 +65,10 @@ export function startPublishLoop(
       await lost?.prepare();
       try {
         const startedMs = performance.now();
-        const outcome = await publish(dependencies);
+        const isFilling = filling?.isUnderWay() === true;
+        const step = isFilling ? { ...dependencies, maxMarkedMarkets: MARKETS_OF_A_STEP } : dependencies;
+        const outcome = await publish(step);
+        filling?.published(outcome.marks, outcome.isMoreDue);
         succeededAtMs = nowMs();
         logGeneration(info, outcome, performance.now() - startedMs);
         if (outcome.kind === 'published') onPublished?.();

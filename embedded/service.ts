@@ -17,6 +17,8 @@ import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import type { AskSource } from '../sources/dependencies.ts';
 import { fetchSource, INTERNET } from '../sources/fetch/fetch-source.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
+import { readAll } from '../storage/paging.ts';
+import { MARKET_INDEX } from '../storage/records/markets.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { announceChanges } from './announced-objects.ts';
@@ -28,10 +30,11 @@ import { watchDamage } from './damaged-objects.ts';
 import { type DataFolder, objectsFolder, openDataFolder } from './data-folder.ts';
 import { ReadCounts } from './edge/read-counts.ts';
 import { type Edges, startEdges } from './edge-host/edges.ts';
+import { openFilling } from './filling.ts';
 import { createHealth } from './health.ts';
 import type { Log } from './log.ts';
 import { keepLogKeys, type LogKeys, readLogCheckpoint } from './log-key.ts';
-import { type Publishing, publishIfNothingIsShown } from './lost-objects.ts';
+import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
 import { HISTORY_FILE_BYTES, listEverySeconds } from './pace.ts';
@@ -47,7 +50,7 @@ export interface StartProgress extends SampleProgress {
   migrating(markets: number): void;
   migrated(): void;
   /** Not called if an earlier process has published everything. */
-  publishing: Publishing;
+  publishing(): void;
 }
 
 export interface Service {
@@ -103,6 +106,8 @@ async function startOn(
   const { fault: report } = log;
   const { nowMs } = systemRuntime;
   const damage = watchDamage(data.objects);
+  const countMarkets = async () => (await readAll(data.ledger, MARKET_INDEX)).length;
+  const filling = openFilling(objectsFolder(config.dataFolder), countMarkets, log, nowMs);
   const objects = announceChanges(damage.objects, edges.outdate);
   let background: Background | null = null;
   const expectations = () => background?.expectations() ?? null;
@@ -113,7 +118,7 @@ async function startOn(
     checkWritable: data.checkWritable,
     objects: data.objects,
     nowMs,
-    isReady: () => background !== null,
+    isReady: () => background !== null && !filling.isUnderWay(),
     publishLagMs: () => background?.publishLagMs() ?? 0,
     publishStalledMs: () => background?.publishStalledMs() ?? 0,
     expectations,
@@ -175,10 +180,20 @@ async function startOn(
     });
     await writeApi.uploads.removePartial();
     const hasSample = await takeSample(dependencies, config, progress);
-    const head = await publishIfNothingIsShown(dependencies, progress.publishing);
+    const head = await publishIfNothingIsShown(dependencies, filling, progress.publishing);
 
     // From here on there are readers.
-    const work = startBackground({ dependencies, damage, data, uploads: writeApi.uploads, config, baseUrl, ask, log });
+    const work = startBackground({
+      dependencies,
+      damage,
+      filling,
+      data,
+      uploads: writeApi.uploads,
+      config,
+      baseUrl,
+      ask,
+      log,
+    });
     background = work;
     await edges.ready({
       terms: { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES },

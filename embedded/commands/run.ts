@@ -92,8 +92,7 @@ const progress: StartProgress = {
         ? 'The sample is in the ledger already'
         : `Ingested the sample: ${number.format(records)} records`,
     ),
-  publishing: (done, of) =>
-    terminal.working('Publishing', { share: of === 0 ? null : done / of, count: done, unit: 'market' }),
+  publishing: () => terminal.working('Publishing'),
 };
 
 const counted = (count: number, noun: string) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -14,6 +14,7 @@ import type { HealthReport } from '../edge/answer.ts';
 import type { Divert } from '../edge/divert.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
+import { orNotThereYet } from '../filling.ts';
 import { listen } from '../listen.ts';
 import { processUsage } from '../process-usage.ts';
 import { createSenders } from '../sender.ts';
@@ -58,8 +59,9 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
     settings = opened;
     const { wantsNewest } = createSenders(opened.proxies);
     edge = createEdgeServer({
-      objects: tellDamage(new BatchReader(new DirectoryReader(opened.objectsFolder)), (key) =>
-        link.tell('damaged', key),
+      objects: tellDamage(
+        orNotThereYet(new BatchReader(new DirectoryReader(opened.objectsFolder)), opened.objectsFolder),
+        (key) => link.tell('damaged', key),
       ),
       nowMs,
       // Before the first generation "not found" would be wrong, and would be cached.

@@ -14,17 +14,11 @@ export interface RebuildOutcome {
  * Publishes everything again, in place, by ordinary generations. A missing object is put again, and so is a head body
  * with other bytes or metadata than the ledger gives it. May be repeated. An immutable page is never replaced: a damaged
  * page stays until it is deleted by hand, and `verify` finds it. Errors as of `publish`.
- *
- * @param onPublished receives the number of marks that each generation has worked off
  */
-export async function rebuild(
-  dependencies: PublisherDependencies,
-  onPublished: (marks: number) => void = () => undefined,
-): Promise<RebuildOutcome> {
+export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
   await resume(dependencies);
   for (;;) {
-    const { generation, isMoreDue, marks, putOff } = await publish(dependencies);
-    onPublished(marks);
+    const { generation, isMoreDue, putOff } = await publish(dependencies);
     if (!isMoreDue) return { generation, putOff: putOff.map(({ slug }) => slug) };
   }
 }

@@ -43,6 +43,9 @@ async function lose({ objects }: World, isLost: (key: string) => boolean): Promi
   return keys;
 }
 
+/** A few markets are published by the first generation. */
+const NOT_FILLING = { begin: () => undefined, published: () => undefined };
+
 interface Watched {
   readonly reports: string[];
   readonly lost: ReturnType<typeof watchLostObjects>;
@@ -73,7 +76,10 @@ describe('before the first request', () => {
   test('the first generation is published', async () => {
     const world = createWorld();
     await world.ingest([market('a')]);
-    expect(await publishIfNothingIsShown(world.dependencies)).toMatchObject({ generation: 1, applied: true });
+    expect(await publishIfNothingIsShown(world.dependencies, NOT_FILLING)).toMatchObject({
+      generation: 1,
+      applied: true,
+    });
     await expectVerified(world);
   });
 
@@ -84,7 +90,10 @@ describe('before the first request', () => {
       return operation.what.startsWith('objects.put public/') ? await diesAfter(operation) : await operation.run();
     });
     await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toBeInstanceOf(ProcessDied);
-    expect(await publishIfNothingIsShown(world.dependencies)).toMatchObject({ generation: 1, applied: true });
+    expect(await publishIfNothingIsShown(world.dependencies, NOT_FILLING)).toMatchObject({
+      generation: 1,
+      applied: true,
+    });
     await expectVerified(world);
   });
 
@@ -92,21 +101,16 @@ describe('before the first request', () => {
     const world = await publishedWorld();
     const before = bodies(world);
     await lose(world, () => true);
-    const steps: (readonly [number, number])[] = [];
-    await publishIfNothingIsShown(world.dependencies, (...step) => steps.push(step));
+    await publishIfNothingIsShown(world.dependencies, NOT_FILLING);
     expect(bodies(world)).toEqual(before);
     await expectVerified(world);
-    expect([steps[0], steps.at(-1)]).toEqual([
-      [0, 4],
-      [4, 4],
-    ]);
   });
 
   test('nothing is published if something is public, with any marks', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 5)]);
     world.objects.resetCounts();
-    expect(await publishIfNothingIsShown(world.dependencies)).toMatchObject({ generation: 1 });
+    expect(await publishIfNothingIsShown(world.dependencies, NOT_FILLING)).toMatchObject({ generation: 1 });
     expect(world.objects.counts).toEqual({ get: 0, stat: 1, put: 0, delete: 0, list: 0 });
   });
 });

@@ -65,3 +65,40 @@ test('only what differs from the backup is put', async () => {
   expect(ofMarkets.length).toBeGreaterThan(0);
   expect(ofMarkets.filter((path) => !/\/m7\b/.test(path))).toEqual([]);
 });
+
+test('without the objects of before, readers are served meanwhile, and nothing counts as absent before all is there', async () => {
+  const data = join(await temporaryFolder(), 'data');
+  const dir = join(await temporaryFolder(), 'backups');
+  const records = join(dir, '..', 'records.ndjson');
+  const slugs = Array.from({ length: 600 }, (_, index) => `m${String(index).padStart(3, '0')}`);
+  await writeFile(records, slugs.map((slug) => JSON.stringify(market(slug))).join('\n'));
+  const first = startServerForTest({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+  await first.started;
+  expect(await tidemark(['ingest', records, '--data', data])).toMatchObject({ code: 0 });
+  expect(await tidemark(['backup', dir, '--data', data])).toMatchObject({ code: 0 });
+  await first.end('SIGTERM');
+
+  const copy = join(await temporaryFolder(), 'copy');
+  expect(await tidemark(['restore', dir, '--data', copy, '--keep-keys'])).toMatchObject({ code: 0 });
+  const begun = startServerForTest({ TIDEMARK_DATA: copy, TIDEMARK_SAMPLE: 'no' });
+  await begun.started;
+  // It may be stopped and started again in between.
+  await begun.end('SIGTERM');
+  const server = startServerForTest({ TIDEMARK_DATA: copy, TIDEMARK_SAMPLE: 'no' });
+  const url = await server.started;
+  const status = async (path: string) => (await fetch(url + path)).status;
+  expect(await status('/api/v1/snapshot')).toBe(200);
+  expect(await status('/api/v1/markets/m000')).toBe(200);
+  const seen = new Set<number>();
+  const isComplete = async () => {
+    const health = await status('/healthz');
+    for (const path of ['/api/v1/markets', '/api/v1/markets/m599']) seen.add(await status(path));
+    return health;
+  };
+  await expect.poll(isComplete, { timeout: 60_000, interval: 100 }).toBe(200);
+  expect([...seen].filter((one) => one !== 200 && one !== 503)).toEqual([]);
+  expect(begun.output() + server.output()).toMatch(/ filling published=500 markets=600 /);
+  await expect.poll(() => status('/api/v1/markets/m599')).toBe(200);
+  expect(await status('/api/v1/markets/none')).toBe(404);
+  expect(await tidemark(['verify', url])).toMatchObject({ code: 0, output: '' });
+}, 120_000);
