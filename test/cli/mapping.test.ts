@@ -90,9 +90,7 @@ test('check lists the reasons of refusals, and the observations that are there t
   const input = [...csv, csv[1], ...rows].join('\n');
   const { code, errors } = await tidemark(['mapping', 'check', join(SAMPLE, 'mapping.json'), '-'], { input });
   expect(code).toBe(4);
-  expect(errors).toMatch(
-    /:4 .*"xxx".*\n {2}and 3 more of this kind, on lines \d+, \d+, \d+, such as:\n {4}.*"yyy".*\n {4}.*"zzz"/,
-  );
+  expect(errors).toMatch(/:4 .*"xxx".*\n {2}and 3 more of this kind, on lines \d+, \d+, \d+, .*"yyy".*"zzz"/);
   expect(errors).toMatch(/:3: .*eur-usd.* line 2 /);
 });
 
