@@ -14,17 +14,12 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
     ['half a request, too late', 'GET / HTTP/1.1\r\n', 408],
     ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
   ])(
-    'after the answer to %s the connection ends, although the client goes on sending',
+    'after the answer to %s the connection ends, although the client keeps its side open',
     async (_title, bytes, status) => {
       edge = await startEdge({ fastLane, limits: { requestTimeoutMs: 200, checkIntervalMs: 25 } });
       const { socket, accepted, ...client } = await openHalf(edge);
       socket.write(bytes);
-      await expect
-        .poll(() => {
-          if (socket.writable) socket.write('x');
-          return accepted.destroyed;
-        })
-        .toBe(true);
+      await expect.poll(() => accepted.destroyed).toBe(true);
       expect(parseReply(client.text()).status).toBe(status);
     },
   );
