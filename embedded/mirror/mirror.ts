@@ -14,6 +14,7 @@ import { MirrorCopy } from './copy.ts';
 import { copyEdition } from './copy-edition.ts';
 import { copyExports } from './copy-exports.ts';
 import { copyFaces } from './copy-faces.ts';
+import { publishedProjections } from './copy-list-files.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import { KnownMarkets } from './known-markets.ts';
@@ -143,7 +144,8 @@ export class Mirror {
 
   /** After the bodies: faces, an export or an edition that does not fit, or is broken, holds nothing else back. */
   async #followFiles({ state, snapshot }: RoundReport): Promise<readonly Finding[]> {
-    const { generation, projections = [] } = snapshot;
+    const { generation } = snapshot;
+    const projections = publishedProjections(snapshot, this.#log);
     const isWhole = state === 'current';
     const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     const isEarly = nowMs() - this.#filesAtMs < FILES_EVERY_MS;
