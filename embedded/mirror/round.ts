@@ -93,6 +93,7 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'doubts' 
       lost = await copyRemovals(world, list);
     }
   }
+  await walk.discardRest();
   const isCurrent = findings.length === 0 && hasFilesOfList && (await isSettled());
   // Bodies, tiles, checkpoint, snapshot: the order in which the service puts them.
   if (findings.length === 0) await log?.putCheckpoint(generation);

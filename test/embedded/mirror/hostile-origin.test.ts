@@ -76,6 +76,18 @@ const both =
 
 const isAhead = (item: string) => later(falsePrice(item));
 
+/** Gives the first closed page a false price, and names it so by its digest. Nothing of it is served, under no name. */
+const withPage =
+  (headUrl: string, change: (text: string) => string): Forge =>
+  async (url, text, read) => {
+    const cursor = /"nextCursor":"([^"]*)"/.exec(await read(headUrl))?.[1] as string;
+    const page = change(await read(`${headUrl}?cursor=${cursor}`));
+    const [generation, digest = ''] = cursor.split('-');
+    const named = `${generation}-${sha256Hex(Buffer.from(page)).slice(0, digest.length)}`;
+    if (url === `${headUrl}?cursor=${named}`) return page;
+    return url === headUrl ? text.replace(cursor, named) : text;
+  };
+
 const FORGERIES: readonly (readonly [string, Forge])[] = [
   [
     'a market of the next revision with a false price, in its history too',
@@ -100,6 +112,16 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
   [
     'a market that the log does not have',
     withList((page) => inItem('b', (item) => item.replaceAll('"b"', '"bb"').replaceAll('/b/', '/bb/'))(page)),
+  ],
+  [
+    'a closed page of a history with a false price, by its right name',
+    withPage('/api/v1/markets/a/history', (text) => text.replace(/"amountMinor":\d+/, '"amountMinor":7777')),
+  ],
+  [
+    'a closed page of the list with a false price, by its right name',
+    withPage(MARKETS_URL, (text) =>
+      text.replaceAll('"amountMinor":1,', '"amountMinor":7777,').replaceAll('"0.01"', '"77.77"'),
+    ),
   ],
   ['other counts', on('snapshot', (text) => text.replace('"observations":', '"observations":1'))],
   ['a false newest price', on('latest', falsePrice)],
@@ -133,7 +155,7 @@ test.each(FORGERIES)('%s: nothing of it is served', async (_, forge) => {
   const origin = await hostileOrigin(readerOf(world.objects));
   const [fresh, old] = [await followerOf(origin, world.clock), await followerOf(origin, world.clock)];
   expect(await old.round()).toBe('current');
-  await world.ingest([price('b', 2, 2)]);
+  await world.ingest([price('b', 2, 2), ...Array.from({ length: 4 }, (_, day) => price('a', 20 + day, 100))]);
   await publishAll(world);
   world.clock.nowMs += DAY_MS;
   await makeFaces({ storage: world.dependencies });

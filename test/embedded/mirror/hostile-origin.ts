@@ -26,6 +26,9 @@ export type Forge = (
 
 export const HONEST: Forge = (_, text) => text;
 
+/** They are about the connection to the true service, where bodies are packed. */
+const OF_CONNECTION = ['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'];
+
 export interface Origin {
   readonly url: URL;
   /** Paths that were asked for. */
@@ -48,7 +51,7 @@ export async function hostileOrigin(read: PublicReader): Promise<Origin> {
     const etag = isChanged ? `"forged-${bytes.length}"` : (fields.get('etag') ?? '');
     const known = status === 200 && headers['if-none-match'] === etag;
     response.writeHead(known ? 304 : isChanged ? (forged === null ? 404 : 200) : status, {
-      ...Object.fromEntries(fields),
+      ...Object.fromEntries([...fields].filter(([name]) => !OF_CONNECTION.includes(name))),
       ...(etag && { etag }),
     });
     response.end(known ? '' : bytes);
