@@ -1,12 +1,31 @@
 /** The rules for texts that become public: anybody can read them, for good, and in any font. */
 import * as z from 'zod';
 
+/** Signs of the part before the `@`, and of a label of the host. */
+const LOCAL = String.raw`\p{L}\p{M}\p{N}_.+\-`;
+const LABEL = String.raw`[\p{L}\p{M}\p{N}_\-]`;
+
+/** Ends of hosts that have most mailboxes, without those that are endings of files, such as `py`, `rs` and `md`. */
+const MAIL_DOMAINS =
+  'com|org|net|edu|gov|mil|int|info|biz|name|email|example|test|eu|uk|de|fr|it|es|pt|nl|be|at|ch|ie|se|no|fi|dk|cz|sk|hu|' +
+  'ro|bg|gr|ua|ru|tr|il|in|cn|jp|kr|tw|hk|sg|au|nz|ca|us|mx|br|ar|cl|za|ng|ke|eg|io|co|me';
+
 /**
- * An e-mail address, also an internationalised one (RFC 6531). URLs may have an `@` before a version or a scope of a
- * package. So an address needs a host with a dot, no slash before it and no slash after its host.
+ * An e-mail address, also an internationalised one (RFC 6531), in one of three forms:
+ *
+ * - After no slash, with no slash after its host: URLs may have an `@` before a version or a scope of a package.
+ * - Anywhere in a URL, if its host ends in a domain of many mailboxes and begins with no version: `package@1.2.3` is none,
+ *   nor is `logo@2x.png` or `package@next.js`.
+ * - After a local part in quotes (RFC 5321, section 4.1.2), also where JSON escapes them.
  */
-export const EMAIL_ADDRESS =
-  /(?<![/\p{L}\p{M}\p{N}_.+-])[\p{L}\p{M}\p{N}_.+-]+@[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)*\.(?=\p{L}{2})(?![\p{L}\p{M}\p{N}_-]*\/)\p{L}+/gu;
+export const EMAIL_ADDRESS = new RegExp(
+  [
+    String.raw`(?<![/${LOCAL}])[${LOCAL}]+@${LABEL}+(\.${LABEL}+)*\.(?=\p{L}{2})(?!${LABEL}*\/)\p{L}+`,
+    String.raw`(?<![${LOCAL}])[${LOCAL}]+@(?!v?\d+\.\d)(?:${LABEL}+\.)+(?:${MAIL_DOMAINS})(?!\.?[\p{L}\p{M}\p{N}_-])`,
+    String.raw`"(?=[^"\n]*\p{L})[^"\n]{1,64}"@${LABEL}+(\.${LABEL}+)*\.(?=\p{L}{2})\p{L}+`,
+  ].join('|'),
+  'giu',
+);
 
 /**
  * Keys of other services, by their published beginnings: AWS, GitHub, GitLab, Stripe, OpenAI and Anthropic, Slack,
@@ -70,17 +89,54 @@ function secretParameter(text: string): string | undefined {
 }
 
 /**
+ * The forms of a text that a reader may see: as it is, with its percent-encoding read once, twice and so on, and with
+ * full-width and similar characters as the plain ones (Unicode TR15, form KC).
+ */
+export function readableForms(text: string): readonly string[] {
+  const forms = decodedForms(text);
+  const plain = forms.filter((form) => !PLAIN_ASCII.test(form)).map(inFormKc);
+  return [...new Set([...forms, ...plain])];
+}
+
+/** The last one has no percent-encoding left. */
+function decodedForms(text: string): readonly string[] {
+  const forms = [text];
+  for (let form = text; forms.length < ENCODINGS_MAX; forms.push(form)) {
+    const read = form.replace(PERCENT_ENCODED, percentDecoded);
+    if (read === form) break;
+    form = read;
+  }
+  return forms;
+}
+
+/** Nobody can read what is encoded more often. */
+const ENCODINGS_MAX = 5;
+const PERCENT_ENCODED = /(?:%[\dA-F]{2})+/gi;
+
+function percentDecoded(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    // No UTF-8: the plain characters among it are read alone.
+    return encoded.replace(/%([2-7][\dA-F])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+  }
+}
+
+function inFormKc(text: string): string {
+  return text.normalize('NFKC').replace(LIKE_A_DOT, '.');
+}
+
+/**
  * Names what a text holds that must never be public: the first kind of {@link NEVER_PUBLIC}, or a parameter of a URL that
- * holds a credential. Null: nothing was found. The text is searched as it is, and with its percent-encoding read.
+ * holds a credential. Null: nothing was found. All {@link readableForms} of the text are searched.
  */
 export function neverPublicIn(text: string): string | null {
-  const read = text.replace(/%([2-7][\dA-F])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
-  if (!HINT_OF_NEVER_PUBLIC.test(read)) return null;
+  const forms = readableForms(text);
+  if (!forms.some((form) => HINT_OF_NEVER_PUBLIC.test(form))) return null;
   const kinds = Object.entries(NEVER_PUBLIC);
-  const forms = read === text ? [text] : [text, read];
   const found = kinds.find(([, pattern]) => forms.some((form) => form.search(pattern) !== -1));
   if (found !== undefined) return found[0];
-  const name = secretParameter(read);
+  const name = secretParameter(decodedForms(text).at(-1) as string);
   return name === undefined ? null : `the parameter ${name}, which holds a credential`;
 }
 
@@ -133,8 +189,6 @@ function faultOf(text: string): string | null {
     return 'must be one line of well-formed text, without control or invisible characters';
   if (text !== '' && !VISIBLE.test(text)) return 'must not look blank';
   // In a URL, a slash tells an address from a package. Texts have no such rule, so the second search ignores slashes.
-  // Full-width and similar forms are read as the plain ones (Unicode TR15, form KC), so addresses in them are found too.
-  const plain = text.normalize('NFKC').replace(LIKE_A_DOT, '.');
-  const found = neverPublicIn(text) ?? neverPublicIn(plain) ?? neverPublicIn(plain.replaceAll('/', ' '));
+  const found = neverPublicIn(text) ?? neverPublicIn(inFormKc(text).replaceAll('/', ' '));
   return found === null ? null : `becomes public: leave out ${found}`;
 }

@@ -48,7 +48,7 @@ export function startVerifyLoop({ reader, everyHours, nowMs, pause, log }: Verif
     const share = await shareDue(gentle, nowMs(), everyHours);
     const { findings, generation, markets, observations, pages, missingValues } = await confirmFindings(
       gentle,
-      { share },
+      { share, nowMs: nowMs() },
       async () => {
         await pause(SECOND_LOOK_MS);
         return true;

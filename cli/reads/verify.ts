@@ -50,7 +50,7 @@ export async function verifyService(
     return true;
   };
   const reader = edition === null ? publicReaderOf(url) : editionReader(publicReaderOf(url), edition);
-  const { findings, ...report } = await confirmFindings(reader, asked, pause);
+  const { findings, ...report } = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
   const log =
     logCheck === null ? null : await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null });
   const all = [...findings, ...(log?.findings ?? [])];

@@ -23,7 +23,7 @@ import type { Finding } from '../../publisher/verify/report.ts';
 import type { MirrorCopy } from './copy.ts';
 import { type FollowedLog, followLog } from './follow-log.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
-import { NO_PROGRESS, type Progress } from './progress.ts';
+import { type MirrorProgress, NO_PROGRESS } from './step-progress.ts';
 
 /** What a mirror's folder keeps of the log. */
 export interface MirrorLogState extends FollowedLog {
@@ -37,7 +37,7 @@ export const NEVER_LATE: Lateness = { nowMs: null, mostMs: 0 };
 export class MirrorLog {
   readonly #upstream: PublicReader;
   readonly #copy: MirrorCopy;
-  readonly #progress: Progress;
+  readonly #progress: MirrorProgress;
   #known: FollowedLog;
   #bodiesAt: number;
   /**
@@ -56,7 +56,7 @@ export class MirrorLog {
   #isFoldAhead = false;
   #faults: Finding[] = [];
 
-  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState, progress: Progress) {
+  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState, progress: MirrorProgress) {
     this.#upstream = upstream;
     this.#copy = copy;
     this.#progress = progress;

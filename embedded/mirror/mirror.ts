@@ -21,9 +21,9 @@ import { KnownMarkets } from './known-markets.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
-import { Progress, type StepProgress } from './progress.ts';
 import { copiedEditions } from './reached.ts';
 import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
+import { MirrorProgress, type StepProgress } from './step-progress.ts';
 import { sweepCopy } from './sweep-copy.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
@@ -52,7 +52,7 @@ export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
   readonly #known = new KnownMarkets();
-  readonly #progress: Progress;
+  readonly #progress: MirrorProgress;
   #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #filesAtMs = Number.NEGATIVE_INFINITY;
@@ -66,7 +66,7 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
-    this.#progress = new Progress(options.nowMs, options.onProgress ?? (() => {}));
+    this.#progress = new MirrorProgress(options.nowMs, options.onProgress ?? (() => {}));
   }
 
   /** To be called before anything else: reads what earlier processes left. */

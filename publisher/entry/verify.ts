@@ -28,7 +28,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   const inWords = `${share.index} of ${share.of}`;
   const { findings, generation, markets, observations, pages } = await confirmFindings(
     reader,
-    { ...asked, share },
+    { ...asked, share, nowMs: Date.now() },
     async () => {
       // The second walk takes as long as the first, or a little longer.
       if (invocation.getRemainingTimeInMillis() < PAUSE_MS + 1.25 * (Date.now() - startedMs)) {

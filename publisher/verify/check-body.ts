@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
-import { INTERNAL_FIELDS, NEVER_PUBLIC } from '../../contract/public-text.ts';
+import { INTERNAL_FIELDS, NEVER_PUBLIC, readableForms } from '../../contract/public-text.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { PublicReader, PublicResponse } from './reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
@@ -25,6 +25,8 @@ export interface Checked<Value> {
   readonly text: string;
   readonly digest: string;
   readonly etag: string;
+  /** The field `Link`; null: it is not sent. */
+  readonly link: string | null;
 }
 
 /**
@@ -67,8 +69,11 @@ export function checkAnswer<Value>(
 
   const text = Buffer.from(response.body).toString('utf8');
   const read = readJson(text);
+  const forms = readableForms(text);
   for (const [what, pattern] of Object.entries(FORBIDDEN) as [keyof typeof FORBIDDEN, RegExp][]) {
-    const found = text.match(pattern) ?? [];
+    // Names of fields are written as they are.
+    const searched = what === 'an internal field' ? [text] : forms;
+    const found = searched.flatMap((form) => form.match(pattern) ?? []);
     if (found.every((match) => isExcused(what, match, read?.json ?? null))) continue;
     findings.add(url, 'forbidden', `holds ${what}`);
   }
@@ -80,7 +85,13 @@ export function checkAnswer<Value>(
     findings.add(url, 'schema', `${issue?.path.join('/') ?? ''}: ${issue?.message ?? 'does not fit its schema'}`);
     return null;
   }
-  return { value: parsed.data, text, digest: sha256Hex(response.body), etag };
+  return {
+    value: parsed.data,
+    text,
+    digest: sha256Hex(response.body),
+    etag,
+    link: response.headers.get('link') ?? null,
+  };
 }
 
 /**
@@ -92,6 +103,10 @@ export function checkEntityTag(findings: Findings, url: string, { headers, body 
   const digests = [hash('sha256', body, 'hex').slice(0, 32), hash('md5', body, 'hex')];
   if (named === undefined || digests.includes(named)) return;
   findings.add(url, 'digest', 'holds other bytes than its entity tag names');
+}
+
+export function isEntityTag(text: string): boolean {
+  return /^(W\/)?"[^"]+"$/.test(text);
 }
 
 /** Checks the header fields of every public answer. Returns its ETag. */
@@ -106,8 +121,7 @@ export function checkHeaders(
     if (found !== value) findings.add(url, 'headers', `${name} is ${found ?? 'missing'}, expected ${value}`);
   }
   const etag = headers.get('etag') ?? '';
-  if (!/^(W\/)?"[^"]+"$/.test(etag))
-    findings.add(url, 'headers', `etag is ${etag || 'missing'}, expected an entity tag`);
+  if (!isEntityTag(etag)) findings.add(url, 'headers', `etag is ${etag || 'missing'}, expected an entity tag`);
   return etag;
 }
 

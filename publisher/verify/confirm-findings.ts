@@ -12,7 +12,7 @@ import { type VerifyOptions, verify } from './verify.ts';
  */
 export async function confirmFindings(
   reader: PublicReader,
-  asked: Pick<VerifyOptions, 'share' | 'removed'>,
+  asked: Pick<VerifyOptions, 'share' | 'removed' | 'nowMs'>,
   pause: (found: VerifyReport['findings']) => Promise<boolean>,
 ): Promise<VerifyReport> {
   const first = await verify(reader, asked);

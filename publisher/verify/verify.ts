@@ -24,6 +24,7 @@ import { checkLatest, ReadPrices } from './check-latest.ts';
 import { checkFilesInTurn } from './check-older-files.ts';
 import { checkRemoved } from './check-removed.ts';
 import { checkSite } from './check-site.ts';
+import { checkPublishedAt, checkTransport } from './check-transport.ts';
 import { PublishedKinds } from './published-kinds.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
@@ -48,6 +49,8 @@ export interface VerifyOptions {
    * ledger knows them all.
    */
   readonly removed?: readonly string[];
+  /** The time, in milliseconds since the epoch. Absent: no time is found to be in the future. */
+  readonly nowMs?: number;
 }
 
 const MARKETS_AT_ONCE = 8;
@@ -57,7 +60,7 @@ const MARKETS_AT_ONCE = 8;
  * a finding.
  */
 export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
-  const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS, removed = [] } = options;
+  const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS, removed = [], nowMs } = options;
   assertShare(share);
   const findings = new Findings();
   const list = new ListWalk(reader, findings, pageSizes.markets);
@@ -70,7 +73,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const prices = new ReadPrices();
   const included = (await kinds.has('faces', INCLUDES_URL)) ? await readIncluded(reader) : null;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
+  let firstSlug: string | null = null;
   const checkMarket = async (item: Market): Promise<void> => {
+    firstSlug ??= item.slug;
     const url = marketUrl(item.slug);
     const response = await reader(url);
     if (response.status === 410 && !settled) {
@@ -104,6 +109,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   // The snapshot is put last, so it is read last. It may be older than the list only while something is being
   // published.
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  if (snapshot !== null && nowMs !== undefined) checkPublishedAt(findings, snapshot.value.publishedAt, nowMs);
   if (settled && snapshot !== null && list.head !== null) {
     const { counts, filesGeneration, listDigest } = snapshot.value;
     const { observations, unknownValues } = totals;
@@ -128,7 +134,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   await checkExports(reader, findings, share);
   const listed = { generation: before?.value.listGeneration ?? null, entries: list.latest };
   if (included !== null) await checkRates(reader, findings, listed, share);
-  if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
+  const sample = firstSlug === null ? [] : [marketUrl(firstSlug), historyUrl(firstSlug)];
+  await checkTransport(reader, findings, [MARKETS_URL, SNAPSHOT_URL, ...sample], settled);
   return {
     findings: findings.all,
     generation: snapshot?.value.generation ?? null,
@@ -162,17 +169,4 @@ function checkExpectations(findings: Findings, { slug, status, sources, metrics,
     const detail = `source ${index} expects its next value at ${source.expectedNextAt}, by its cadence at ${expected}`;
     findings.add(marketUrl(slug), 'time', detail);
   }
-}
-
-/** A poller with the newest bytes gets 304 and no body (RFC 9110, section 15.4.5). */
-async function checkConditional(
-  reader: PublicReader,
-  findings: Findings,
-  head: Checked<unknown>,
-  settled: boolean,
-): Promise<void> {
-  const response = await reader(MARKETS_URL, { 'if-none-match': head.etag });
-  if (response.status === 304 && response.body.length === 0) return;
-  if (response.status === 200 && !settled) return;
-  findings.add(MARKETS_URL, 'conditional', `answered ${response.status} to its own ETag, expected 304`);
 }

@@ -37,6 +37,9 @@ export async function* walkPages<Value extends Collection>(
     if (cursor !== undefined) checkCursor(findings, url, cursor, page.digest);
     yield { ...page, url, isFirst: cursor === undefined };
     cursor = page.value.page.nextCursor;
+    const expected = cursor === null ? null : `<${firstUrl}?cursor=${cursor}>; rel="next"`;
+    // Not every host can send it.
+    if (page.link !== null && page.link !== expected) findings.add(url, 'link', `its field Link is ${page.link}`);
     if (cursor === null) return;
     if (seen.has(cursor)) {
       findings.add(url, 'link', `leads back to ${cursor}, a page that was read already`);

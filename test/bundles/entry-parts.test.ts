@@ -228,7 +228,8 @@ describe('findings through a cache', () => {
     const read: string[] = [];
     const reader = failing(await publishedReader(), '/api/v1/snapshot', 99);
     const reading: PublicReader = (url, headers) => {
-      read.push(url);
+      // Conditional requests are not of the walk.
+      if (headers === undefined) read.push(url);
       return reader(url, headers);
     };
     const of = 2;

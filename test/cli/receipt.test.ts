@@ -87,7 +87,7 @@ describe('verify --log', () => {
     printed = '';
     expect(await run('verify', url, '--log', '--json')).toBe(0);
     expect(printed).not.toContain('First look');
-    expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 6, vkeys: [VKEY], takenDown: 0 } });
+    expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 7, vkeys: [VKEY], takenDown: 0 } });
   });
 
   test('takes several keys, each after its own option, and a URL behind one', async () => {

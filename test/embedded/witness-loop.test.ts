@@ -62,7 +62,7 @@ test('the checkpoint gets a line of each witness, and the log key still opens it
   for (let times = 0; times < 3; times++) {
     await round();
     expect(await cosigned()).toBe(2);
-    expect((await readCheckpoint(world.objects))?.size).toBe(2 + times);
+    expect((await readCheckpoint(world.objects))?.size).toBe(3 + times);
     await grow();
     expect(await cosigned()).toBe(0);
   }

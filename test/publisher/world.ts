@@ -67,6 +67,12 @@ export function dependenciesOn(
   };
 }
 
+/** As every edge sends them. */
+export const BROWSER_FIELDS = [
+  ['access-control-allow-origin', '*'],
+  ['x-content-type-options', 'nosniff'],
+] as const;
+
 const route = loadRouter();
 
 /** Reads an object store as the CDN does: through the router, without a cache. */
@@ -82,6 +88,7 @@ export function readerOf(objects: ObjectStore): PublicReader {
     const fields = new Map([
       ['content-type', contentType],
       ['cache-control', cacheControl],
+      ...BROWSER_FIELDS,
       ['etag', found.etag as string],
     ]);
     if (headers['if-none-match'] === found.etag) return { status: 304, headers: fields, body: new Uint8Array() };

@@ -51,6 +51,7 @@ import { type HeadValue, refreshMarkKey } from '../../storage/records/publicatio
 import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadStore } from '../../storage/upload-store.ts';
 import { TEST_LOG } from '../publisher/log/test-log.ts';
+import { BROWSER_FIELDS } from '../publisher/world.ts';
 import type { LedgerItems } from './ledger-items.ts';
 
 /** The part of the world that one process has. */
@@ -286,6 +287,7 @@ function readerOf(objects: ObjectStore): PublicReader {
     const fields = new Map([
       ['content-type', found.metadata.contentType],
       ['cache-control', found.metadata.cacheControl],
+      ...BROWSER_FIELDS,
       ['etag', found.etag as string],
     ]);
     const isCurrent = headers['if-none-match'] === found.etag;

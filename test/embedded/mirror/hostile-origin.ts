@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
-import type { StepProgress } from '../../../embedded/mirror/progress.ts';
+import type { StepProgress } from '../../../embedded/mirror/step-progress.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { siteOf } from '../../../publisher/plan/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
@@ -56,6 +56,8 @@ export async function hostileOrigin(read: PublicReader): Promise<Origin> {
     });
     response.end(known ? '' : bytes);
   });
+  // On a busy machine, a connection may be idle for longer than by default when it is used again.
+  server.keepAliveTimeout = 120_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -38,6 +38,8 @@ const answerOf =
 /** Arrays nested too deeply for a recursive parser. */
 const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
 
+let requests = 0;
+
 interface Damage {
   readonly damage: string;
   readonly edits: { readonly [url: string]: Edit };
@@ -79,7 +81,11 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     { damage: 'the snapshot', edits: { [SNAPSHOT]: withStatus(404) }, rules: ['status'] },
     { damage: 'the list, with 500', edits: { [MARKETS]: withStatus(500) }, rules: ['status'] },
     { damage: 'a market, with 503', edits: { [marketOf('a')]: withStatus(503) }, rules: ['status'] },
-    { damage: 'a market, behind a 304', edits: { [marketOf('a')]: withStatus(304) }, rules: ['status'] },
+    {
+      damage: 'a market, behind a 304',
+      edits: { [marketOf('a')]: withStatus(304) },
+      rules: ['conditional', 'status'],
+    },
   ],
   'pages do not fit together': [
     {
@@ -446,6 +452,53 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       edits: { [marketOf('a')]: withHeader(name as string, value as string | null) },
       rules: ['headers'] as const,
     })),
+    ...(['access-control-allow-origin', 'x-content-type-options'] as const).flatMap((name) =>
+      [MARKETS, SNAPSHOT, marketOf('a'), historyOf('a')].map(
+        (url): Damage => ({
+          damage: `${name} is missing at ${url}`,
+          edits: { [url]: withHeader(name, null) },
+          rules: ['headers'],
+        }),
+      ),
+    ),
+    {
+      damage: 'pages of another origin are not allowed',
+      edits: { [MARKETS]: withHeader('access-control-allow-origin', 'https://one.example') },
+      rules: ['headers'],
+    },
+    {
+      damage: 'the entity tag changes with each request',
+      edits: { [marketOf('a')]: (response) => withHeader('etag', `"${++requests}"`)({ ...response, status: 200 }) },
+      rules: ['conditional'],
+    },
+    {
+      damage: 'one entity tag for all bodies',
+      edits: { [MARKETS]: withHeader('etag', '"1"'), [SNAPSHOT]: withHeader('etag', '"1"') },
+      rules: ['conditional', 'digest'],
+    },
+    {
+      damage: '304 to any validator',
+      edits: {
+        [historyOf('a')]: (response, headers) =>
+          headers?.['if-none-match'] ? { ...response, status: 304, body: Buffer.of() } : response,
+      },
+      rules: ['conditional'],
+    },
+    {
+      damage: 'a Link to another page',
+      edits: { [MARKETS]: withHeader('link', `<${MARKETS}?cursor=1-${'0'.repeat(32)}>; rel="next"`) },
+      rules: ['link'],
+    },
+    {
+      damage: 'a Link to another host',
+      edits: { [OLDEST_PAGE]: withHeader('link', `<https://other.example/>; rel="next"`) },
+      rules: ['link'],
+    },
+    {
+      damage: 'the snapshot is of the future',
+      edits: { [SNAPSHOT]: withField('publishedAt', '2026-10-01T12:06:00.000Z') },
+      rules: ['time'],
+    },
     {
       damage: 'the list answers its own ETag with 200',
       edits: { [MARKETS]: () => reader(MARKETS) },

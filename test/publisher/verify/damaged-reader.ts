@@ -3,14 +3,17 @@ import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 
 /** Changes the answer to one URL. */
-export type Edit = (response: PublicResponse) => PublicResponse | Promise<PublicResponse>;
+export type Edit = (
+  response: PublicResponse,
+  headers?: { readonly [name: string]: string },
+) => PublicResponse | Promise<PublicResponse>;
 
 /** Reads through `reader`, with the answers to these URLs changed. */
 export function damagedReader(reader: PublicReader, edits: { readonly [url: string]: Edit }): PublicReader {
   return async (url, headers) => {
     const edit = edits[url];
     const response = await reader(url, headers);
-    return edit === undefined ? response : await edit(response);
+    return edit === undefined ? response : await edit(response, headers);
   };
 }
 

@@ -239,3 +239,13 @@ describe('the log says what is published:', () => {
     expect(before.findings.map(({ url }) => url)).toEqual([expect.stringContaining('/log/ndjson/')]);
   });
 });
+
+test('without a log, too, each rate has a price behind it', async () => {
+  const invented = withBody((body) => {
+    body.usd.chf = 9;
+  });
+  const { findings } = await verify(damagedReader(reader, { [`${RATES}/usd.json`]: invented }), {
+    pageSizes: SMALL_PAGES,
+  });
+  expect(findings).toMatchObject([{ rule: 'file', url: `${RATES}/usd.json` }]);
+});

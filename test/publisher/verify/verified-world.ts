@@ -3,7 +3,7 @@ import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, START_MS, type World } from '../world.ts';
 import type { Loose } from './damaged-reader.ts';
 
 export const MARKETS = '/api/v1/markets';
@@ -45,6 +45,6 @@ export const cursorOf = (url: string): string => url.split('=')[1] as string;
 
 /** The broken rules, each once, in order. */
 export async function rulesFound(damaged: PublicReader, settled = true): Promise<readonly VerifyRule[]> {
-  const { findings } = await verify(damaged, { pageSizes: SMALL_PAGES, settled });
+  const { findings } = await verify(damaged, { pageSizes: SMALL_PAGES, settled, nowMs: START_MS });
   return [...new Set(findings.map(({ rule }) => rule))].sort();
 }

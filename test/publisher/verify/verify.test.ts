@@ -99,7 +99,10 @@ describe('while a generation is being applied', () => {
   });
 
   test('the list may change between its two reads', async () => {
-    const changed = damagedReader(reader, { [MARKETS]: () => reader(MARKETS) });
+    const isPolled = (headers: { readonly [name: string]: string } = {}) => headers['if-none-match']?.length === 34;
+    const changed = damagedReader(reader, {
+      [MARKETS]: (response, headers) => (isPolled(headers) ? newReader(MARKETS) : response),
+    });
     expect(await rulesFound(changed, false)).toEqual([]);
   });
 });
