@@ -46,7 +46,7 @@ export function addMirrorCommand(program: Command): void {
     .addOption(new Option('--host <address>', 'the address to listen on').default('127.0.0.1'))
     .addOption(new Option('--port <n>', 'the port; 0 picks a free one').argParser(portNumber).default(8788))
     .addOption(new Option('--every <seconds>', 'the pause between two rounds').argParser(seconds).default(15))
-    .option('--once', 'end after one round')
+    .option('--once', 'end after one round; after two if something was newer than the log')
     .addOption(
       new Option('--max-bytes <n>', 'take over no more than this, e.g. 500m or 20g')
         .argParser(byteCount)

@@ -21,7 +21,7 @@ import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
-import type { StepProgress } from '../mirror/progress.ts';
+import type { StepProgress } from '../mirror/step-progress.ts';
 import { readSite } from '../site-folder.ts';
 import { onStopSignal } from './stop-signals.ts';
 

@@ -8,7 +8,7 @@ import { type Lateness, SLACK_MS } from '../../publisher/verify/past-market.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
-/** A list is published this often at least. */
+/** A list is published this often at least, if the log does not say otherwise. */
 const LIST_SECONDS_MIN = 60;
 
 /**
@@ -24,7 +24,7 @@ export function checkWholeList(
   const findings = new Findings();
   // A long list has a cadence.
   const isExact = snapshot !== null && snapshot.listGeneration === snapshot.generation;
-  const listSeconds = Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(listed.size));
+  const { listSeconds = Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(listed.size)) } = log.service ?? {};
   const lateness: Lateness = { nowMs: nowMs(), mostMs: 2 * listSeconds * 1000 + SLACK_MS };
   for (const slug of log.shown()) {
     const revision = known.revisionOf(slug);

@@ -5,12 +5,14 @@
 import * as z from 'zod';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { exportManifestSchema } from '../../contract/export-manifest.ts';
+import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { EXPORTS_URL } from '../../contract/routes.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
+import { checkExportRows } from '../../publisher/verify/check-export-rows.ts';
 import { checkExportFile, EXPORT_ROOT, type ReadManifest } from '../../publisher/verify/check-exports.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { etagOfDigest } from '../../storage/object-rules.ts';
 import { bodyFaults } from './body-faults.ts';
@@ -60,6 +62,8 @@ async function takeOver(world: ExportsWorld): Promise<readonly Finding[]> {
   if (copy.usedBytes + bytes > copy.maxBytes) {
     throw new MirrorFull(`the export of ${manifest.value.version} needs ${bytes} bytes more: see --max-bytes`);
   }
+  await proveRows(world, findings, answer, manifest.value.resources, missing);
+  if (bodyFaults(findings).length > 0) return bodyFaults(findings);
   for (const resource of missing) {
     const url = EXPORT_ROOT + resource.path;
     const file = await world.upstream(url);
@@ -72,6 +76,27 @@ async function takeOver(world: ExportsWorld): Promise<readonly Finding[]> {
   for (const [name, body] of ofDay) await copy.put(name, { body, generation });
   await copy.put({ kind: 'export-latest' }, { body: manifest.text, generation });
   return [];
+}
+
+/** Before anything of an export is put: a file would be served at once. New files are read twice, once a day. */
+async function proveRows(
+  { upstream, copy, log }: Pick<MirrorWorld, 'upstream' | 'copy' | 'log'>,
+  findings: Findings,
+  answer: PublicResponse,
+  resources: readonly Resource[],
+  missing: readonly Resource[],
+): Promise<void> {
+  if (log === null || findings.all.length > 0) return;
+  const copied = await copy.reader(EXPORTS_URL);
+  if (missing.length === 0 && Buffer.from(copied.body).equals(answer.body)) return;
+  const byUrl = new Map(resources.map((resource) => [EXPORT_ROOT + resource.path, resource]));
+  const reader: PublicReader = async (url) => {
+    const resource = byUrl.get(url);
+    if (resource === undefined) return answer;
+    const file = await (missing.includes(resource) ? upstream : copy.reader)(url);
+    return checkExportFile(new Findings(), url, file, resource) ? file : { ...file, status: 404 };
+  };
+  await checkExportRows(reader, findings, log.read, { partEntries: EXPORT_PART_ENTRIES, nowMs: null });
 }
 
 /** Files that the copy does not have with the bytes of the manifest. */

@@ -10,7 +10,6 @@ import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
 import { bodyFaults } from './body-faults.ts';
-import type { MirrorCopy } from './copy.ts';
 import { freshReader, recorded } from './fresh-reader.ts';
 import type { ListWorld } from './mirror-world.ts';
 
@@ -39,8 +38,11 @@ const LIST_FILES: readonly ListFiles[] = [
 export type CopiedListFiles = { readonly kind: 'copied' | 'stale'; readonly findings: readonly Finding[] };
 
 /** Whether the copy has no file of a kind that the service publishes. */
-export async function lacksListFiles(copy: MirrorCopy, snapshot: Snapshot): Promise<boolean> {
-  for (const { lastUrl } of publishedKinds(snapshot)) {
+export async function lacksListFiles(
+  { copy, log }: Pick<ListWorld, 'copy' | 'log'>,
+  snapshot: Snapshot,
+): Promise<boolean> {
+  for (const { lastUrl } of publishedKinds(snapshot, log)) {
     if ((await copy.reader(lastUrl)).status !== 200) return true;
   }
   return false;
@@ -53,7 +55,7 @@ export async function copyListFiles(
   snapshot: Snapshot,
   cachedMs: number,
 ): Promise<CopiedListFiles> {
-  for (const kind of publishedKinds(snapshot)) {
+  for (const kind of publishedKinds(snapshot, world.log)) {
     let findings = await copyKind(world, kind, list);
     if (findings.length > 0) {
       await world.pause(cachedMs);
@@ -67,7 +69,14 @@ export async function copyListFiles(
   return { kind: 'copied', findings: [] };
 }
 
-function publishedKinds({ projections = [], counts }: Snapshot): readonly ListFiles[] {
+/** Nobody signs the snapshot: what the log says counts, if it says so. */
+export function publishedProjections({ projections = [] }: Snapshot, log: ListWorld['log']): readonly string[] {
+  return log?.service?.projections ?? projections;
+}
+
+function publishedKinds(snapshot: Snapshot, log: ListWorld['log']): readonly ListFiles[] {
+  const { counts } = snapshot;
+  const projections = publishedProjections(snapshot, log);
   return LIST_FILES.filter(
     ({ projection, marketsMax }) => projections.includes(projection) && counts.markets <= marketsMax,
   );

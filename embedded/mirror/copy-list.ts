@@ -30,6 +30,7 @@ export class CopiedList {
   readonly #ahead: AheadOfLog;
   #hasFiles: Promise<boolean> | null = null;
   #walk: ListWalk | null = null;
+  #pages: PageCopier | null = null;
   /** Items whose markets are not as new as they are, or that are newer than the log. */
   #pending: Market[] = [];
 
@@ -43,6 +44,7 @@ export class CopiedList {
     const list = new CopiedList(world, ahead);
     const findings = new Findings();
     const pages = new PageCopier({ ...world, hasFiles: false }, findings);
+    list.#pages = pages;
     const walk = new ListWalk(pages.reader, findings, world.pageSizes.markets);
     await pMap(walk.itemsOf(ALL_MARKETS), (item) => list.#take(item), { concurrency: MARKETS_AT_ONCE });
     await pages.storeLast();
@@ -62,6 +64,11 @@ export class CopiedList {
   get walked(): WalkedList | null {
     if (this.findings.length + this.#pending.length > 0 || !this.#walk?.head) return null;
     return { head: this.#walk.head, latest: this.#walk.latest };
+  }
+
+  /** To be called if the list is not put, and no later list was read: a page is served, also if nothing leads to it. */
+  async discard(): Promise<void> {
+    await this.#pages?.discard();
   }
 
   /** Markets for which it waits. */

@@ -2,6 +2,7 @@
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { type Market, marketSchema } from '../../contract/market.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import { removedMarketSchema } from '../../contract/removed-market.ts';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
@@ -27,19 +28,32 @@ export type CopyOutcome =
 
 /** @param atLeast the revision of the link to it: an older body is not taken over */
 export async function copyMarket(world: MirrorWorld, slug: string, atLeast: number): Promise<CopyOutcome> {
+  const findings = new Findings();
+  const pages = new PageCopier(world, findings);
+  const outcome = await copyProven(world, slug, atLeast, findings, pages);
+  // A page has an URL of its own: also one to which nothing leads is served.
+  if (outcome.kind !== 'copied') await pages.discard();
+  return outcome;
+}
+
+async function copyProven(
+  world: MirrorWorld,
+  slug: string,
+  atLeast: number,
+  findings: Findings,
+  pages: PageCopier,
+): Promise<CopyOutcome> {
   const { copy, generation, pageSizes } = world;
   const url = marketUrl(slug);
   const response = await world.upstream(url);
   if (response.status === 404) return { kind: 'lost' };
   if (response.status === 410) return await removalOf(world, slug, response);
-  const findings = new Findings();
   const market = checkAnswer(findings, url, response, marketSchema);
   if (market !== null && market.value.revision < atLeast) return { kind: 'stale' };
   checkOwnName(findings, slug, market);
   if (market === null || bodyFaults(findings).length > 0) return { kind: 'faulty', findings: bodyFaults(findings) };
 
   let history: PublicResponse | null = null;
-  const pages = new PageCopier(world, findings);
   const reader: PublicReader = async (path, headers) => {
     const answer = await pages.reader(path, headers);
     if (path === historyUrl(slug)) history = answer;
@@ -133,6 +147,7 @@ export function goneBody(document: string, generation: number): CopiedBody {
 export class PageCopier {
   readonly #world: MirrorWorld;
   readonly #findings: Findings;
+  readonly #stored: PageName[] = [];
   #checked: { readonly page: PageName; readonly body: Uint8Array } | null = null;
 
   /** @param findings of the walk that uses the reader */
@@ -159,6 +174,12 @@ export class PageCopier {
     if (last === null || bodyFaults(this.#findings).length > 0) return;
     const { copy, generation } = this.#world;
     await copy.put(last.page, { body: last.body, generation, nextCursor: nextCursorOf(last.body) });
+    this.#stored.push(last.page);
+  }
+
+  /** Removes the pages that it has stored: they were not proven after all. */
+  async discard(): Promise<void> {
+    for (const page of this.#stored.splice(0)) await this.#world.copy.remove(publicKey(page));
   }
 }
 

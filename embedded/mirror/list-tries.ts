@@ -53,6 +53,11 @@ export class ListTries {
     return this.#whole;
   }
 
+  /** At the end of a round: what was stored for a list that is not whole. */
+  async discardRest(): Promise<void> {
+    if (this.#newest !== this.#whole) await this.#newest?.discard();
+  }
+
   isWholeOf({ listDigest }: Snapshot): boolean {
     return this.#newest?.walked?.head.digest === listDigest && this.#due.stale.length === 0;
   }

@@ -1,6 +1,7 @@
 /** The log of a mirror: how far it is verified, and which markets its newer entries have changed. */
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
+import type { ServiceEntry } from '../../contract/log/entries.ts';
 import { takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
@@ -13,6 +14,7 @@ import { marketUrl } from '../../contract/routes.ts';
 import { LogFold } from '../../publisher/log/fold.ts';
 import type { FoldedMarket } from '../../publisher/log/folded-market.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
+import type { ReadLog } from '../../publisher/verify/check-export-rows.ts';
 import { checkFolded, foldedMarket } from '../../publisher/verify/check-folded.ts';
 import { checkItem, listedItem } from '../../publisher/verify/check-list-rows.ts';
 import { type Lateness, PastMarket } from '../../publisher/verify/past-market.ts';
@@ -21,7 +23,7 @@ import type { Finding } from '../../publisher/verify/report.ts';
 import type { MirrorCopy } from './copy.ts';
 import { type FollowedLog, followLog } from './follow-log.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
-import { NO_PROGRESS, type Progress } from './progress.ts';
+import { type MirrorProgress, NO_PROGRESS } from './step-progress.ts';
 
 /** What a mirror's folder keeps of the log. */
 export interface MirrorLogState extends FollowedLog {
@@ -35,7 +37,7 @@ export const NEVER_LATE: Lateness = { nowMs: null, mostMs: 0 };
 export class MirrorLog {
   readonly #upstream: PublicReader;
   readonly #copy: MirrorCopy;
-  readonly #progress: Progress;
+  readonly #progress: MirrorProgress;
   #known: FollowedLog;
   #bodiesAt: number;
   /**
@@ -54,7 +56,7 @@ export class MirrorLog {
   #isFoldAhead = false;
   #faults: Finding[] = [];
 
-  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState, progress: Progress) {
+  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState, progress: MirrorProgress) {
     this.#upstream = upstream;
     this.#copy = copy;
     this.#progress = progress;
@@ -209,6 +211,18 @@ export class MirrorLog {
   removalOf(slug: string): string | null {
     const folded = this.isRemoved(slug) ? this.#fold.market(slug) : null;
     return folded?.kind === 'removed' ? canonicalJson(removedMarketDocument(folded.removal)) : null;
+  }
+
+  /** What was verified, for other judges. */
+  get read(): ReadLog {
+    const size = this.checkpoint?.size ?? 0;
+    const tiles = tilesOfCopy(this.#copy, size);
+    return { fold: this.#fold, size, rootAt: async (at) => (await LogTree.at(at, tiles)).root() };
+  }
+
+  /** What the service publishes and how often, as the log says it. Null: it does not say so. */
+  get service(): ServiceEntry | null {
+    return this.#fold.service;
   }
 
   /** All markets that the log names, in order. */

@@ -5,7 +5,7 @@ import type { Runtime } from '../../storage/runtime.ts';
 import type { MirrorCopy } from './copy.ts';
 import type { KnownMarkets } from './known-markets.ts';
 import type { MirrorLog } from './mirror-log.ts';
-import type { Progress } from './progress.ts';
+import type { MirrorProgress } from './step-progress.ts';
 
 /** What a round knows before it has asked whether the service publishes files of histories. */
 export type ListWorld = Omit<MirrorWorld, 'hasFiles'>;
@@ -18,7 +18,7 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   /** Null: the service has no log. */
   readonly log: MirrorLog | null;
   readonly known: KnownMarkets;
-  readonly progress: Progress;
+  readonly progress: MirrorProgress;
   /** Markets with a gap in their copied history: taken over again, also if they did not change. */
   readonly broken: ReadonlySet<string>;
   /** Whether the service publishes the files of histories. */

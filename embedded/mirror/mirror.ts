@@ -14,15 +14,16 @@ import { MirrorCopy } from './copy.ts';
 import { copyEdition } from './copy-edition.ts';
 import { copyExports } from './copy-exports.ts';
 import { copyFaces } from './copy-faces.ts';
+import { publishedProjections } from './copy-list-files.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import { KnownMarkets } from './known-markets.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
-import { Progress, type StepProgress } from './progress.ts';
 import { copiedEditions } from './reached.ts';
 import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
+import { MirrorProgress, type StepProgress } from './step-progress.ts';
 import { sweepCopy } from './sweep-copy.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
@@ -51,7 +52,7 @@ export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
   readonly #known = new KnownMarkets();
-  readonly #progress: Progress;
+  readonly #progress: MirrorProgress;
   #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #filesAtMs = Number.NEGATIVE_INFINITY;
@@ -65,7 +66,7 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
-    this.#progress = new Progress(options.nowMs, options.onProgress ?? (() => {}));
+    this.#progress = new MirrorProgress(options.nowMs, options.onProgress ?? (() => {}));
   }
 
   /** To be called before anything else: reads what earlier processes left. */
@@ -143,7 +144,8 @@ export class Mirror {
 
   /** After the bodies: faces, an export or an edition that does not fit, or is broken, holds nothing else back. */
   async #followFiles({ state, snapshot }: RoundReport): Promise<readonly Finding[]> {
-    const { generation, projections = [] } = snapshot;
+    const { generation } = snapshot;
+    const projections = publishedProjections(snapshot, this.#log);
     const isWhole = state === 'current';
     const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     const isEarly = nowMs() - this.#filesAtMs < FILES_EVERY_MS;

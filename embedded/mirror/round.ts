@@ -57,7 +57,7 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'doubts' 
   const { generation } = snapshot.value;
   const world = { ...fixed, doubts: new Map<string, string>(), generation };
   await log?.follow(generation);
-  const isSame = before?.text === snapshot.text && !(await lacksListFiles(world.copy, snapshot.value));
+  const isSame = before?.text === snapshot.text && !(await lacksListFiles(world, snapshot.value));
   if (isSame && world.broken.size === 0 && !log?.due.size && !log?.ahead.size) {
     await log?.putCheckpoint(generation);
     return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
@@ -93,6 +93,7 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'doubts' 
       lost = await copyRemovals(world, list);
     }
   }
+  await walk.discardRest();
   const isCurrent = findings.length === 0 && hasFilesOfList && (await isSettled());
   // Bodies, tiles, checkpoint, snapshot: the order in which the service puts them.
   if (findings.length === 0) await log?.putCheckpoint(generation);

@@ -6,8 +6,8 @@
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import type { MirrorCopy } from './copy.ts';
-import { NO_PROGRESS, type Progress } from './progress.ts';
 import { CopyReach, copiedKeys, isWhole, type ReachOptions } from './reached.ts';
+import { type MirrorProgress, NO_PROGRESS } from './step-progress.ts';
 
 /** When a sweep first did not reach a key, in milliseconds since the epoch. */
 export type Unreached = Readonly<Record<string, number>>;
@@ -23,7 +23,7 @@ export interface SweepReport {
 export async function sweepCopy(
   copy: MirrorCopy,
   before: Unreached,
-  options: ReachOptions & { readonly progress?: Progress },
+  options: ReachOptions & { readonly progress?: MirrorProgress },
 ): Promise<SweepReport> {
   const { nowMs, progress = NO_PROGRESS } = options;
   progress.begin('sweep', null);

@@ -18,6 +18,9 @@ import type { LogWalk } from './log-walk.ts';
 import { type Lateness, PastMarket } from './past-market.ts';
 import type { PublicReader } from './reader.ts';
 
+/** A log that was read and verified. */
+export type ReadLog = Pick<LogWalk, 'fold' | 'size' | 'rootAt'>;
+
 type Resource = ReadManifest['resources'][number];
 type Row = ExportRow & { readonly market: string };
 
@@ -34,7 +37,7 @@ const DERIVED = { decimalPerUnit: null, approximateValue: null, supersededAt: nu
 export async function checkExportRows(
   reader: PublicReader,
   findings: Findings,
-  walk: LogWalk,
+  walk: ReadLog,
   { partEntries, nowMs }: { readonly partEntries: number; readonly nowMs: number | null },
 ): Promise<void> {
   const response = await reader(EXPORTS_URL);
@@ -62,7 +65,7 @@ export async function checkExportRows(
 class RowsCheck {
   readonly #reader: PublicReader;
   readonly #findings: Findings;
-  readonly #walk: LogWalk;
+  readonly #walk: ReadLog;
   readonly #partEntries: number;
   readonly #manifest: ReadManifest;
   readonly #size: number;
@@ -71,7 +74,7 @@ class RowsCheck {
   constructor(
     reader: PublicReader,
     findings: Findings,
-    walk: LogWalk,
+    walk: ReadLog,
     partEntries: number,
     manifest: ReadManifest,
     lateness: Lateness,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { MAIN, tidemark } from '../cli/tidemark.ts';
+import { HONEST, hostileOrigin } from '../embedded/mirror/hostile-origin.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { market, price } from '../publisher/world.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
@@ -109,6 +110,25 @@ describe('one round', () => {
     const { code, output } = await tidemark(['mirror', url, folder, '--once', '--json']);
     expect([code, JSON.parse(output)]).toMatchObject([0, { of: url, state: 'current' }]);
     expect(JSON.parse(await readFile(join(folder, 'mirror.json'), 'utf8'))).toMatchObject({ url: `${url}/` });
+  });
+
+  test('of a host that shows a price which the log does not have ends with 1, and with 0 once it is honest', async () => {
+    const origin = await hostileOrigin(httpReader(url));
+    origin.forge = (path, text) => {
+      const next = text.replace(/"revision":(\d+)/, (_, revision) => `"revision":${Number(revision) + 1}`);
+      const isHistory = path.startsWith('/api/v1/markets/old/history');
+      const forged = (path === '/api/v1/markets/old' ? next : text).replaceAll(
+        '"amountMinor":100,',
+        '"amountMinor":7777,',
+      );
+      return path === '/api/v1/markets/old' || isHistory ? forged.replaceAll('"1.00"', '"77.77"') : text;
+    };
+    const folder = join(await temporaryFolder(), 'mirror');
+    const words = ['mirror', origin.url.href, folder, '--once', '--every', '1', '--json'];
+    const { code, output } = await tidemark(words);
+    expect([code, JSON.parse(output)]).toMatchObject([1, { state: 'faulty', generation: null }]);
+    origin.forge = HONEST;
+    expect((await tidemark(words)).code).toBe(0);
   });
 
   test.each<[string, readonly string[], number]>([

@@ -1,7 +1,7 @@
 /** What a round costs: after one new entry of the log, what that entry touches, however many markets there are. */
 import { expect, test } from 'vitest';
 import { MARKETS_URL } from '../../../contract/routes.ts';
-import type { StepProgress } from '../../../embedded/mirror/progress.ts';
+import type { StepProgress } from '../../../embedded/mirror/step-progress.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';

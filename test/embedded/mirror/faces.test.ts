@@ -5,7 +5,7 @@ import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
 import { copyFaces } from '../../../embedded/mirror/copy-faces.ts';
 import { KnownMarkets } from '../../../embedded/mirror/known-markets.ts';
-import { NO_PROGRESS } from '../../../embedded/mirror/progress.ts';
+import { NO_PROGRESS } from '../../../embedded/mirror/step-progress.ts';
 import { sweepCopy } from '../../../embedded/mirror/sweep-copy.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';

@@ -2,7 +2,10 @@
  * The front door of a mirror: whatever a host with the true log shows beside it, nothing false is served, the mirror is not
  * `current`, and one round later there is a finding.
  */
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../../contract/canonical-json.ts';
+import { EXPORT_PART_ENTRIES } from '../../../contract/export-tables.ts';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { PROJECTIONS } from '../../../contract/projections.ts';
 import { MARKETS_URL, SNAPSHOT_URL } from '../../../contract/routes.ts';
@@ -12,6 +15,8 @@ import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
+import { exportWorld } from '../../publisher/exports/export-world.ts';
+import { LATEST, readPackage } from '../../publisher/exports/exported.ts';
 import { DAY_MS } from '../../publisher/faces/faces-world.ts';
 import { TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
@@ -71,6 +76,18 @@ const both =
 
 const isAhead = (item: string) => later(falsePrice(item));
 
+/** Gives the first closed page a false price, and names it so by its digest. Nothing of it is served, under no name. */
+const withPage =
+  (headUrl: string, change: (text: string) => string): Forge =>
+  async (url, text, read) => {
+    const cursor = /"nextCursor":"([^"]*)"/.exec(await read(headUrl))?.[1] as string;
+    const page = change(await read(`${headUrl}?cursor=${cursor}`));
+    const [generation, digest = ''] = cursor.split('-');
+    const named = `${generation}-${sha256Hex(Buffer.from(page)).slice(0, digest.length)}`;
+    if (url === `${headUrl}?cursor=${named}`) return page;
+    return url === headUrl ? text.replace(cursor, named) : text;
+  };
+
 const FORGERIES: readonly (readonly [string, Forge])[] = [
   [
     'a market of the next revision with a false price, in its history too',
@@ -95,6 +112,16 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
   [
     'a market that the log does not have',
     withList((page) => inItem('b', (item) => item.replaceAll('"b"', '"bb"').replaceAll('/b/', '/bb/'))(page)),
+  ],
+  [
+    'a closed page of a history with a false price, by its right name',
+    withPage('/api/v1/markets/a/history', (text) => text.replace(/"amountMinor":\d+/, '"amountMinor":7777')),
+  ],
+  [
+    'a closed page of the list with a false price, by its right name',
+    withPage(MARKETS_URL, (text) =>
+      text.replaceAll('"amountMinor":1,', '"amountMinor":7777,').replaceAll('"0.01"', '"77.77"'),
+    ),
   ],
   ['other counts', on('snapshot', (text) => text.replace('"observations":', '"observations":1'))],
   ['a false newest price', on('latest', falsePrice)],
@@ -128,7 +155,7 @@ test.each(FORGERIES)('%s: nothing of it is served', async (_, forge) => {
   const origin = await hostileOrigin(readerOf(world.objects));
   const [fresh, old] = [await followerOf(origin, world.clock), await followerOf(origin, world.clock)];
   expect(await old.round()).toBe('current');
-  await world.ingest([price('b', 2, 2)]);
+  await world.ingest([price('b', 2, 2), ...Array.from({ length: 4 }, (_, day) => price('a', 20 + day, 100))]);
   await publishAll(world);
   world.clock.nowMs += DAY_MS;
   await makeFaces({ storage: world.dependencies });
@@ -147,6 +174,49 @@ test.each(FORGERIES)('%s: nothing of it is served', async (_, forge) => {
     expect(await auditOf(copy.read)).toEqual([]);
   }
 });
+
+test('a snapshot that leaves out kinds of files, which the log says there are, makes no mirror current', async () => {
+  const world = await honestWorld();
+  const origin = await hostileOrigin(readerOf(world.objects));
+  const copy = await followerOf(origin, world.clock);
+  origin.forge = both(
+    on(/latest/, () => null),
+    on('snapshot', (text) => text.replace('"latest",', '')),
+  );
+  for (const _ of [1, 2]) expect(await copy.round()).toBe('behind');
+  origin.forge = HONEST;
+  expect(await copy.round()).toBe('current');
+});
+
+test.each(['observations-0-ndjson', 'markets-0-ndjson'])(
+  'an export with a false price in %s is not copied',
+  async (name) => {
+    const world = exportWorld();
+    await world.ingest([market('a'), price('a', 0, 5)]);
+    await world.nextDay({ partEntries: EXPORT_PART_ENTRIES });
+    const manifest = await readPackage(world.read);
+    const resource = manifest.resources.find((each) => each.name === name) as (typeof manifest.resources)[number];
+    const url = `/api/v1/exports/${resource.path}`;
+    const rows = gunzipSync((await world.read(url)).body).toString('utf8');
+    const body = gzipSync(rows.replaceAll('"0.05"', '"77.77"'));
+    const right = { ...resource, bytes: body.length, hash: `sha256:${sha256Hex(body)}` };
+    const resources = manifest.resources.map((each) => (each === resource ? right : each));
+    let isHonest = false;
+    const reader: PublicReader = async (asked, headers) => {
+      const answer = await world.read(asked, isHonest ? headers : {});
+      if (isHonest) return answer;
+      if (asked === url) return { ...answer, body };
+      const isManifest = /\/(exports\/latest|datapackage\.json)$/.test(asked);
+      return isManifest ? { ...answer, body: Buffer.from(canonicalJson({ ...manifest, resources } as never)) } : answer;
+    };
+    const copy = await followerOf({ url: new URL('http://127.0.0.1:1') }, world.clock, { reader });
+    expect(await copy.round()).toBe('faulty');
+    for (const each of [url, LATEST]) expect((await copy.read(each)).status).toBe(404);
+    isHonest = true;
+    expect(await copy.round()).toBe('current');
+    expect((await copy.read(url)).body).toEqual((await world.read(url)).body);
+  },
+);
 
 test('a list without a market of the log is not taken over', async () => {
   const world = await honestWorld();

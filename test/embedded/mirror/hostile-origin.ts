@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
-import type { StepProgress } from '../../../embedded/mirror/progress.ts';
+import type { StepProgress } from '../../../embedded/mirror/step-progress.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { siteOf } from '../../../publisher/plan/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
@@ -25,6 +25,9 @@ export type Forge = (
 ) => Promise<string | null> | string | null;
 
 export const HONEST: Forge = (_, text) => text;
+
+/** They are about the connection to the true service, where bodies are packed. */
+const OF_CONNECTION = ['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'];
 
 export interface Origin {
   readonly url: URL;
@@ -48,11 +51,13 @@ export async function hostileOrigin(read: PublicReader): Promise<Origin> {
     const etag = isChanged ? `"forged-${bytes.length}"` : (fields.get('etag') ?? '');
     const known = status === 200 && headers['if-none-match'] === etag;
     response.writeHead(known ? 304 : isChanged ? (forged === null ? 404 : 200) : status, {
-      ...Object.fromEntries(fields),
+      ...Object.fromEntries([...fields].filter(([name]) => !OF_CONNECTION.includes(name))),
       ...(etag && { etag }),
     });
     response.end(known ? '' : bytes);
   });
+  // On a busy machine, a connection may be idle for longer than by default when it is used again.
+  server.keepAliveTimeout = 120_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

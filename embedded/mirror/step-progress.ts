@@ -13,7 +13,7 @@ export interface StepProgress {
 const SILENT_MS = 2_000;
 const EVERY_MS = 5_000;
 
-export class Progress {
+export class MirrorProgress {
   readonly #nowMs: () => number;
   readonly #report: (progress: StepProgress) => void;
   #step: StepProgress['step'] = 'log';
@@ -51,7 +51,7 @@ export class Progress {
   }
 }
 
-export const NO_PROGRESS = new Progress(
+export const NO_PROGRESS = new MirrorProgress(
   () => 0,
   () => {},
 );
