@@ -94,7 +94,7 @@ async function proveRows(
     const resource = byUrl.get(url);
     if (resource === undefined) return answer;
     const file = await (missing.includes(resource) ? upstream : copy.reader)(url);
-    return checkExportFile(new Findings(), url, file, resource) ? file : { ...file, status: 404 };
+    return (await checkExportFile(new Findings(), url, file, resource)) ? file : { ...file, status: 404 };
   };
   await checkExportRows(reader, findings, log.read, { partEntries: EXPORT_PART_ENTRIES, nowMs: null });
 }
