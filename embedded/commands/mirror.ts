@@ -21,7 +21,7 @@ import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
-import type { StepProgress } from '../mirror/step-progress.ts';
+import type { MirrorStep } from '../mirror/step-progress.ts';
 import { readSite } from '../site-folder.ts';
 import { onStopSignal } from './stop-signals.ts';
 
@@ -80,7 +80,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const { timeoutMs } = DEFAULT_READ_LIMITS;
   const limits = { ...DEFAULT_READ_LIMITS, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
   const upstream = boundedReader(url, limits, 'tidemark-mirror');
-  const onProgress = (progress: StepProgress) => log.info('copying', { ...progress });
+  const onProgress = (progress: MirrorStep) => log.info('copying', { ...progress });
   const site = await readSite();
   const mirror = new Mirror({
     folder,

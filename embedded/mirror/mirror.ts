@@ -23,7 +23,7 @@ import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
 import { copiedEditions } from './reached.ts';
 import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
-import { MirrorProgress, type StepProgress } from './step-progress.ts';
+import { MirrorProgress, type MirrorStep } from './step-progress.ts';
 import { sweepCopy } from './sweep-copy.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
@@ -39,7 +39,7 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   /** Receives the key of a log that was trusted because the service shows it. */
   readonly onTrusted: (vkey: string) => void;
   /** Receives how far a step is that takes long. */
-  readonly onProgress?: (progress: StepProgress) => void;
+  readonly onProgress?: (progress: MirrorStep) => void;
   readonly pageSizes?: PageSizes;
 }
 

@@ -1,6 +1,6 @@
 /** Tells how far a long step is: soon enough that nobody wonders, and seldom enough for the log of a daemon. */
 
-export interface StepProgress {
+export interface MirrorStep {
   readonly step: 'log' | 'markets' | 'faces' | 'sweep';
   readonly done: number;
   /** Null: the end is not known. */
@@ -15,20 +15,20 @@ const EVERY_MS = 5_000;
 
 export class MirrorProgress {
   readonly #nowMs: () => number;
-  readonly #report: (progress: StepProgress) => void;
-  #step: StepProgress['step'] = 'log';
+  readonly #report: (progress: MirrorStep) => void;
+  #step: MirrorStep['step'] = 'log';
   #of: number | null = null;
   #done = 0;
   #startMs = 0;
   #nextMs = 0;
 
-  constructor(nowMs: () => number, report: (progress: StepProgress) => void) {
+  constructor(nowMs: () => number, report: (progress: MirrorStep) => void) {
     this.#nowMs = nowMs;
     this.#report = report;
   }
 
   /** Begins a step; the one before is over. @param of null: the end is not known */
-  begin(step: StepProgress['step'], of: number | null): void {
+  begin(step: MirrorStep['step'], of: number | null): void {
     [this.#step, this.#of, this.#done] = [step, of, 0];
     this.#startMs = this.#nowMs();
     this.#nextMs = this.#startMs + SILENT_MS;

@@ -11,7 +11,7 @@ import { log } from '../../lambdas/entry/log.ts';
 import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
-import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { httpReader, UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { ALL_MARKETS, isInShare } from '../../publisher/verify/share.ts';
@@ -186,13 +186,13 @@ describe('reading over HTTP', () => {
 
   test.each([false, true])('gives up after three connections: broken within the answer %s', async (isWithin) => {
     const server = await brokenServer(99, isWithin, 200);
-    await expect(httpReader(server.url)('/api/v1/snapshot')).rejects.toThrow(TypeError);
+    await expect(httpReader(server.url)('/api/v1/snapshot')).rejects.toThrow(UpstreamUnavailable);
     expect(server.requests()).toBe(3);
   });
 
   test('does not follow an answer elsewhere, nor ask for it again', async () => {
     const server = await brokenServer(0, false, 302);
-    await expect(httpReader(server.url)('/api/v1/snapshot')).rejects.toThrow(TypeError);
+    await expect(httpReader(server.url)('/api/v1/snapshot')).rejects.toThrow(UpstreamInvalid);
     expect(server.requests()).toBe(1);
   });
 });

@@ -89,10 +89,10 @@ test('each example reads every line once, with one request while nothing is new'
     }
   };
   await publishDays(0, 260);
-  await everyRoundAsksFor('checkpoint', 'ndjson/000.gz', 'ndjson/001.p/5.gz');
+  await everyRoundAsksFor('checkpoint', 'ndjson/000.gz', 'ndjson/001.p/6.gz');
   await everyRoundAsksFor('checkpoint');
   await publishDays(260, 1);
-  await everyRoundAsksFor('checkpoint', 'ndjson/001.p/6.gz');
+  await everyRoundAsksFor('checkpoint', 'ndjson/001.p/7.gz');
   const whole = (await readTexts(world.objects)).map((text) => `${text}\n`).join('');
   for (const { language, lines } of followers) expect(lines, language).toBe(whole);
 });

@@ -23,6 +23,7 @@ const DEFAULTS = {
   logOrigin: null,
   nextLogKey: null,
   witnesses: [],
+  sourceHosts: new Set(),
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 

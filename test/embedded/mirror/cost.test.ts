@@ -1,7 +1,7 @@
 /** What a round costs: after one new entry of the log, what that entry touches, however many markets there are. */
 import { expect, test } from 'vitest';
 import { MARKETS_URL } from '../../../contract/routes.ts';
-import type { StepProgress } from '../../../embedded/mirror/step-progress.ts';
+import type { MirrorStep } from '../../../embedded/mirror/step-progress.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
@@ -69,7 +69,7 @@ test('a long first round tells how far it is, every few seconds, and a short one
   await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 5)]));
   while ((await publish(dependencies)).isMoreDue);
   const origin = await hostileOrigin(readerOf(world.objects));
-  const reports: (StepProgress & { readonly atMs: number })[] = [];
+  const reports: (MirrorStep & { readonly atMs: number })[] = [];
   let slowMs = 100;
   const slow: PublicReader = async (url, headers) => {
     world.clock.nowMs += slowMs;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
-import type { StepProgress } from '../../../embedded/mirror/step-progress.ts';
+import type { MirrorStep } from '../../../embedded/mirror/step-progress.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { siteOf } from '../../../publisher/plan/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
@@ -85,7 +85,7 @@ export async function followerOf(
     readonly reader?: PublicReader;
     readonly objects?: ObjectStore;
     readonly pageSizes?: PageSizes;
-    readonly onProgress?: (progress: StepProgress) => void;
+    readonly onProgress?: (progress: MirrorStep) => void;
   } = {},
 ): Promise<Follower> {
   const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), url);

@@ -6,7 +6,7 @@ import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 import { faultsOfLog } from './log-oracle.ts';
-import { readLog, readTexts, testSigner, withLog } from './test-log.ts';
+import { readLog, testSigner, withLog } from './test-log.ts';
 
 const REASON = 'Prices of power cross zero.';
 const ruled = (outliers: OutlierRule | null, outliersReason?: string) =>
@@ -18,7 +18,7 @@ test('shows the rule and its reason; the log states them in format 2, and nothin
   const read = readerOf(world.objects);
   const bodyOf = async () => JSON.parse(Buffer.from((await read('/api/v1/markets/a')).body).toString('utf8'));
   const step = async (...records: IngestRecordInput[]) => {
-    const known = (await readTexts(world.objects)).length;
+    const known = (await readLog(world.objects)).length;
     await world.ingest(records);
     await publish(dependencies);
     expect(await faultsOfLog(world.objects)).toEqual([]);
