@@ -113,8 +113,14 @@ const standingEntrySchema = z.strictObject({
     .nullable(),
 });
 
+/** Digits with an exponent came with the second format. */
+const formatOfDigits = (digits: string | null) => (digits !== null && /e/i.test(digits) ? SECOND_FORMAT : LOG_FORMAT);
+const hasItsFormat = (entry: { readonly format: number; readonly sourceValue: string | null }) =>
+  entry.format === formatOfDigits(entry.sourceValue);
+
 const observationEntryFields = {
   ...ofMarket,
+  format: z.union([z.literal(LOG_FORMAT), z.literal(SECOND_FORMAT)]),
   type: z.literal('observation'),
   revision,
   id: observationIdSchema,
@@ -134,19 +140,23 @@ const observationEntryFields = {
 } as const;
 
 const observationEntrySchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    ...observationEntryFields,
-    kind: z.literal('money'),
-    amountMinor: amountMinorSchema.nullable(),
-    currency: currencyCodeSchema,
-    minorDigits: z.int().min(0).max(4),
-  }),
-  z.strictObject({
-    ...observationEntryFields,
-    kind: z.literal('scalar'),
-    value: decimalSchema.nullable(),
-    unit: text,
-  }),
+  z
+    .strictObject({
+      ...observationEntryFields,
+      kind: z.literal('money'),
+      amountMinor: amountMinorSchema.nullable(),
+      currency: currencyCodeSchema,
+      minorDigits: z.int().min(0).max(4),
+    })
+    .refine(hasItsFormat),
+  z
+    .strictObject({
+      ...observationEntryFields,
+      kind: z.literal('scalar'),
+      value: decimalSchema.nullable(),
+      unit: text,
+    })
+    .refine(hasItsFormat),
 ]);
 
 const removalEntrySchema = z.strictObject({
@@ -237,7 +247,7 @@ export function observationEntry(market: string, revision: number, observation: 
   if (observation.kind === 'scalar') {
     return {
       confidence: observation.confidence,
-      format: LOG_FORMAT,
+      format: formatOfDigits(observation.sourceValue),
       id: observation.id,
       kind: 'scalar',
       market,
@@ -266,7 +276,7 @@ export function observationEntry(market: string, revision: number, observation: 
     amountMinor,
     confidence: observation.confidence,
     currency,
-    format: LOG_FORMAT,
+    format: formatOfDigits(observation.sourceValue),
     id: observation.id,
     kind: 'money',
     market,

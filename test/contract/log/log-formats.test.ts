@@ -123,6 +123,16 @@ describe('entries', () => {
   });
 
   const market = () => texts[2] as string;
+  /** As the service writes it: only digits with an exponent take the second format. */
+  const observed = (sourceValue: string) => {
+    const { market: slug, revision, ...facts } = SAMPLE_ENTRIES[PROVEN] as Extract<LogEntry, { kind: 'money' }>;
+    return entryText(observationEntry(slug, revision, { ...facts, sourceValue } as unknown as Observation));
+  };
+  test('an exponent in the digits of the source needs the second format', () => {
+    expect(parseEntry(observed('1.6e-05'))).toMatchObject({ format: 2, sourceValue: '1.6e-05' });
+    expect(parseEntry(observed('0.000016'))).toMatchObject({ format: 1, sourceValue: '0.000016' });
+  });
+
   test.each([
     ['no JSON', () => '{'],
     ['another JSON value', () => 'null'],
@@ -134,6 +144,8 @@ describe('entries', () => {
     ['a later format', () => market().replace('"format":1', '"format":3')],
     ['a format without its members', () => market().replace('"format":1', '"format":2')],
     ['a type of a later format', () => entryText(SAMPLE_SERVICE).replace('"format":2', '"format":1')],
+    ['an exponent in format 1', () => observed('1.6e-05').replace('"format":2', '"format":1')],
+    ['the format of an exponent without one', () => observed('0.000016').replace('"format":1', '"format":2')],
     ['no format', () => market().replace('"format":1,', '')],
     ['an unknown type', () => market().replace('"type":"market"', '"type":"other"')],
     ['a further member', () => market().replace('"kind"', '"actor":"a","kind"')],
