@@ -63,7 +63,7 @@ const apiKeyInputSchema = z.strictObject({
     .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'names a scope twice' })
     .describe(
       'All scopes of the key, each once. Your credential must have each of them. The key of an account can have ' +
-        `${ACCOUNT_SCOPES.join(', ')}. A key with \`markets\` cannot have publications:write, recipes:write or ` +
+        `${ACCOUNT_SCOPES.join(', ')}. A key with \`markets\` cannot have entitlements:admin, publications:write, recipes:write or ` +
         'waitlist:admin, because not all that they allow can be bound to markets.',
     ),
   markets: marketLimitSchema.default(null),

@@ -110,7 +110,7 @@ export const entitlementOperations = defineOperations({
       'features do not change it. An expired grant counts as absent. If the new limit is below the used amount, ' +
       'nothing is taken away. Nothing more is allowed until the used amount is below the limit.',
     scopes: ['entitlements:admin'],
-    marketLimit: 'touches-no-market',
+    marketLimit: 'refused-for-limited-keys',
     params,
     body: grantSchema,
     precondition: 'if-match-or-none-match',
@@ -124,7 +124,7 @@ export const entitlementOperations = defineOperations({
     tag,
     summary: 'Withdraw a grant: the default applies again',
     scopes: ['entitlements:admin'],
-    marketLimit: 'touches-no-market',
+    marketLimit: 'refused-for-limited-keys',
     params,
     precondition: 'if-match',
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',

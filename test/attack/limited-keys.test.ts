@@ -64,8 +64,9 @@ const EXPECTED: { readonly [Id in ApiOperationId]: Expected } = {
   listTakedowns: 'both pass',
   createTakedown: 'bound',
   getEntitlements: 'both pass',
-  putEntitlement: 'both pass',
-  deleteEntitlement: 'both pass',
+  // A quota of 0 would stop the feeds of all markets.
+  putEntitlement: 'both refused',
+  deleteEntitlement: 'both refused',
   listWaitlistRequests: 'both pass',
   createWaitlistRequest: 'both pass',
   decideWaitlistRequest: 'both pass',
@@ -117,7 +118,7 @@ describe.each(API_OPERATIONS)('%s', (id) => {
 });
 
 describe('a key that is limited to markets', () => {
-  const UNBOUND = ['recipes:write', 'publications:write', 'waitlist:admin'];
+  const UNBOUND = ['entitlements:admin', 'recipes:write', 'publications:write', 'waitlist:admin'];
   const issue = (scopes: readonly string[], markets: readonly string[] | null) =>
     openApiWorld().call({
       method: 'POST',
