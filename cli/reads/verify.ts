@@ -47,6 +47,7 @@ export async function verifyService(
 ): Promise<void> {
   const pause = async (found: readonly Finding[]): Promise<boolean> => {
     const [{ rule, url: where, detail }] = found as readonly [Finding];
+    line.clear();
     note(`${counted(found.length, 'finding')}; the first: ${rule} ${where} ${detail}`);
     note(`A publication in between may explain that: looking again in ${PAUSE_SECONDS} s.`);
     await sleep(PAUSE_SECONDS * 1000);
@@ -57,10 +58,13 @@ export async function verifyService(
   const watched = watchedReader(publicReaderOf(url, options.timeout), line);
   const { reader: published } = watched;
   const reader = edition === null ? published : editionReader(published, edition);
-  const { findings, ...report } = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
-  const log =
-    logCheck === null ? null : await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null });
-  line.clear();
+  const check = async () => {
+    const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
+    if (logCheck === null) return { bodies, log: null };
+    return { bodies, log: await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null }) };
+  };
+  const { bodies, log } = await check().finally(line.clear);
+  const { findings, ...report } = bodies;
   const all = [...findings, ...(log?.findings ?? [])];
   if (all.length > 0) endWith('findings');
   if (options.json) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
