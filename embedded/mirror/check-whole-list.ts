@@ -38,6 +38,11 @@ export function checkWholeList(
         findings.add(MARKETS_URL, 'time', `still shows revision ${revision} of ${slug}`);
     }
   }
+  const named: readonly string[] = snapshot?.projections ?? [];
+  for (const kind of snapshot === null ? [] : (log.service?.projections ?? [])) {
+    if (!named.includes(kind))
+      findings.add(SNAPSHOT_URL, 'not-in-log', `does not name ${kind}, which the log says there is`);
+  }
   const counts = known.countsOf(listed);
   if (isExact && canonicalJson(snapshot.counts) !== canonicalJson(counts)) {
     const detail = `counts ${canonicalJson(snapshot.counts)}, by the log ${canonicalJson(counts)}`;
