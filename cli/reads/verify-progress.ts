@@ -14,11 +14,14 @@ export interface WatchedReader {
   readonly reader: PublicReader;
   /** To be called before a second walk. */
   begin(): void;
+  /** Reads that are still under way show nothing any more. */
+  end(): void;
 }
 
 export function watchedReader(reader: PublicReader, line: ProgressLine): WatchedReader {
   /** Unknown until they are read, and only for show: another answer shows nothing. */
   let [markets, entries] = [0, 0];
+  let isOver = false;
   let [step, done] = ['Reading the list', 0];
   const show = (unit: string, of: number) =>
     line.at(step, { share: of > 0 ? Math.min(1, done / of) : null, count: done, unit });
@@ -33,8 +36,13 @@ export function watchedReader(reader: PublicReader, line: ProgressLine): Watched
   begin();
   return {
     begin,
+    end() {
+      isOver = true;
+      line.clear();
+    },
     reader: async (url, headers) => {
       const answer = await reader(url, headers);
+      if (isOver) return answer;
       if (url === SNAPSHOT_URL) markets = numberIn(answer.body, /"markets":(\d{1,12})/);
       else if (url === CHECKPOINT_URL) entries = numberIn(answer.body, /^[^\n]*\n(\d{1,15})\n/);
       else if (url.startsWith(ENTRIES)) {

@@ -63,7 +63,7 @@ export async function verifyService(
     if (logCheck === null) return { bodies, log: null };
     return { bodies, log: await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null }) };
   };
-  const { bodies, log } = await check().finally(line.clear);
+  const { bodies, log } = await check().finally(watched.end);
   const { findings, ...report } = bodies;
   const all = [...findings, ...(log?.findings ?? [])];
   if (all.length > 0) endWith('findings');
