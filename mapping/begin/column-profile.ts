@@ -127,10 +127,25 @@ export class ColumnProfile {
 
   /** The notation of its numbers; null if fewer than half of its cells are numbers. */
   numberFormat(): Candidates<NumberFormat> | null {
-    const total = this.filled - this.wordCount;
-    const best = bestOf(NUMBER_FORMATS, [...this.#numbers.values()], total, this.integers, numberReader);
-    if (best === null || this.signs.size === 0) return best;
-    return { ...best, formats: best.formats.map((format) => ({ ...format, signs: [...this.signs] })) };
+    return ColumnProfile.numberFormatOf([this]);
+  }
+
+  /** The one notation of several columns. */
+  static numberFormatOf(columns: readonly ColumnProfile[]): Candidates<NumberFormat> | null {
+    const total = columns.reduce((sum, column) => sum + column.filled - column.wordCount, 0);
+    const integers = columns.reduce((sum, column) => sum + column.integers, 0);
+    const readings = columns.flatMap((column) => [...column.#numbers.values()]);
+    const signs = [...new Set(columns.flatMap((column) => [...column.signs]))];
+    const best = bestOf(NUMBER_FORMATS, readings, total, integers, numberReader);
+    if (best === null || signs.length === 0) return best;
+    return { ...best, formats: best.formats.map((format) => ({ ...format, signs })) };
+  }
+
+  /** How many of its cells are numbers in a notation. */
+  countOf({ decimalMark, groupMark }: NumberFormat): number {
+    const index = NUMBER_FORMATS.findIndex((each) => each.decimalMark === decimalMark && each.groupMark === groupMark);
+    const readings = [...this.#numbers.values()].filter(({ formats }) => formats.includes(index));
+    return readings.reduce((sum, { count }) => sum + count, this.integers);
   }
 
   /** The formats of its dates: tried in order, they read nearly all cells. Null if it is no column of dates. */

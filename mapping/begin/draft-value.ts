@@ -45,11 +45,15 @@ function draftBlank(blank: number, isLeftOut: boolean): CommentedField {
 function numberFields(number: MappingDraft['guess']['number']): CommentedField[] {
   if (number === null) return [];
   const [format, ...rivals] = number.formats;
-  if (rivals.length > 0) {
+  if (rivals.length > 0 || number.differing !== undefined) {
     const choices = number.formats
       .map(({ decimalMark, groupMark }) => JSON.stringify({ decimalMark, groupMark }))
       .join(' or ');
-    return [field('number', `${FILL_IN}: ${choices}: ${number.example} is a number by each`)];
+    const why =
+      number.differing === undefined
+        ? `${number.example} is a number by each`
+        : `${JSON.stringify(number.differing)} is not written as other columns are; a "decimalMark" may be given for each column`;
+    return [field('number', `${FILL_IN}: ${choices}: ${why}`)];
   }
   if (format === undefined) return [];
   const { decimalMark, groupMark, signs = [] } = format;

@@ -330,6 +330,20 @@ describe('numbers', () => {
     expect(observation.value.number).toEqual(number);
   });
 
+  test('of several columns: the marks and signs of any of them, however late they come', async () => {
+    const rows = days(28).map(
+      (day, row) => `${day},"5,4${row % 10} €","€ ${row < 27 ? '200,50' : '1.200,50'}","$3000,5"`,
+    );
+    const { observation } = await documentOf(['Date,A,B,C', ...rows].join('\n'));
+    expect(observation.value.number).toEqual({ decimalMark: ',', groupMark: '.', signs: ['€', '$'] });
+  });
+
+  test('of columns that are written in different ways are not guessed', async () => {
+    const rows = days(9).map((day) => `${day},"1,5","1,250.5"`);
+    const { observation } = await documentOf(['Date,A,B', ...rows].join('\n'));
+    expect(observation.value.number).toMatch(/^FILL IN/);
+  });
+
   test('that can be read in two ways are not guessed', async () => {
     const { observation } = await documentOf(priced(['1,234', '2,345', '12']));
     expect(observation.value.number).toMatch(/^FILL IN: .*1,234/);

@@ -53,6 +53,14 @@ describe('a number', () => {
     ]);
   });
 
+  test('with a sign that the mapping names is refused for the rule that it breaks', async () => {
+    const number = { decimalMark: ',', signs: ['€'] };
+    expect(await mapped(number, '€ 1.200,50', '1.200 €', '1.5€', '€ x')).toEqual([
+      ...['mark', 'mark', 'mark', 'word'].map((rule) => `record.invalid Price ${rule}`),
+    ]);
+    expect(await mapped({ ...number, groupMark: '.' }, '€ 1.200,50')).toEqual(['1200.50']);
+  });
+
   test.each([['1€'], ['-'], ['+5'], ['1,5']])('%j is no sign', async (sign) => {
     expect(await map([[NUMBER, { signs: [sign] }]], 'Day,Price')).toEqual([`${NUMBER}/signs/0`]);
   });
