@@ -1,4 +1,5 @@
 /** Writes the starting mapping's value. */
+import { areOfOneCurrency } from '../currency-signs.ts';
 import { FILL_IN } from '../parse-jsonc.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
@@ -60,7 +61,13 @@ function numberFields(number: MappingDraft['guess']['number']): CommentedField[]
   if (decimalMark === '.' && groupMark === undefined && signs.length === 0) return [];
   const mark = typeof decimalMark === 'string' && field('decimalMark', decimalMark);
   const group = groupMark !== undefined && field('groupMark', groupMark);
-  return [field('number', object(mark, group, signs.length > 0 && field('signs', signs)))];
+  return [field('number', object(mark, group, signs.length > 0 && field('signs', signs, doubtOfSigns(signs))))];
+}
+
+function doubtOfSigns(signs: readonly string[]): string {
+  return areOfOneCurrency(signs)
+    ? ''
+    : 'Signs of different currencies: one fixed currency is refused. Look up the currency by a column that tells them apart.';
 }
 
 function rounding({ lossy, numbers, lossyExample }: DraftQuantity): string {
