@@ -1,5 +1,6 @@
 /** Looks at all cells of one column: distinct values, blanks, and how it writes numbers and dates. */
 import { ambiguousDate, dateReader } from '../date-format.ts';
+import { EARLIEST } from '../map-observation.ts';
 import { type NumberFormat, numberReader } from '../number-format.ts';
 
 /** The simplest first: of two that read everything alike, the first is taken. */
@@ -83,6 +84,8 @@ export class ColumnProfile {
   integers = 0;
   /** How many of its dates are on each day of the month, by the first format that reads them. */
   readonly daysOfMonth = new Map<string, number>();
+  /** Dates before the year from which on they need no confirmation. */
+  earlyDates = 0;
   /** Whether a date has a time of day other than midnight. */
   hasTimes = false;
   /** How often each value occurs; null if there are too many. */
@@ -225,13 +228,16 @@ export class ColumnProfile {
   /** Those of the formats that read a text as a date of our times. */
   #datesOf(text: string, formats: readonly number[]): number[] {
     let day: string | null = null;
+    let isEarly = false;
     const found = formats.filter((index) => {
       const { date = '', timeMs = 0 } = dateReaders[index]?.(text) ?? {};
       const isDate = date > '1500' && date < '2200';
       if (isDate && timeMs !== 0) this.hasTimes = true;
       if (isDate) day ??= date.slice(8);
+      if (isDate && date < EARLIEST) isEarly = true;
       return isDate;
     });
+    if (isEarly) this.earlyDates += 1;
     if (day !== null) this.daysOfMonth.set(day, (this.daysOfMonth.get(day) ?? 0) + 1);
     return found;
   }
