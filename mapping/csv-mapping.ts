@@ -147,7 +147,10 @@ const valueSchema = z.strictObject({
        * and in another file: else each file would correct the other.
        */
       trailingZeros: z.enum(['keep', 'drop']).default('keep'),
-      /** Texts that may stand directly before or after a number and are no part of it, such as `€` or `EUR/MWh`. */
+      /**
+       * Texts that may stand directly before or after a number and are no part of it, such as `€` or `EUR/MWh`. They choose no
+       * currency: beside a fixed `currency`, signs of another one are refused.
+       */
       signs: z
         .array(
           z
@@ -211,8 +214,12 @@ const clockFields = {
   offset,
   /** In place of `offset`: the zone of local times, e.g. `Europe/Berlin` (IANA). A time that its clocks skip is refused. */
   timeZone: timeZoneSchema.optional(),
-  /** Of a time that the clocks show twice, because they are set back: which one is meant. Without it, its row is refused. */
-  overlap: z.enum(['earlier', 'later']).optional(),
+  /**
+   * Of a time that the clocks show twice, because they are set back: which one is meant. Without it, its row is refused.
+   * `in-order`, not for a release: the earliest one after the row before of the same market, also if the value of that is blank. The file must have
+   * each market's rows oldest first. A time that no such moment is left for, such as the third of a kind, is refused.
+   */
+  overlap: z.enum(['earlier', 'later', 'in-order']).optional(),
   /** For times with microseconds: moments are kept to the millisecond. `cut` drops the rest, and is counted. */
   beyondMilliseconds: z.enum(['refuse', 'cut']).default('refuse'),
 };
@@ -244,7 +251,13 @@ const dateSchema = z.strictObject({
  * column is blank, the release of its row is not known. Leave it out if the source does not say it; the time of the
  * newest file is another thing, and would correct every row each day.
  */
-const releaseSchema = z.union([template, z.strictObject({ column: dateColumn, format: dateFormats, ...clockFields })]);
+const releaseSchema = z.union([
+  template,
+  z.strictObject({
+    ...{ column: dateColumn, format: dateFormats, ...clockFields },
+    overlap: z.enum(['earlier', 'later']).optional(),
+  }),
+]);
 
 const observationTemplateSchema = z.strictObject({
   metric: metricNameSchema.default('price'),

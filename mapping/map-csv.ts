@@ -7,6 +7,7 @@ import type { CsvInput } from './csv-input.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { type CsvFault, type CsvRow, readCsv } from './csv-rows.ts';
 import { readJsonRows } from './json-rows.ts';
+import { dateMapper } from './map-date.ts';
 import { marketMapper } from './map-market.ts';
 import { leftOutTest, observationMapper } from './map-observation.ts';
 import { addedColumns, requiredColumns } from './mapping-references.ts';
@@ -108,7 +109,11 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   const columns = new RowColumns(mapping, melter.header);
   const isLeftOut = leftOutTest(mapping);
   const toMarket = marketMapper(mapping);
-  const toObservation = observationMapper(mapping);
+  const { date } = mapping.observation;
+  const dateOf = dateMapper(date, '/observedAt', mapping.match);
+  const toObservation = observationMapper(mapping, dateOf);
+  /** A row that gives nothing is one of two equal times, too. */
+  const passTime = () => date.overlap === 'in-order' && dateOf(columns);
   const defined = new Set<MarketRecord>();
   const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
   return ({ line, fields }) => {
@@ -118,12 +123,15 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
     for (const { fields: long, from } of melter.melt(fields)) {
       values += 1;
       columns.load(long);
-      const unlisted = isLeftOut(columns) ? 'leave-out' : columns.lookUp();
-      if (unlisted === 'leave-out') {
+      const isBlank = isLeftOut(columns);
+      const unlisted = isBlank && date.overlap !== 'in-order' ? 'leave-out' : columns.lookUp();
+      if (isBlank || unlisted === 'leave-out') {
         leftOut += 1;
+        passTime();
         continue;
       }
       const market = unlisted.length > 0 ? { refusals: unlisted } : toMarket(columns);
+      if (!('record' in market)) passTime();
       const result = 'record' in market ? toObservation(columns, market.record) : market;
       if ('refusals' in result) {
         results.push(...refusalsOf(line, result.refusals, (column) => (isAdded(column) ? from : column)));

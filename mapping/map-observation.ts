@@ -9,7 +9,6 @@ import { toMinorUnits } from '../contract/money.ts';
 import { quotedText, refusalText } from '../contract/row-refusal-text.ts';
 import { plainWords } from '../contract/zod-words.ts';
 import { type CsvMapping, columnsOfDate } from './csv-mapping.ts';
-import { dateMapper } from './map-date.ts';
 import { positiveInteger } from './map-market.ts';
 import { releaseMapper } from './map-release.ts';
 import { adviceOnNumber, describeNumberFormat, type NumberFormat, numberReader } from './number-format.ts';
@@ -32,12 +31,16 @@ export function leftOutTest({ observation: { value } }: CsvMapping): (columns: C
   return value.blank === 'leave-out' ? (columns) => isBlank(columns.get(value.column)) : () => false;
 }
 
-/** Makes the function that builds a row's observation. All faults of the row are reported at once. */
+/**
+ * Makes the function that builds a row's observation. All faults of the row are reported at once.
+ *
+ * @param dateOf reads the row's moment
+ */
 export function observationMapper(
   mapping: CsvMapping,
+  dateOf: (columns: Columns) => RowPart<string>,
 ): (columns: RowColumns, market: MarketRecord) => ObservationOfRow {
   const { observation } = mapping;
-  const dateOf = dateMapper(observation.date, '/observedAt');
   const releaseOf = releaseMapper(mapping);
   const currencyOf = compileTemplate(observation.currency);
   const amountOf = amountMapper(mapping);
@@ -108,7 +111,7 @@ export function observationMapper(
 }
 
 /** The first year of the dates that need no confirmation. */
-const EARLIEST = '1900';
+export const EARLIEST = '1900';
 
 function earlyFaults(
   { observation: { date, releasedAt } }: CsvMapping,

@@ -2,6 +2,7 @@
 
 import { pointerOf } from '../contract/zod-pointers.ts';
 import { type CsvMapping, columnsOfDate, type MappedDate, type MappingFault } from './csv-mapping.ts';
+import { signFaults } from './currency-signs.ts';
 import { ambiguousDate, dateReader, hasDay, hasMonth, hasOffset, hasQuarter, hasTime } from './date-format.ts';
 import { columnsOf, OBSERVED_DATE, parseTemplate } from './template.ts';
 
@@ -47,6 +48,7 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
     ...tableFaults(mapping),
     ...useFaults(mapping),
     ...numberFaults(mapping),
+    ...signFaults(mapping),
     ...dateFaults(mapping.observation.date, '/observation/date'),
     ...releaseFaults(mapping),
   ];

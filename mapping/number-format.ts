@@ -89,11 +89,16 @@ export interface NumberAdvice {
   readonly text: string;
 }
 
-export function adviceOnNumber(text: string, format: NumberFormat): NumberAdvice {
+export function adviceOnNumber(written: string, format: NumberFormat): NumberAdvice {
+  // A sign that the mapping names is not the fault.
+  const text = withoutSigns(written, format.signs ?? []);
   const [, before = '', middle = '', after = ''] = /^[-\u2212]?([^\d.,]*)(.*?\d)([^\d.,]*)$/s.exec(text) ?? [];
   const [sign] = [before.trim(), after.trim()].filter((each) => each !== '' && !/^[-\u2212]$/.test(each));
   const isRead = (each: string) => numberReader(format)(each) !== null;
-  if (sign !== undefined && (isRead(middle) || otherFormat(middle) !== null)) {
+  if (sign !== undefined && (isRead(middle) || otherFormat(middle, format) !== null)) {
+    if (format.signs?.includes(sign)) {
+      return { kind: 'sign', text: `has the sign ${JSON.stringify(sign)} more than once: correct it in the file` };
+    }
     const what = /^\p{Sc}$/u.test(sign) ? 'the currency sign' : 'the text';
     return { kind: 'sign', text: `has ${what} ${JSON.stringify(sign)}: add it to number.signs of the mapping’s value` };
   }
@@ -104,7 +109,11 @@ export function adviceOnNumber(text: string, format: NumberFormat): NumberAdvice
   if (/\d[eE][+-]?\d+$/.test(text)) {
     return { kind: 'exponent', text: 'is too long, or has groups and a power of ten: write it out in the file' };
   }
-  const other = otherFormat(text);
+  const other = otherFormat(text, format);
+  if (other?.groupMark !== undefined && other.decimalMark === format.decimalMark) {
+    const groups = `"groupMark": ${JSON.stringify(other.groupMark)}`;
+    return { kind: 'mark', text: `has groups by ${JSON.stringify(other.groupMark)}: write ${groups} in number` };
+  }
   if (other !== null) {
     return { kind: 'mark', text: `is written ${describeNumberFormat(other)}: say so in number, or in "decimalMark"` };
   }
@@ -114,9 +123,10 @@ export function adviceOnNumber(text: string, format: NumberFormat): NumberAdvice
   return { kind: 'other', text: 'correct it in the file' };
 }
 
-/** Another way of writing that reads the text. */
-function otherFormat(text: string): NumberFormat | null {
-  const formats = DECIMAL_MARKS.flatMap((decimalMark) =>
+/** Another way of writing that reads the text: with the same decimal mark, if there is one. */
+function otherFormat(text: string, { decimalMark: own }: NumberFormat): NumberFormat | null {
+  const marks = [...DECIMAL_MARKS].sort((one, other) => Number(other === own) - Number(one === own));
+  const formats = marks.flatMap((decimalMark) =>
     [undefined, ...GROUP_MARKS].map((groupMark): NumberFormat => ({ decimalMark, groupMark })),
   );
   return formats.find((each) => each.decimalMark !== each.groupMark && numberReader(each)(text) !== null) ?? null;

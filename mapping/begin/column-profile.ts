@@ -1,5 +1,6 @@
 /** Looks at all cells of one column: distinct values, blanks, and how it writes numbers and dates. */
 import { ambiguousDate, dateReader } from '../date-format.ts';
+import { EARLIEST } from '../map-observation.ts';
 import { type NumberFormat, numberReader } from '../number-format.ts';
 
 /** The simplest first: of two that read everything alike, the first is taken. */
@@ -83,6 +84,8 @@ export class ColumnProfile {
   integers = 0;
   /** How many of its dates are on each day of the month, by the first format that reads them. */
   readonly daysOfMonth = new Map<string, number>();
+  /** Dates before the year from which on they need no confirmation. */
+  earlyDates = 0;
   /** Whether a date has a time of day other than midnight. */
   hasTimes = false;
   /** How often each value occurs; null if there are too many. */
@@ -127,10 +130,25 @@ export class ColumnProfile {
 
   /** The notation of its numbers; null if fewer than half of its cells are numbers. */
   numberFormat(): Candidates<NumberFormat> | null {
-    const total = this.filled - this.wordCount;
-    const best = bestOf(NUMBER_FORMATS, [...this.#numbers.values()], total, this.integers, numberReader);
-    if (best === null || this.signs.size === 0) return best;
-    return { ...best, formats: best.formats.map((format) => ({ ...format, signs: [...this.signs] })) };
+    return ColumnProfile.numberFormatOf([this]);
+  }
+
+  /** The one notation of several columns. */
+  static numberFormatOf(columns: readonly ColumnProfile[]): Candidates<NumberFormat> | null {
+    const total = columns.reduce((sum, column) => sum + column.filled - column.wordCount, 0);
+    const integers = columns.reduce((sum, column) => sum + column.integers, 0);
+    const readings = columns.flatMap((column) => [...column.#numbers.values()]);
+    const signs = [...new Set(columns.flatMap((column) => [...column.signs]))];
+    const best = bestOf(NUMBER_FORMATS, readings, total, integers, numberReader);
+    if (best === null || signs.length === 0) return best;
+    return { ...best, formats: best.formats.map((format) => ({ ...format, signs })) };
+  }
+
+  /** How many of its cells are numbers in a notation. */
+  countOf({ decimalMark, groupMark }: NumberFormat): number {
+    const index = NUMBER_FORMATS.findIndex((each) => each.decimalMark === decimalMark && each.groupMark === groupMark);
+    const readings = [...this.#numbers.values()].filter(({ formats }) => formats.includes(index));
+    return readings.reduce((sum, { count }) => sum + count, this.integers);
   }
 
   /** The formats of its dates: tried in order, they read nearly all cells. Null if it is no column of dates. */
@@ -210,13 +228,16 @@ export class ColumnProfile {
   /** Those of the formats that read a text as a date of our times. */
   #datesOf(text: string, formats: readonly number[]): number[] {
     let day: string | null = null;
+    let isEarly = false;
     const found = formats.filter((index) => {
       const { date = '', timeMs = 0 } = dateReaders[index]?.(text) ?? {};
       const isDate = date > '1500' && date < '2200';
       if (isDate && timeMs !== 0) this.hasTimes = true;
       if (isDate) day ??= date.slice(8);
+      if (isDate && date < EARLIEST) isEarly = true;
       return isDate;
     });
+    if (isEarly) this.earlyDates += 1;
     if (day !== null) this.daysOfMonth.set(day, (this.daysOfMonth.get(day) ?? 0) + 1);
     return found;
   }

@@ -1,5 +1,6 @@
 /** Writes the starting mapping's date. */
-import { hasOffset } from '../date-format.ts';
+import { dateReader, hasOffset } from '../date-format.ts';
+import { EARLIEST } from '../map-observation.ts';
 import { FILL_IN } from '../parse-jsonc.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
@@ -16,10 +17,11 @@ const UNKNOWN = object(
   field('precision', `${FILL_IN}: instant, day, month, quarter or year`),
 );
 
-export function draftDate({ guess: { date }, added }: MappingDraft): CommentedObject {
+export function draftDate({ guess: { date, wide }, added }: MappingDraft): CommentedObject {
   if (date === null) return UNKNOWN;
   const { formats, precision, whenBlank } = date;
   const isMoment = precision === 'instant';
+  const early = date.column?.earlyDates ?? earlyNames(wide ?? [], formats);
   const readings = date.isAmbiguous
     ? `${FILL_IN}: ${formats.join(' or ')}: all dates of the file, such as ${date.example}, are dates by each`
     : null;
@@ -34,6 +36,11 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
         `${FILL_IN}: UTC, or an offset such as +05:30; or, for local times, in its place: "timeZone": "Europe/Berlin"`,
         'Where do these times count?',
       ),
+    early > 0 &&
+      field(
+        'early',
+        `${FILL_IN}: dates before ${EARLIEST}: ${early}: write "confirmed" if they are right, or "refuse": then their rows are refused`,
+      ),
     whenBlank !== null &&
       field(
         'whenBlank',
@@ -44,6 +51,12 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
         `Rows in which the column is blank: ${date.column?.blank}.`,
       ),
   );
+}
+
+/** Of a table with its dates in the header. */
+function earlyNames(columns: readonly ColumnProfile[], formats: readonly string[]): number {
+  const readers = formats.map(dateReader);
+  return columns.filter(({ name }) => readers.some((read) => (read(name)?.date ?? EARLIEST) < EARLIEST)).length;
 }
 
 function columnOf({ column, isSure, rivals }: DateGuess, added: string): string {

@@ -1,4 +1,5 @@
 /** Writes the starting mapping's value. */
+import { areOfOneCurrency } from '../currency-signs.ts';
 import { FILL_IN } from '../parse-jsonc.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
@@ -45,18 +46,28 @@ function draftBlank(blank: number, isLeftOut: boolean): CommentedField {
 function numberFields(number: MappingDraft['guess']['number']): CommentedField[] {
   if (number === null) return [];
   const [format, ...rivals] = number.formats;
-  if (rivals.length > 0) {
+  if (rivals.length > 0 || number.differing !== undefined) {
     const choices = number.formats
       .map(({ decimalMark, groupMark }) => JSON.stringify({ decimalMark, groupMark }))
       .join(' or ');
-    return [field('number', `${FILL_IN}: ${choices}: ${number.example} is a number by each`)];
+    const why =
+      number.differing === undefined
+        ? `${number.example} is a number by each`
+        : `${JSON.stringify(number.differing)} is not written as other columns are; a "decimalMark" may be given for each column`;
+    return [field('number', `${FILL_IN}: ${choices}: ${why}`)];
   }
   if (format === undefined) return [];
   const { decimalMark, groupMark, signs = [] } = format;
   if (decimalMark === '.' && groupMark === undefined && signs.length === 0) return [];
   const mark = typeof decimalMark === 'string' && field('decimalMark', decimalMark);
   const group = groupMark !== undefined && field('groupMark', groupMark);
-  return [field('number', object(mark, group, signs.length > 0 && field('signs', signs)))];
+  return [field('number', object(mark, group, signs.length > 0 && field('signs', signs, doubtOfSigns(signs))))];
+}
+
+function doubtOfSigns(signs: readonly string[]): string {
+  return areOfOneCurrency(signs)
+    ? ''
+    : 'Signs of different currencies: one fixed currency is refused. Look up the currency by a column that tells them apart.';
 }
 
 function rounding({ lossy, numbers, lossyExample }: DraftQuantity): string {

@@ -40,7 +40,8 @@ export interface ColumnGuess {
   readonly date: DateGuess | null;
   /** More than one if the file does not say which column holds the price; none if no column looks like one. */
   readonly values: readonly ColumnProfile[];
-  readonly number: Candidates<NumberFormat> | null;
+  /** `differing`: a column that is written in another way than others. */
+  readonly number: (Candidates<NumberFormat> & { readonly differing?: string }) | null;
   readonly market: MarketColumns;
   readonly currency: CurrencyGuess;
 }
@@ -184,18 +185,18 @@ function bestValues(columns: readonly ColumnProfile[], rows: number): readonly C
   return columns.filter((_, index) => scores[index] === Math.max(...scores));
 }
 
-/** Of the column that has most numbers with marks: all columns of values are written alike. */
-function numberFormatOf(columns: readonly ColumnProfile[]): Candidates<NumberFormat> | null {
-  const found = columns.flatMap((column) => column.numberFormat() ?? []);
-  const sure = found.filter(({ formats }) => formats.length === 1);
-  return (
-    sure.find(
-      ({ formats: [format] }) => format?.groupMark !== undefined || format?.decimalMark !== '.' || format.signs,
-    ) ??
-    sure[0] ??
-    found[0] ??
-    null
-  );
+/** One notation for all cells of all columns of values; the notations of each if no one reads them all. */
+function numberFormatOf(columns: readonly ColumnProfile[]): ColumnGuess['number'] {
+  const shared = ColumnProfile.numberFormatOf(columns);
+  const [format = null] = shared?.formats ?? [];
+  const own = columns.flatMap((column) => {
+    const [best] = column.numberFormat()?.formats ?? [];
+    return best === undefined ? [] : [{ column, best }];
+  });
+  const differs = own.find(({ column, best }) => format === null || column.countOf(best) > column.countOf(format));
+  if (differs === undefined) return shared;
+  const formats = new Map(own.map(({ best }) => [`${best.decimalMark}${best.groupMark}`, best]));
+  return { formats: [...formats.values()], share: 0, example: '', differing: differs.column.name };
 }
 
 function precisionOf(formats: readonly string[]): DateGuess['precision'] {

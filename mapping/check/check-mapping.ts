@@ -25,7 +25,7 @@ export interface FileCheck {
   readonly refused: {
     /** Values that gave no observation, and rows that are not readable. */
     readonly count: number;
-    /** The most frequent ones first. All value columns of a wide table are one, by the name that `unpivot` gives it. */
+    /** The most frequent ones first. Each value column of a wide table has its own. */
     readonly groups: readonly FaultGroup<MappedRefusal>[];
   };
   /** Observations with the market, metric, `observedAt` and `sourceUrl` of an earlier one. */
@@ -75,8 +75,7 @@ async function checkFile(mapping: CsvMapping, csv: CsvInput, progress: (rows: nu
     leftOut += row.leftOut;
     for (const result of row.results) {
       if (result.kind === 'refusal') {
-        const isUnpivoted = result.column !== null && unpivoted.includes(result.column);
-        refusals.add(result, isUnpivoted ? (mapping.unpivot?.value ?? null) : result.column);
+        refusals.add(result);
       } else if (result.record.type === 'market') {
         markets += 1;
         if (firstMarkets.length < FIRST_MARKETS) firstMarkets.push(result.record as MarketRecord);

@@ -30,7 +30,6 @@ export class FaultGroups<Fault extends FileFault> {
   readonly #groups = new Map<
     string,
     {
-      readonly column: string | null;
       count: number;
       readonly first: Fault;
       readonly lines: number[];
@@ -38,13 +37,12 @@ export class FaultGroups<Fault extends FileFault> {
     }
   >();
 
-  /** @param column of the group, if it is not that of the fault */
-  add(fault: Fault, column: string | null = fault.column): void {
-    const { code, pointer, rule, line, detail } = fault;
+  add(fault: Fault): void {
+    const { code, pointer, column, rule, line, detail } = fault;
     const key = JSON.stringify([code, pointer, column, rule]);
     const group = this.#groups.get(key);
     if (group === undefined) {
-      this.#groups.set(key, { column, count: 1, first: fault, lines: [], others: new Map() });
+      this.#groups.set(key, { count: 1, first: fault, lines: [], others: new Map() });
       return;
     }
     group.count += 1;
@@ -58,6 +56,7 @@ export class FaultGroups<Fault extends FileFault> {
   groups(): FaultGroup<Fault>[] {
     return [...this.#groups.values()].map((group) => ({
       code: group.first.code,
+      column: group.first.column,
       ...group,
       others: [...group.others.values()],
     }));

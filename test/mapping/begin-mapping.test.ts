@@ -310,6 +310,15 @@ describe('dates', () => {
     });
   });
 
+  test.each([
+    ['in a column', dated(['1871-01-01', '1899-12-31', '1900-01-01'])],
+    ['in the header', 'item,1898,1899,1900\ntea,1.5,2.5,3.5\nmilk,1.6,2.6,3.6\n'],
+  ])('before 1900 ask for a decision: %s', async (_, csv) => {
+    const { observation } = await documentOf(csv);
+    expect(observation.date.early).toMatch(/^FILL IN: .*\b2\b.*"confirmed"/);
+    expect((await documentOf(dated(['1900-01-01']))).observation.date).not.toHaveProperty('early');
+  });
+
   test('that are in no column are asked for', async () => {
     const { observation } = await documentOf('item,price\ntea,1.5\nmilk,2.5\ntea,1.6\nmilk,2.6\n');
     expect(Object.values(observation.date)).toEqual(new Array(3).fill(expect.stringMatching(/^FILL IN/)));
@@ -328,6 +337,20 @@ describe('numbers', () => {
   ])('%s', async (_, prices, number) => {
     const { observation } = await documentOf(priced(prices));
     expect(observation.value.number).toEqual(number);
+  });
+
+  test('of several columns: the marks and signs of any of them, however late they come', async () => {
+    const rows = days(28).map(
+      (day, row) => `${day},"5,4${row % 10} €","€ ${row < 27 ? '200,50' : '1.200,50'}","$3000,5"`,
+    );
+    const { observation } = await documentOf(['Date,A,B,C', ...rows].join('\n'));
+    expect(observation.value.number).toEqual({ decimalMark: ',', groupMark: '.', signs: ['€', '$'] });
+  });
+
+  test('of columns that are written in different ways are not guessed', async () => {
+    const rows = days(9).map((day) => `${day},"1,5","1,250.5"`);
+    const { observation } = await documentOf(['Date,A,B', ...rows].join('\n'));
+    expect(observation.value.number).toMatch(/^FILL IN/);
   });
 
   test('that can be read in two ways are not guessed', async () => {

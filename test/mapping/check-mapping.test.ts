@@ -140,7 +140,7 @@ describe('a check', () => {
     ]);
   });
 
-  test('of a wide table groups its columns as one, and uses them all', async () => {
+  test('of a wide table tells the faults of its columns apart, and uses them all', async () => {
     const mapping = [
       ['/unpivot', { columns: { except: ['day', 'note'] }, name: 'item', value: 'price' }],
       ['/match', ['item']],
@@ -163,7 +163,13 @@ describe('a check', () => {
       values: 4,
       leftOut: 1,
       observations: { count: 1 },
-      refused: { count: 2, groups: [{ column: 'price', count: 2, first: { line: 2, column: 'tea' } }] },
+      refused: {
+        count: 2,
+        groups: [
+          { column: 'tea', count: 1, first: { line: 2, column: 'tea' } },
+          { column: 'milk', count: 1, first: { line: 3, column: 'milk' } },
+        ],
+      },
       unusedColumns: ['note'],
     });
   });

@@ -43,7 +43,7 @@ describe('a number', () => {
     ).map((text) => text.replace(at, ''));
 
   test('with a sign is read if the mapping names it', async () => {
-    const signs = ['€', 'EUR/MWh', '$'];
+    const signs = ['€', 'EUR/MWh'];
     expect(await mapped({ signs }, '0.58€', '€ 0.58', '-€0.58', '0.58 EUR/MWh', '€-0.58', '0.58', '1.6e-03€')).toEqual([
       ...['0.58', '0.58', '-0.58', '0.58', '-0.58', '0.58', '1.6e-03'],
     ]);
@@ -51,6 +51,33 @@ describe('a number', () => {
       'record.invalid Price sign',
       'record.invalid Price sign',
     ]);
+  });
+
+  test('with a sign that the mapping names is refused for the rule that it breaks', async () => {
+    const number = { decimalMark: ',', signs: ['€'] };
+    expect(await mapped(number, '€ 1.200,50', '1.200 €', '1.5€', '€ x')).toEqual([
+      ...['mark', 'mark', 'mark', 'word'].map((rule) => `record.invalid Price ${rule}`),
+    ]);
+    expect(await mapped({ ...number, groupMark: '.' }, '€ 1.200,50')).toEqual(['1200.50']);
+  });
+
+  test.each<[string, string[], string, boolean]>([
+    ['a euro and a dollar', ['€', '$'], 'EUR', true],
+    ['two codes', ['EUR', 'USD/MWh'], 'EUR', true],
+    ['a euro and a code', ['€', 'USD'], 'USD', true],
+    ['a dollar', ['US$'], 'EUR', true],
+    ['a euro, its code and a unit', ['€', 'EUR', '€/MWh', 'per MWh'], 'EUR', false],
+    ['a dollar and its code', ['$', 'USD', 'US$'], 'USD', false],
+    ['a euro and a dollar, where the row says the currency', ['€', '$'], '{ccy}', false],
+  ])('with signs of %s', async (_, signs, currency, isRefused) => {
+    const rows = await map(
+      [
+        [NUMBER, { signs }],
+        ['/observation/currency', currency],
+      ],
+      'Day,Price,ccy',
+    );
+    expect(rows).toEqual(isRefused ? [`${NUMBER}/signs`] : []);
   });
 
   test.each([['1€'], ['-'], ['+5'], ['1,5']])('%j is no sign', async (sign) => {
@@ -140,6 +167,55 @@ describe('a moment', () => {
     expect(await at(berlin, ...rows)).toEqual([...spring, 'record.invalid Day overlap']);
     expect(await at({ ...berlin, overlap: 'earlier' }, ...rows)).toEqual([...spring, '1.5 at 2026-10-25T00:30:00Z']);
     expect(await at({ ...berlin, overlap: 'later' }, ...rows)).toEqual([...spring, '1.5 at 2026-10-25T01:30:00Z']);
+  });
+
+  describe('that the clocks show twice, in the order of the file,', () => {
+    const inOrder = { ...berlin, overlap: 'in-order' };
+    const [first, second] = ['1.5 at 2026-10-25T00:30:00Z', '1.5 at 2026-10-25T01:30:00Z'];
+
+    test('is the earlier moment and then the later; a third is refused', async () => {
+      const row = '2026-10-25,02:30';
+      expect(await at(inOrder, '2026-10-25,01:30', row, row, row, '2026-10-25,03:30')).toEqual([
+        ...['1.5 at 2026-10-24T23:30:00Z', first, second, 'record.invalid Day order', '1.5 at 2026-10-25T02:30:00Z'],
+      ]);
+    });
+
+    test('is after the row before, also if one is missing, and refused in a file with the newest first', async () => {
+      const rows = ['02:00', '02:15', '02:00', '02:30'].map((time) => `2026-10-25,${time}`);
+      const minutes = ['00:00', '00:15', '01:00', '01:30'].map((time) => `1.5 at 2026-10-25T${time}:00Z`);
+      expect(await at(inOrder, ...rows)).toEqual(minutes);
+      expect((await at(inOrder, '2026-10-25,03:00', '2026-10-25,02:30'))[1]).toBe('record.invalid Day order');
+    });
+
+    const perZone: Change[] = [
+      [DATE, inOrder],
+      ['/match', ['Zone']],
+      ['/market/slug', 'power-{Zone}'],
+    ];
+
+    test('counts for each market', async () => {
+      const rows = ['DE', 'FR', 'DE', 'FR'].map((zone) => `${zone},2026-10-25,02:30,1.5`);
+      expect(await map(perZone, 'Zone,Day,Time,Price', ...rows)).toEqual([first, first, second, second]);
+    });
+
+    test('counts for each column of a wide table, and for a blank value', async () => {
+      const wide: Change[] = [
+        ...perZone,
+        ['/unpivot', { columns: ['DE', 'FR'], name: 'Zone', value: 'Price' }],
+        ['/observation/value/blank', 'leave-out'],
+      ];
+      const rows = ['2026-10-25,02:30,,1.5', '2026-10-25,02:30,1.5,1.5'];
+      expect(await map(wide, 'Day,Time,DE,FR', ...rows)).toEqual([first, second, second]);
+    });
+
+    test('is no rule for a release', async () => {
+      const { column, format, timeZone, overlap } = inOrder;
+      const [pointer] = await map(
+        [['/observation/releasedAt', { column, format, timeZone, overlap }]],
+        'Day,Time,Price',
+      );
+      expect(pointer).toMatch(/^\/observation\/releasedAt/);
+    });
   });
 
   test('keeps an offset of its own', async () => {
