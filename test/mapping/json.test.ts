@@ -186,6 +186,7 @@ describe('a document that is not as the mapping says', () => {
     ['is followed by text', '{"date":"2026-09-29","eur":{}} x', ['1 -: record.invalid']],
     ['is empty', '', ['1 -: record.invalid']],
     ['is a web page', '<!doctype html>', ['1 -: record.invalid']],
+    ['has a byte order mark inside', '{"date":"2026-09-29","eur":{"u\uFEFFsd":1}}', ['1 -: record.invalid']],
     ['gives a value twice', '{"date":"2026-09-29","eur":{"usd":1,\n"usd":2}}', ['2 -: record.invalid']],
     [
       'gives a value twice, once by escapes',

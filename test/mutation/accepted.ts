@@ -10,6 +10,23 @@ interface Accepted {
 
 export const ACCEPTED: readonly Accepted[] = [
   {
+    file: 'mapping/begin/column-profile.ts',
+    replacement: 'dateReaders[index](text)',
+    reason: 'equivalent: each index is one of the list',
+  },
+  {
+    file: 'mapping/begin/column-profile.ts',
+    replacement: '"Stryker was here!"',
+    original: 'SIGNED.exec(written)',
+    reason: 'equivalent: the pattern matches each text, so no default is used',
+  },
+  {
+    file: 'mapping/begin/draft-date.ts',
+    replacement: '"Stryker was here!"',
+    original: 'columnOf(date, added?.name',
+    reason: 'equivalent: a table with its dates in the header has an added column',
+  },
+  {
     file: 'mapping/begin/guess-columns.ts',
     replacement: '["Stryker was here"]',
     original: 'column.distinct?.keys()',
@@ -36,6 +53,18 @@ export const ACCEPTED: readonly Accepted[] = [
     file: 'mapping/csv-input.ts',
     replacement: 'characters >= most',
     reason: 'the limit protects memory: one character of 16 million does not matter',
+  },
+  {
+    file: 'mapping/json-document.ts',
+    replacement: 'true',
+    original: 'error instanceof Refused',
+    reason: 'equivalent: nothing else is thrown there',
+  },
+  {
+    file: 'mapping/number-format.ts',
+    replacement: '["Stryker was here"]',
+    original: 'pattern.exec(text)',
+    reason: 'equivalent: the digits are missing all the same',
   },
   {
     file: 'mapping/recipe/recipe-url.ts',

@@ -86,7 +86,7 @@ function isMessage(path: Path): boolean {
   }
   switch (path.node.type) {
     case 'NewExpression':
-      return lastName(path, 'callee').endsWith('Error');
+      return /(Error|Refused)$/.test(lastName(path, 'callee'));
     case 'ObjectProperty':
       return TEXTS.has(lastName(path, 'key'));
     case 'CallExpression':
