@@ -9,7 +9,8 @@ const PIECE_CHARACTERS = 8_192;
 /** Whether the encoding is one of the WHATWG Encoding Standard, by any of its labels. */
 export function isEncoding(label: string): boolean {
   try {
-    return new TextDecoder(label).encoding !== 'replacement';
+    new TextDecoder(label);
+    return true;
   } catch {
     return false;
   }

@@ -129,10 +129,11 @@ export function ambiguousDate(formats: readonly string[]): { text: string; readi
   for (const writer of formats) {
     const read = dateReader(writer);
     for (const other of formats) {
-      const readOther = writer === other ? null : dateReader(other);
-      for (const text of readOther === null ? [] : textsOf(writer)) {
-        const [one, two] = [read(text), readOther?.(text)];
-        if (one == null || two == null || (one.date === two.date && one.timeMs === two.timeMs)) continue;
+      if (writer === other) continue;
+      const readOther = dateReader(other);
+      for (const text of textsOf(writer)) {
+        const [one, two] = [read(text), readOther(text)];
+        if (one === null || two === null || (one.date === two.date && one.timeMs === two.timeMs)) continue;
         return { text, readings: [`${one.date} by ${writer}`, `${two.date} by ${other}`] };
       }
     }
@@ -140,24 +141,20 @@ export function ambiguousDate(formats: readonly string[]): { text: string; readi
   return null;
 }
 
-/** Each day of a year of the given format, with and without leading zeros. */
+/** Each day of a year. Without leading zeros: what reads 10 to 12 otherwise is found by these days. */
 function* textsOf(format: string): Generator<string> {
-  for (const width of [2, 1]) {
-    for (let day = 0; day < 366; day++) {
-      const date = new Date(Date.UTC(2012, 0, 1 + day, 10, 11, 12));
-      const padded = (value: number, token: string) => String(value).padStart(token.length === 2 ? 2 : width, '0');
-      yield format.replace(new RegExp(TOKEN, 'g'), (token) => {
-        if (token === 'YYYY') return '2012';
-        const month = MONTHS[date.getUTCMonth()] as string;
-        if (token === 'MMMM') return month;
-        if (token === 'MMM') return month.slice(0, 3);
-        if (token === 'Q') return `Q${Math.ceil((date.getUTCMonth() + 1) / 3)}`;
-        if (token === 'Z') return 'Z';
-        if (token === 'S') return '5';
-        const value = { M: date.getUTCMonth() + 1, D: date.getUTCDate(), H: 10, m: 11, s: 12 }[token.charAt(0)];
-        return padded(value as number, token);
-      });
-    }
+  for (let day = 0; day < 366; day++) {
+    const date = new Date(Date.UTC(2012, 0, 1 + day, 10, 11, 12));
+    yield format.replace(new RegExp(TOKEN, 'g'), (token) => {
+      if (token === 'YYYY') return '2012';
+      const month = MONTHS[date.getUTCMonth()] as string;
+      if (token === 'MMMM') return month;
+      if (token === 'MMM') return month.slice(0, 3);
+      if (token === 'Q') return `Q${Math.ceil((date.getUTCMonth() + 1) / 3)}`;
+      if (token === 'Z') return 'Z';
+      if (token === 'S') return '5';
+      return String({ M: date.getUTCMonth() + 1, D: date.getUTCDate(), H: 10, m: 11, s: 12 }[token.charAt(0)]);
+    });
   }
 }
 

@@ -184,7 +184,7 @@ function releaseFaults({ observation: { releasedAt } }: CsvMapping): MappingFaul
 function missingPart(format: string, precision: MappedDate['precision']): string | null {
   if (precision === 'year' || (precision === 'quarter' && hasQuarter(format))) return null;
   if (!hasMonth(format)) return precision === 'quarter' ? 'quarter' : 'month';
-  if ((precision === 'day' || precision === 'instant') && !hasDay(format)) return 'day';
+  if (precision === 'day' && !hasDay(format)) return 'day';
   return precision === 'instant' && !hasTime(format) ? 'time' : null;
 }
 

@@ -70,6 +70,28 @@ describe('a begun mapping has the rows of', () => {
     expect('text' in begun && begun.text).not.toContain('"csv"');
   });
 
+  test('an array of long arrays, whose date has a place of two digits', async () => {
+    const row = (day: string, price: string) => `[${'"",'.repeat(10)}"${day}",${price}]`;
+    const begun = await begin(`[${row('2026-01-02', '1.25')},${row('2026-01-03', '1.5')}]`);
+    expect('text' in begun && parse(begun.text).observation).toMatchObject({
+      value: { column: '11' },
+      date: { column: '10' },
+    });
+  });
+
+  test.each([' ', 'x'.repeat(201)])('numbers beside a date whose name %j no column can have', async (name) => {
+    const begun = await begin(`{"${name}":"2026-01-02","eur":{"usd":1.1,"jpy":160.5}}`);
+    expect('text' in begun && parse(begun.text).json).toEqual({ rows: '/eur', name: 'name', value: 'value' });
+  });
+
+  test('a document behind a byte order mark, in pieces of one byte', async () => {
+    const begun = await beginMapping(async function* () {
+      for (const byte of new TextEncoder().encode('\uFEFF[{"day":"2026-01-02","price":1.25}]'))
+        yield Uint8Array.of(byte);
+    }, 'rates.json');
+    expect('text' in begun && parse(begun.text)).toMatchObject({ json: { rows: '' } });
+  });
+
   test('the sample’s source: filled in, it gives each value', async () => {
     const text = sampleDocument('eur', '2026-09-29');
     const begun = await begin(text);

@@ -363,6 +363,17 @@ describe('numbers', () => {
     expect(observation.value).toMatchObject({ blankValues: [word], blank: { unknownReason: 'not-published' } });
   });
 
+  test('beside a remark that is no word for a missing number', async () => {
+    const { observation } = await documentOf(priced(['1.5', 'the market was closed on this day', '2.5', '3.5']));
+    expect(observation.value).not.toHaveProperty('blankValues');
+  });
+
+  test('of which one column shows how all are written', async () => {
+    const csv = 'Date;A;B\n2026-01-02;1,234;1.234,5\n2026-01-03;2,345;2.345,5\n';
+    const { observation } = await documentOf(csv);
+    expect(observation.value.number).toEqual({ decimalMark: ',', groupMark: '.' });
+  });
+
   test('that are zero ask for a decision', async () => {
     const { observation } = await documentOf(priced(['1.5', '0.00', '2.5']));
     expect(observation.value.zero).toMatch(/^FILL IN: 1 value is zero: write "asserted" /);
@@ -426,6 +437,13 @@ describe('a file', () => {
     const rows = days(3).map((day) => [day, ...names.map(() => '1.25')].join(','));
     const { unpivot } = await documentOf([['Date', ...names].join(','), ...rows].join('\n'));
     expect(unpivot).toMatchObject({ columns: { except: ['Date'] } });
+  });
+
+  test('with more different prices than are counted', async () => {
+    const blank = ','.repeat(4000);
+    const rows = Array.from({ length: 60 }, (_, row) => `${2000 + row},${'ab'[row % 2]},1.${row + 10},7${blank}`);
+    const { observation } = await documentOf([`year,kind,cost,size${blank}`, ...rows].join('\n'));
+    expect(observation.value.column).toBe('cost');
   });
 
   test('with rows that are not readable says so in a comment', async () => {

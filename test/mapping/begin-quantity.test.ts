@@ -67,6 +67,11 @@ describe('the quantity is the smallest power of ten that keeps each number', () 
     expect(parse(await begin(table(prices))).observation.value.rounding).toMatch(/^FILL IN: .*\d/);
   });
 
+  test('without one, a single number of twenty makes the quantity no larger', async () => {
+    const prices = [...new Array(19).fill('1.25'), '0.000000000000000001'];
+    expect(parse(await begin(table(prices))).market.unit.quantity).toBe('1');
+  });
+
   test('packs of a column of units are counted as often', async () => {
     const csv = [
       'Date,Unit,Price',

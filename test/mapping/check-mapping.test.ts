@@ -140,6 +140,16 @@ describe('a check', () => {
     ]);
   });
 
+  test('of an empty file has one refusal, and no columns', async () => {
+    const { file } = await checkMapping(JSON.stringify(exampleMapping), '');
+    expect(file).toMatchObject({ refused: { count: 1, groups: [{ first: { line: 1 } }] }, unusedColumns: [] });
+  });
+
+  test('of a mapping that is nested without end gives one fault, with its line', async () => {
+    const text = `\n${'['.repeat(100_000)}`;
+    expect((await checkMapping(text, '')).faults).toMatchObject([{ pointer: '', line: 2 }]);
+  });
+
   test('of a wide table tells the faults of its columns apart, and uses them all', async () => {
     const mapping = [
       ['/unpivot', { columns: { except: ['day', 'note'] }, name: 'item', value: 'price' }],

@@ -98,6 +98,12 @@ describe('a mapping', () => {
       { column: 'day', format: 'YYYY', precision: 'quarter' },
       ['/observation/date/format'],
     ],
+    [
+      'moments without a day',
+      '/observation/date',
+      { column: 'day', format: 'YYYY-MM', precision: 'instant' },
+      ['/observation/date/format'],
+    ],
     ['an offset for days', '/observation/date/offset', '+01:00', ['/observation/date/offset']],
     ['a time zone by name', '/observation/date/offset', 'Europe/Berlin', ['/observation/date/offset']],
     ['nothing to unpivot', '/unpivot', { columns: [], name: 'a', value: 'b' }, ['/unpivot/columns']],

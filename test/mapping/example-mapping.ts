@@ -6,7 +6,7 @@ export const exampleMapping: unknown = {
     {
       key: '{currency}',
       columns: ['code'],
-      rows: { yen: ['JPY'], dinar: ['KWD'], pence: ['GBX'] },
+      rows: { yen: ['JPY'], dinar: ['KWD'], pence: ['GBX'], barter: ['two hens'] },
       otherwise: ['USD'],
     },
   ],

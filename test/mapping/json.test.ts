@@ -181,10 +181,12 @@ describe('a document that is not as the mapping says', () => {
     ['has a comment', '{"date":"2026-09-29", // yes\n"eur":{}}', ['1 -: record.invalid']],
     ['has a comma too much', '{"date":"2026-09-29","eur":{"usd":1,}}', ['1 -: record.invalid']],
     ['has a raw line break in a string', '{"date":"2026-\n09-29","eur":{}}', ['1 -: record.invalid']],
-    ['ends early', '{"date":"2026-09-29","eur":{"usd":1', ['1 -: record.invalid']],
+    ['ends early', '{"date":"2026-09-29",\n"eur":{"usd":1', ['2 -: record.invalid']],
+    ['has a raw control character', '{"date":"2026-09-29",\n"eur":{"u\u0007sd":1}}', ['2 -: record.invalid']],
     ['is followed by text', '{"date":"2026-09-29","eur":{}} x', ['1 -: record.invalid']],
     ['is empty', '', ['1 -: record.invalid']],
     ['is a web page', '<!doctype html>', ['1 -: record.invalid']],
+    ['has a byte order mark inside', '{"date":"2026-09-29","eur":{"u\uFEFFsd":1}}', ['1 -: record.invalid']],
     ['gives a value twice', '{"date":"2026-09-29","eur":{"usd":1,\n"usd":2}}', ['2 -: record.invalid']],
     [
       'gives a value twice, once by escapes',
@@ -211,7 +213,7 @@ describe('a document that is not as the mapping says', () => {
         .tuple(
           fc.json({ maxDepth: 3 }),
           fc.nat(40),
-          fc.constantFrom('"', '{', '}', '[', ']', ',', ':', '\\', '\n', '1', ' '),
+          fc.constantFrom('"', '{', '}', '[', ']', ',', ':', '\\', '\n', '\0', '1', ' '),
         )
         .map(([text, at, inserted]) => text.slice(0, at) + inserted + text.slice(at)),
     );

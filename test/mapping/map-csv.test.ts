@@ -230,6 +230,11 @@ describe('rows that are refused', () => {
       'tea,pence,1,2026-01-02,,actual',
       ['2 currency.minor-unit-alias /nativeCurrency (-)'],
     ],
+    [
+      'a native currency in no form of a code',
+      'tea,barter,1,2026-01-02,,actual',
+      ['2 currency.unknown /nativeCurrency (-)'],
+    ],
     ['too few fields', 'tea,yen,1', ['2 record.invalid - (-)']],
     ['too many fields', 'tea,yen,1,2026-01-02,,actual,', ['2 record.invalid - (-)']],
     ['bytes that are not UTF-8', 'tea,yen,1,2026-01-02,caf\uFFFD,actual', ['2 record.invalid - (version)']],
@@ -359,6 +364,12 @@ describe('files', () => {
   ])('%s is refused', async (_, text, expected) => {
     // Columns are reported in the order in which the mapping needs them.
     expect((await refusals(text)).sort()).toEqual([...expected].sort());
+  });
+
+  test('each way in which a row is not readable has a reason of its own', async () => {
+    const rows = ['tea,yen,"1', '"tea"s,yen', 'te"a,yen', 'x'.repeat(1_000_010)];
+    const reasons = await Promise.all(rows.map(async (row) => (await map(file(ROW, row))).at(-1)));
+    expect(new Set(reasons.map((reason) => reason?.kind === 'refusal' && reason.detail)).size).toBe(rows.length);
   });
 
   test('a row that is too long is named as such, with no word of a quote that is not there', async () => {

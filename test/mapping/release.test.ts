@@ -26,6 +26,33 @@ async function releasesOf(releasedAt: unknown, ...cells: readonly string[]): Pro
   return found;
 }
 
+test('a release of the date of the value is not refused, too, where that date is', async () => {
+  const parsed = parseMapping(withChange(exampleMapping, RELEASED, '{observedDate}T16:00:00Z'));
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  const found: unknown[] = [];
+  const csv = 'item,currency,price,day,version,flag\ntea,usd,1.5,2026-02-30,,actual\n';
+  for await (const row of mapCsv(parsed.mapping, csv)) found.push(row);
+  expect(found).toMatchObject([{ kind: 'refusal', pointer: '/observedAt' }]);
+});
+
+test('only a release that is early or long before its value is confirmed', async () => {
+  const document = withChange(exampleMapping, RELEASED, '{released}');
+  const parsed = parseMapping(withChange(document, '/observation/date/early', 'confirmed'));
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  const times = [
+    ['1950-01-02', '1950-01-03'],
+    ['1900-01-02', '1899-12-31'],
+    ['1950-01-02', '1940-01-03'],
+  ];
+  const rows = times.map(([day, released]) => `tea,usd,1.5,${day},,actual,${released}T10:00:00Z\n`);
+  const confirmed: boolean[] = [];
+  for await (const row of mapCsv(parsed.mapping, `item,currency,price,day,version,flag,released\n${rows.join('')}`)) {
+    if (row.kind === 'refusal') throw new Error(row.detail);
+    if (row.record.type === 'observation') confirmed.push('dateConfirmed' in row.record);
+  }
+  expect(confirmed).toEqual([false, true, true]);
+});
+
 const NOT_A_TIME = '2 record.invalid /releasedAt (released)';
 
 describe('a template', () => {

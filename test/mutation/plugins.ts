@@ -11,8 +11,14 @@ export const SHARE = 'TIDEMARK_MUTATION_SHARE';
 export const SEED = 'TIDEMARK_MUTATION_SEED';
 
 const ROOT = `${import.meta.dirname}/../..`;
-/** Properties and calls whose texts are for people. */
+/** Properties, variables and calls whose texts are for people. */
 const TEXTS = new Set(['detail', 'hint', 'title', 'description', 'message', 'summary', 'remedy', 'describe', 'meta']);
+/** Functions that make a text for people and nothing else, such as `quantityComment`. */
+const TEXT_FUNCTION = /^(describe|why|hintOf)[A-Z]|(Comment|InWords)$/;
+/** Functions such as `urlFault`. A text with a space that they return is for people. */
+const RESULT_FUNCTION = /Fault$/;
+/** Calls that make a refusal. An argument with a space is its text: codes and pointers have none. */
+const FAULT_CALLS = new Set(['refuse', 'refused', 'refusedPart', 'fault', 'damaged']);
 
 /**
  * Chooses each mutant by a digest of what it is, so the same seed chooses the same mutants while other code changes. Stryker
@@ -47,7 +53,11 @@ class SampleChecker {
 interface Path {
   readonly node: { readonly type: string };
   readonly parentPath: Path | null;
-  get(name: 'callee' | 'key'): { toString(): string };
+  /** Of a list, the place in it: the third argument of a call has 2. */
+  readonly key: string | number | null;
+  readonly listKey: string | null;
+  get(name: 'callee' | 'key' | 'id'): { toString(): string };
+  toString(): string;
 }
 
 /** No test asserts on the text of a message. */
@@ -55,18 +65,44 @@ const messages: Ignorer = {
   shouldIgnore(path: unknown) {
     const found = path as Path;
     if (found.node.type !== 'StringLiteral' && found.node.type !== 'TemplateLiteral') return undefined;
-    for (let at = found.parentPath; at !== null; at = at.parentPath) {
-      if (isMessage(at)) return 'the text of a message';
+    const hasWords = /\S \S/.test(found.toString());
+    let isReturned = false;
+    for (let at: Path | null = found; at !== null; at = at.parentPath) {
+      if (isMessage(at) || (hasWords && isFaultIn(at, isReturned))) return 'the text of a message';
+      isReturned ||= at.node.type === 'ReturnStatement';
     }
     return undefined;
   },
 };
 
+function lastName(path: Path, name: 'callee' | 'key' | 'id'): string {
+  return path.get(name).toString().split('.').at(-1) ?? '';
+}
+
 function isMessage(path: Path): boolean {
-  const lastName = (name: 'callee' | 'key') => path.get(name).toString().split('.').at(-1) ?? '';
-  if (path.node.type === 'NewExpression') return lastName('callee').endsWith('Error');
-  if (path.node.type === 'ObjectProperty') return TEXTS.has(lastName('key'));
-  return path.node.type === 'CallExpression' && TEXTS.has(lastName('callee'));
+  // The comment of a field of a drafted mapping.
+  if (path.listKey === 'arguments' && path.key === 2 && path.parentPath !== null) {
+    if (lastName(path.parentPath, 'callee') === 'field') return true;
+  }
+  switch (path.node.type) {
+    case 'NewExpression':
+      return /(Error|Refused)$/.test(lastName(path, 'callee'));
+    case 'ObjectProperty':
+      return TEXTS.has(lastName(path, 'key'));
+    case 'CallExpression':
+      return TEXTS.has(lastName(path, 'callee'));
+    case 'VariableDeclarator':
+      return TEXTS.has(lastName(path, 'id'));
+    case 'FunctionDeclaration':
+      return TEXT_FUNCTION.test(lastName(path, 'id'));
+    default:
+      return false;
+  }
+}
+
+function isFaultIn(path: Path, isReturned: boolean): boolean {
+  if (path.node.type === 'CallExpression') return FAULT_CALLS.has(lastName(path, 'callee'));
+  return isReturned && path.node.type === 'FunctionDeclaration' && RESULT_FUNCTION.test(lastName(path, 'id'));
 }
 
 export const strykerPlugins = [

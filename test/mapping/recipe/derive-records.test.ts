@@ -128,6 +128,9 @@ describe('a packed answer', () => {
 
   const file = { name: 'prices.csv', content: CSV };
   const fine = zipArchive([file]);
+  /** The last of two disks, which has no file; its directory counts one. */
+  const inParts = Buffer.from(fine);
+  inParts.writeUInt16LE(0, fine.length - 14);
   const manyZeros = `${CSV}${'\n'.repeat(200_000)}`;
   const limits = { maxBytes: 10_000 };
 
@@ -135,6 +138,7 @@ describe('a packed answer', () => {
     ['no ZIP archive', { unpack: 'zip' }, CSV, /no ZIP archive/],
     ['an empty answer', { unpack: 'zip' }, '', /no ZIP archive/],
     ['an archive without a file', { unpack: 'zip' }, zipArchive([]), /0 files/],
+    ['an archive with a part elsewhere', { unpack: 'zip' }, inParts, /parts/],
     ['an archive of two files', { unpack: 'zip' }, zipArchive([file, file]), /2 files/],
     ['an archive that ends early', { unpack: 'zip' }, fine.subarray(0, -5), /no ZIP archive/],
     ['an archive that begins late', { unpack: 'zip' }, fine.subarray(5), /damaged/],

@@ -54,6 +54,7 @@ describe('a recipe', () => {
     ['an API key', '/url', 'https://example.org/a?api_key=1234', '/url'],
     ['a port', '/url', 'https://example.org:8443/a', '/url'],
     ['a fragment', '/url', 'https://example.org/a#b', '/url'],
+    ['a fragment of the day', '/url', 'https://example.org/a#{date}', '/url'],
     ['a host in capitals', '/url', 'https://Example.org/a', '/url'],
     ['dots to be resolved', '/url', 'https://example.org/a/../b', '/url'],
     ['another placeholder', '/url', 'https://example.org/{day}', '/url'],
