@@ -7,7 +7,7 @@ import { openClient } from '../http/client.ts';
 import { seconds } from '../numbers.ts';
 import { note } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
-import type { SourceForm } from './source-records.ts';
+import type { Asserted, SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;
 
@@ -27,6 +27,10 @@ A row that is missing from a file that is sent again stays published. With --mod
 named and counted: of the markets, metrics and source labels that the file has, those that are published and not in it. With
 --retract-missing they are withdrawn, if each row of the file gave a record. Look with --dry-run first.
 
+A row that was withdrawn, and is in the file again, stays withdrawn: it is known already. --complete names and counts such rows.
+With --reinstate they stand again: it sets reinstated on each observation that does not set it itself. It brings back each
+retracted value that the file states, also one that was a mistake, so it is best sent alone, in a file of such rows.
+
 Examples:
   tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
   tidemark ingest rates.json --mapping rates.mapping.jsonc
@@ -40,6 +44,7 @@ interface IngestFlags extends GlobalOptions {
   readonly partial?: boolean;
   readonly dryRun?: boolean;
   readonly confirmOutliers?: boolean;
+  readonly reinstate?: boolean;
   readonly complete?: boolean;
   readonly retractMissing?: boolean;
   readonly report?: string;
@@ -66,6 +71,7 @@ export function addIngestCommands(program: Command): void {
       'the file has all that its sources have of its markets: report what is published and not in it',
     )
     .option('--retract-missing', 'with --complete: withdraw that')
+    .option('--reinstate', 'with --mode correct: every value stands, although it was retracted')
     .option('--dry-run', 'tell what would happen to every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')
@@ -77,14 +83,14 @@ export function addIngestCommands(program: Command): void {
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();
       const { mode, partial = false, dryRun = false, confirmOutliers = false, wait, resume } = options;
-      const { complete = false, retractMissing = false } = options;
+      const { complete = false, retractMissing = false, reinstate = false } = options;
       if (retractMissing && !complete) throw new CommandError('usage', '--retract-missing needs --complete.');
-      if (complete && (mode !== 'correct' || paths.length > 1)) {
-        throw new CommandError(
-          'usage',
-          '--complete needs --mode correct, and one file.',
-          'Join the files of a source.',
-        );
+      if ((complete || reinstate) && mode !== 'correct') {
+        const option = complete ? '--complete' : '--reinstate';
+        throw new CommandError('usage', `${option} needs --mode correct.`, 'Add it to the command.');
+      }
+      if (complete && paths.length > 1) {
+        throw new CommandError('usage', '--complete needs one file.', 'Join the files of a source.');
       }
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const formOf = await formReader(options);
@@ -92,7 +98,11 @@ export function addIngestCommands(program: Command): void {
       const { ingestFiles } = await import('./ingest-files.ts');
       const run = resume ?? randomBytes(6).toString('hex');
       if (!dryRun) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
-      const asked = { mode, partial, dryRun, confirmOutliers, complete, retractMissing, runId: run, wait };
+      const asserted: Asserted = [
+        ...(confirmOutliers ? (['outlierConfirmed'] as const) : []),
+        ...(reinstate ? (['reinstated'] as const) : []),
+      ];
+      const asked = { mode, partial, dryRun, asserted, complete, retractMissing, runId: run, wait };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
 }

@@ -17,6 +17,8 @@ export class FileContents {
   /** The first 64 bits of the digest of each identity; sorted by {@link end}. */
   #digests = new BigUint64Array(INITIAL_ROWS);
   #count = 0;
+  /** Of retractions: what they name is in the file, and is not stated by it. */
+  readonly #retractions = new Set<bigint>();
   /** By market: the metrics and sources of which the file is all there is. */
   readonly #scopes = new Map<string, Set<string>>();
 
@@ -44,14 +46,23 @@ export class FileContents {
   /** Whether a published observation is of a metric and source that the file has of this market, and not in it. */
   lacks(market: string, observation: Identified): boolean {
     if (this.#scopes.get(market)?.has(scopeOf(observation)) !== true) return false;
+    return !this.#has(digestOf(market, observation));
+  }
+
+  /** Whether an observation of the file, and no retraction, is this one. */
+  states(market: string, observation: Identified): boolean {
     const digest = digestOf(market, observation);
+    return this.#has(digest) && !this.#retractions.has(digest);
+  }
+
+  #has(digest: bigint): boolean {
     let [low, high] = [0, this.#count];
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#digests[middle] as bigint) < digest) low = middle + 1;
       else high = middle;
     }
-    return this.#digests[low] !== digest;
+    return this.#digests[low] === digest;
   }
 
   /** A record that the service refuses for its form names no published observation. */
@@ -64,9 +75,10 @@ export class FileContents {
       longer.set(this.#digests);
       this.#digests = longer;
     }
-    this.#digests[this.#count++] = digestOf(market, identity);
+    const digest = digestOf(market, identity);
+    this.#digests[this.#count++] = digest;
     // A retraction names no source.
-    if (typeof sourceLabel !== 'string') return;
+    if (typeof sourceLabel !== 'string') return void this.#retractions.add(digest);
     const scopes = this.#scopes.get(market) ?? new Set();
     this.#scopes.set(market, scopes.add(scopeOf(identity)));
   }

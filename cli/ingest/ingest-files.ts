@@ -81,8 +81,8 @@ const OUTLIERS =
   'rule: docs/mapping.md, "Values that leap".';
 
 async function ingestFile(run: IngestRun, contents: FileContents | null): Promise<void> {
-  const { input, source, partial, dryRun, confirmOutliers, totals } = run;
-  const all = countingLosses(readSource(input.bytes, source, confirmOutliers), totals);
+  const { input, source, partial, dryRun, asserted, totals } = run;
+  const all = countingLosses(readSource(input.bytes, source, asserted), totals);
   const records = contents === null ? all : contents.read(all);
   if (dryRun) return await examine(run, records);
   const parts = collecting(cutIntoParts(records, false));
@@ -149,7 +149,7 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
 
 async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
   const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded, timesCut } = summary;
-  const { generation, stoppedAtLine, missing, withdrawn = null } = summary;
+  const { generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
   const refusedRecords = refused - withoutRecord;
   const others = records - accepted - unchanged - refusedRecords;
   await printFields([
@@ -163,7 +163,8 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ['records refused', refusedRecords],
     ...(others === 0 ? [] : [['not stored, because of a refused record', others] as const]),
     ...(missing === undefined ? [] : [['published, and missing in the file', missing] as const]),
-    ...(withdrawn === null ? [] : [['withdrawn', withdrawn] as const]),
+    ...(withdrawn === null ? [] : [[dryRun ? 'would be withdrawn' : 'withdrawn', withdrawn] as const]),
+    ...(returned === 0 ? [] : [['withdrawn, and in the file again', returned] as const]),
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
   if (stoppedAtLine === null) return;

@@ -7,13 +7,14 @@ import { columnsOf } from '../../mapping/template.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
 import type { Input } from './open-input.ts';
-import type { SourceForm } from './source-records.ts';
+import type { Asserted, SourceForm } from './source-records.ts';
 
 export interface IngestOptions {
   readonly mode: IngestMode;
   readonly partial: boolean;
   readonly dryRun: boolean;
-  readonly confirmOutliers: boolean;
+  /** What is said of each observation of the file: `outlierConfirmed`, `reinstated`. */
+  readonly asserted: Asserted;
   /** The file has all observations of its markets, metrics and sources: those that it lacks are reported. */
   readonly complete: boolean;
   /** And withdrawn. */

@@ -15,13 +15,15 @@ import { cutIntoParts } from './parts.ts';
 import { sendBatches } from './send-batches.ts';
 import type { SourceRecord } from './source-records.ts';
 
-/** The others are in the report. */
-const MISSING_NAMED = 10;
+/** Of each kind. The others are in the report. */
+const NAMED = 10;
 
 export interface MissingRows {
   readonly missing: number;
-  /** Null: nothing was to be withdrawn. */
+  /** Those that were withdrawn, or in a dry run would be. Null: nothing was to be withdrawn. */
   readonly withdrawn: number | null;
+  /** Withdrawn earlier, and in the file again. They stay withdrawn. */
+  readonly returned: number;
 }
 
 /**
@@ -35,23 +37,24 @@ export async function settleMissing(
   report: ReportFile,
   retract: boolean,
 ): Promise<MissingRows | null> {
-  const { input, totals, dryRun, runId } = run;
+  const { input, totals, partial, dryRun, runId } = run;
   if (totals.stoppedAtLine !== null) {
     note(`${input.name} was not taken in as a whole, so it was not compared with what is published.`);
     return null;
   }
   contents.end();
-  const count = { missing: 0 };
+  const count = { missing: 0, returned: 0 };
   const rows = missingOf(run, contents, report, count);
-  const isWithdrawing = retract && !dryRun && totals.withoutRecord === 0;
+  // Without `partial`, a file with a refused row is not taken in as a whole. A dry run goes on, and must not promise more.
+  const isWithdrawing = retract && totals.withoutRecord === 0 && (partial || totals.refused === 0);
   if (retract && totals.withoutRecord > 0) {
     note(
-      `Nothing was withdrawn: ${totals.withoutRecord} rows gave no record, so it is not known which observations they mean. Mend them, or the mapping.`,
+      `Nothing ${dryRun ? 'would be' : 'was'} withdrawn: ${totals.withoutRecord} rows gave no record, so it is not known which observations they mean. Mend them, or the mapping.`,
     );
   }
-  if (!isWithdrawing) {
+  if (!isWithdrawing || dryRun) {
     for await (const _ of rows);
-    return { missing: count.missing, withdrawn: null };
+    return { ...count, withdrawn: isWithdrawing ? count.missing : null };
   }
   const faults = new FaultLog(`${input.name} (withdrawals)`, report);
   const withdrawals = { ...run, partial: true, faults, totals: newTotals(), runId: `${runId}-withdraw` };
@@ -60,15 +63,15 @@ export async function settleMissing(
   const { accepted, refused, generation } = withdrawals.totals;
   totals.generation = generation ?? totals.generation;
   if (refused > 0) endWith('set-aside');
-  return { missing: count.missing, withdrawn: accepted };
+  return { ...count, withdrawn: accepted };
 }
 
-/** A retraction for each missing observation. */
+/** A retraction for each missing observation. Also names those that are in the file again. */
 async function* missingOf(
-  { client, input, progress, runId }: IngestRun,
+  { client, input, progress, asserted, runId }: IngestRun,
   contents: FileContents,
   report: ReportFile,
-  count: { missing: number },
+  count: { missing: number; returned: number },
 ): AsyncGenerator<SourceRecord> {
   let [done, read] = [0, 0];
   for (const market of contents.markets) {
@@ -80,10 +83,17 @@ async function* missingOf(
     for await (const observation of history) {
       progress.at('Comparing', { share: done / contents.markets.length, count: ++read, unit: 'row' });
       const { metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
-      if (supersededBy !== null || retraction !== null || !contents.lacks(market, observation)) continue;
+      if (supersededBy !== null) continue;
       const identity = { market, metric, observedAt, sourceUrl };
+      if (retraction === 'withdrawn' && contents.states(market, observation)) {
+        report.write({ file: input.name, returned: { ...identity, sourceLabel } });
+        if (count.returned++ < NAMED) {
+          note(`${input.name}: ${market} ${metric} ${observedAt} is withdrawn, and in the file again, of ${sourceUrl}`);
+        }
+      }
+      if (retraction !== null || !contents.lacks(market, observation)) continue;
       report.write({ file: input.name, missing: { ...identity, sourceLabel } });
-      if (count.missing++ < MISSING_NAMED) {
+      if (count.missing++ < NAMED) {
         note(`${input.name}: no row for ${market} ${metric} ${observedAt}, which is published, of ${sourceUrl}`);
       }
       const reason = `The complete file ${input.name.slice(0, 200)} has no row for it (run ${runId}).`;
@@ -99,7 +109,15 @@ async function* missingOf(
       };
     }
   }
-  if (count.missing > MISSING_NAMED) {
-    note(`  and ${count.missing - MISSING_NAMED} more; --report FILE names all of them`);
-  }
+  noteOthers(count.missing, 'missing');
+  noteOthers(count.returned, 'in the file again');
+  if (count.returned > 0 && !asserted.includes('reinstated')) note(REINSTATE);
 }
+
+function noteOthers(count: number, what: string): void {
+  if (count > NAMED) note(`  and ${count - NAMED} more ${what}; --report FILE names all of them`);
+}
+
+const REINSTATE =
+  'What is in the file again stays withdrawn, because a source may go on giving a value that an operator took back. If its ' +
+  'source stands by it again, send these rows alone, with --mode correct --reinstate.';

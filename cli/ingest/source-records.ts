@@ -32,24 +32,27 @@ export type SourceForm = { readonly form: 'csv'; readonly mapping: CsvMapping } 
 /** A longer line is refused by the service, too. */
 export const LINE_BYTES_MAX = 128 * 1024;
 
-/** @param confirmOutliers sets `outlierConfirmed` on each observation that does not have it */
+/** Members that become true on each observation of the file that does not have them. */
+export type Asserted = readonly ('outlierConfirmed' | 'reinstated')[];
+
 export async function* readSource(
   bytes: AsyncIterable<Uint8Array>,
   source: SourceForm,
-  confirmOutliers: boolean,
+  asserted: Asserted,
 ): AsyncGenerator<SourceRecord | SourceFault> {
-  if (source.form === 'csv') return yield* mapped(bytes, source.mapping, confirmOutliers);
+  if (source.form === 'csv') return yield* mapped(bytes, source.mapping, asserted);
   const texts = source.form === 'json' ? readJsonRecords(bytes) : readLines(bytes, LINE_BYTES_MAX);
   for await (const { line, text, fault } of texts) {
-    yield fault === undefined ? recordOf(line, text, confirmOutliers) : faultAt(line, fault);
+    yield fault === undefined ? recordOf(line, text, asserted) : faultAt(line, fault);
   }
 }
 
 async function* mapped(
   bytes: AsyncIterable<Uint8Array>,
   mapping: CsvMapping,
-  confirmOutliers: boolean,
+  asserted: Asserted,
 ): AsyncGenerator<SourceRecord | SourceFault> {
+  const members = Object.fromEntries(asserted.map((name) => [name, true]));
   for await (const row of mapCsv(mapping, bytes)) {
     if (row.kind === 'refusal') {
       yield { ...row, kind: 'fault' };
@@ -58,14 +61,13 @@ async function* mapped(
     const { line, record, isTimeCut = false } = row;
     const defines = record.type === 'market' ? record.slug : null;
     const market = record.type === 'market' ? record.slug : record.market;
-    const isConfirmed = confirmOutliers && record.type === 'observation';
-    const text = JSON.stringify(isConfirmed ? { ...record, outlierConfirmed: true } : record);
+    const text = JSON.stringify(record.type === 'observation' ? { ...record, ...members } : record);
     const isRounded = 'rounded' in record && record.rounded === true;
     yield { kind: 'record', line, text, defines, market, isRounded, isTimeCut };
   }
 }
 
-function recordOf(line: number, text: string, confirmOutliers: boolean): SourceRecord | SourceFault {
+function recordOf(line: number, text: string, asserted: Asserted): SourceRecord | SourceFault {
   // As strict as the service: it refuses a whole batch for one such line.
   const parsed = parseJson(text);
   if ('faults' in parsed) {
@@ -78,9 +80,9 @@ function recordOf(line: number, text: string, confirmOutliers: boolean): SourceR
   }
   const { type, slug, market } = json as { readonly [name: string]: unknown };
   const defines = type === 'market' && typeof slug === 'string' ? slug : null;
-  const confirms = confirmOutliers && type === 'observation' && !('outlierConfirmed' in json);
+  const added = type === 'observation' ? asserted.filter((name) => !(name in json)) : [];
   // Added to the text, so that its numbers stay as they are written.
-  const sent = confirms ? text.replace(/\}\s*$/, ',"outlierConfirmed":true}') : text;
+  const sent = added.length > 0 ? text.replace(/\}\s*$/, `${added.map((name) => `,"${name}":true`).join('')}}`) : text;
   return {
     kind: 'record',
     line,

@@ -34,6 +34,15 @@ const price = (slug: string, day: number, more: object = {}) => ({
   observedAt: new Date(Date.UTC(2025, 0, 1) + day * 3_600_000).toISOString().replace('.000Z', 'Z'),
   ...more,
 });
+const retractionOf = (slug: string, day: number) => {
+  const {
+    market: of,
+    metric,
+    observedAt,
+    sourceUrl,
+  } = price(slug, day) as ReturnType<typeof price> & { metric: string };
+  return { type: 'retraction', market: of, metric, observedAt, sourceUrl, kind: 'withdrawn', reason: 'It is gone.' };
+};
 const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day));
 
 async function ingest(name: string, records: readonly unknown[], ...words: string[]): Promise<Run> {
@@ -48,8 +57,14 @@ const WITHDRAW = [...COMPLETE, '--retract-missing'];
 
 const fieldsOf = ({ code, output }: Run) => {
   const fields = Object.fromEntries(output.split('\n').map((line) => line.split('\t')));
-  return { code, missing: fields['published, and missing in the file'], withdrawn: fields.withdrawn };
+  return {
+    ...{ code, missing: fields['published, and missing in the file'] },
+    ...{ withdrawn: fields.withdrawn, wouldBeWithdrawn: fields['would be withdrawn'] },
+    returned: fields['withdrawn, and in the file again'],
+  };
 };
+
+const storedOf = ({ output }: Run) => /^stored\t(\d+)$/m.exec(output)?.[1];
 
 /** `observedAt` of each observation whose newest version says that its source took it back. */
 async function withdrawnOf(slug: string): Promise<string[]> {
@@ -94,7 +109,9 @@ test('a missing row is counted, and withdrawn if asked; other sources, metrics a
     ['a', missing[0]],
     ['b', missing[1]],
   ]);
-  expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW, '--dry-run'))).toEqual({ code: 0, missing: '2' });
+  expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW, '--dry-run'))).toEqual({
+    ...{ code: 0, missing: '2', wouldBeWithdrawn: '2' },
+  });
   expect([await withdrawnOf('a'), await withdrawnOf('b')]).toEqual([[], []]);
 
   expect(fieldsOf(await ingest('again.ndjson', fewer, ...WITHDRAW))).toEqual({
@@ -115,9 +132,70 @@ test('a missing row is counted, and withdrawn if asked; other sources, metrics a
   expect(await withdrawnOf('a')).toEqual([]);
 });
 
+test('a withdrawn row that is in the file again is named, and stands again if asked', async () => {
+  const rows = days('e', 60);
+  const gone = [rows[7], rows[40]].map((row) => (row as { observedAt: string }).observedAt);
+  const fewer = rows.filter(({ observedAt }) => !gone.includes(observedAt));
+  const mistake = { ...retractionOf('e', 50), kind: 'mistake' };
+  await ingest('e.ndjson', [market('e'), ...rows]);
+  expect(fieldsOf(await ingest('e.ndjson', fewer, ...WITHDRAW))).toMatchObject({ withdrawn: '2' });
+  await ingest('e.ndjson', [mistake], '--mode', 'correct');
+
+  const report = join(temporary.folder, 'returned.ndjson');
+  const known = await ingest('e.ndjson', rows, ...COMPLETE, '--report', report);
+  expect(storedOf(known)).toBe('0');
+  expect(fieldsOf(known)).toEqual({ code: 0, missing: '0', returned: '2' });
+  const named = (await readFile(report, 'utf8')).split('\n').flatMap((line) => {
+    const { returned: row } = JSON.parse(line || '{}');
+    return row === undefined ? [] : [row.observedAt];
+  });
+  expect(named.sort()).toEqual(gone);
+  const retractions = [...fewer, ...[7, 40].map((day) => retractionOf('e', day))];
+  expect(fieldsOf(await ingest('e.ndjson', retractions, ...COMPLETE)).returned).toBeUndefined();
+
+  // Rows that were never withdrawn are known as before.
+  const back = rows.filter((_, day) => day < 45);
+  const dryRun = await ingest('e.ndjson', back, '--mode', 'correct', '--reinstate', '--dry-run');
+  expect(dryRun.output).toMatch(/would be stored\t2\nknown already\t43\n/);
+  expect(await withdrawnOf('e')).toEqual(gone);
+  const reinstated = await ingest('e.ndjson', back, ...COMPLETE, '--reinstate');
+  expect([reinstated.code, storedOf(reinstated), fieldsOf(reinstated).returned]).toEqual([0, '2', undefined]);
+  expect(await withdrawnOf('e')).toEqual([]);
+  expect(storedOf(await ingest('e.ndjson', back, '--mode', 'correct', '--reinstate'))).toBe('0');
+});
+
+test('--reinstate is also said of the rows of a CSV, unless a record says otherwise itself', async () => {
+  const sample = join(import.meta.dirname, '../../sample');
+  const [header = ''] = (await readFile(join(sample, 'currency-api.csv'), 'utf8')).split('\n');
+  const rows = [header, '2024.3.2,2024-03-02,eur,usd,1.08', '2024.3.3,2024-03-03,eur,usd,1.09'];
+  const words = ['--format', 'csv', '--mapping', join(sample, 'mapping.json')];
+  await ingest('sample.csv', rows, ...words);
+  const fewer = fieldsOf(await ingest('sample.csv', rows.slice(0, 2), ...words, ...WITHDRAW));
+  expect(fewer).toMatchObject({ code: 0, missing: '1', withdrawn: '1' });
+  expect(fieldsOf(await ingest('sample.csv', rows, ...words, ...COMPLETE)).returned).toBe('1');
+  expect(storedOf(await ingest('sample.csv', rows, ...words, ...COMPLETE, '--reinstate'))).toBe('1');
+
+  await ingest('f.ndjson', [market('f'), ...days('f', 3)]);
+  await ingest('f.ndjson', days('f', 2), ...WITHDRAW);
+  const own = [...days('f', 2), price('f', 2, { reinstated: false })];
+  expect(fieldsOf(await ingest('f.ndjson', own, ...COMPLETE, '--reinstate')).returned).toBe('1');
+});
+
+test('a dry run does not promise a withdrawal that the run would not make', async () => {
+  const rows = days('g', 5);
+  await ingest('g.ndjson', [market('g'), ...rows]);
+  const refused = [...rows.slice(0, 3), price('g', 3, { amountMinor: 99_999_999 })];
+  const dryRun = fieldsOf(await ingest('g.ndjson', refused, ...WITHDRAW, '--dry-run'));
+  expect(dryRun).toEqual({ code: 4, missing: '1' });
+  const partial = fieldsOf(await ingest('g.ndjson', refused, ...WITHDRAW, '--dry-run', '--partial'));
+  expect(partial).toEqual({ code: 4, missing: '1', wouldBeWithdrawn: '1' });
+});
+
 test('a new market has nothing to lose, also in a dry run', async () => {
   const file = [market('new'), ...days('new', 3)];
-  expect(fieldsOf(await ingest('new.ndjson', file, ...WITHDRAW, '--dry-run'))).toEqual({ code: 0, missing: '0' });
+  expect(fieldsOf(await ingest('new.ndjson', file, ...WITHDRAW, '--dry-run'))).toEqual({
+    ...{ code: 0, missing: '0', wouldBeWithdrawn: '0' },
+  });
   expect(fieldsOf(await ingest('new.ndjson', file, ...WITHDRAW))).toEqual({ code: 0, missing: '0', withdrawn: '0' });
 });
 
@@ -157,6 +235,7 @@ test('a file of many parts goes as an upload, and is compared as a whole', async
 
 test.each([
   ['in the mode append', ['--complete']],
+  ['to reinstate in the mode append', ['--reinstate']],
   ['to withdraw without it', ['--mode', 'correct', '--retract-missing']],
 ])('is wrong %s', async (_, words) => {
   expect((await ingest('usage.ndjson', [market('u')], ...words)).code).toBe(2);
