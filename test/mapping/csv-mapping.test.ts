@@ -121,6 +121,12 @@ describe('a mapping', () => {
       ['/tables/1/columns/0'],
     ],
     // Templates.
+    [
+      'a brace left open in a quantity',
+      '/observation/value/quotedQuantity',
+      '{item',
+      ['/observation/value/quotedQuantity'],
+    ],
     ['a brace left open', '/market/name', '{item', ['/market/name']],
     ['a brace too many', '/observation/sourceUrl', 'https://example.org/{item}}', ['/observation/sourceUrl']],
     ['an empty placeholder', '/observation/currency', '{}', ['/observation/currency']],

@@ -109,6 +109,8 @@ describe('a number', () => {
         '2026-01-04,DE,1.5',
       ),
     ).toEqual(['1.5 at 2026-01-02T00:00:00Z', '1.5 at 2026-01-03T00:00:00Z', 'record.invalid Price mark']);
+    // In the rows of one zone, the mark would separate groups and decimals.
+    expect(await map([[NUMBER, { decimalMark, groupMark: '.' }]], 'Day,Zone,Price')).toEqual([`${NUMBER}/groupMark`]);
     const wide: Change[] = [
       ['/unpivot', { columns: ['DE', 'FR'], name: 'Zone', value: 'Price' }],
       ['/match', ['Zone']],
