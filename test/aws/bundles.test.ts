@@ -86,7 +86,7 @@ test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['export', 'a schedule', SCHEDULE_EVENT, undefined],
   ['repair', 'an administrator, after the first generation', { restore: true }, { repaired: 0, next: null }],
   // No server runs here that it could read. The scenario has one.
-  ['verify', 'a schedule, with an error', SCHEDULE_EVENT, 'TypeError'],
+  ['verify', 'a schedule, with an error', SCHEDULE_EVENT, 'UpstreamUnavailable'],
 ])('%s answers %s', async ([name, , event, expected], { annotate }) => {
   const invoked = await invokeInProcess(join(folder, 'lambdas', name, 'index.mjs'), event, environment);
   if (typeof expected === 'string') {

@@ -43,14 +43,14 @@ test('a rotation is announced in the log, signed by both, and ended; a lost key 
   };
 
   const first = await shown((signers) => signers.length === 1);
-  expect(first).toMatchObject({ size: 0, signatures: 1 });
+  expect(first).toMatchObject({ size: 1, signatures: 1 });
   expect(first.output).toContain(`${ORIGIN}, signed by`);
   expect(first.output).not.toContain('PRIVATE');
 
   await tidemark('log', 'rotate');
   await expect(tidemark('log', 'end-rotation')).rejects.toMatchObject({ code: 1 });
   const during = await shown((signers) => signers.length === 2);
-  expect(during).toMatchObject({ size: 1, signatures: 2, vkeys: [expect.any(String), first.vkeys[0]] });
+  expect(during).toMatchObject({ size: 2, signatures: 2, vkeys: [expect.any(String), first.vkeys[0]] });
   expect(during.entries).toContain(`{"format":1,"type":"key","vkey":"${during.vkeys[0]}"}`);
   // A reader who knows only the first key still reads it.
   openCheckpoint(during.note, first.vkeys.map(verifierKey));
@@ -58,7 +58,7 @@ test('a rotation is announced in the log, signed by both, and ended; a lost key 
   const { stdout } = await tidemark('log', 'end-rotation');
   expect(stdout).toContain(during.vkeys[0]);
   const after = await shown((signers) => signers.length === 1);
-  expect(after).toMatchObject({ size: 1, signatures: 1, vkeys: [during.vkeys[0]] });
+  expect(after).toMatchObject({ size: 2, signatures: 1, vkeys: [during.vkeys[0]] });
 
   // The backup has the key, and a folder without it does not start.
   const manifest = JSON.parse((await tidemark('backup', backups, '--json')).stdout);
@@ -71,7 +71,7 @@ test('a rotation is announced in the log, signed by both, and ended; a lost key 
   await tidemark('log', 'replace-lost-key');
   const lost = parseNote(after.note).signatures[0]?.keyId.toString(16);
   const replaced = await shown((signers) => lost !== undefined && !signers.includes(lost));
-  expect(replaced).toMatchObject({ size: 2, signatures: 1 });
+  expect(replaced).toMatchObject({ size: 3, signatures: 1 });
   expect(replaced.vkeys).not.toEqual(after.vkeys);
   await rm(join(data, 'elsewhere'));
 });

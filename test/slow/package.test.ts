@@ -9,7 +9,7 @@ import { siteFiles } from '../../scripts/build-site.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The documentation takes a fifth of them, and the pages for people more than a fourth. */
-const PACKED_BYTES_MAX = 1_050_000;
+const PACKED_BYTES_MAX = 1_080_000;
 
 interface PackedPackage {
   readonly filename: string;
