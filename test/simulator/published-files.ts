@@ -4,7 +4,7 @@ import {
   type PublicObjectKind,
   type PublicObjectName,
 } from '../../contract/public-object-names.ts';
-import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { bodyOf, isGone } from './published.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
@@ -29,6 +29,12 @@ interface ShownIndex {
 
 /** The key of a file is its URL path. */
 const keyOfUrl = (url: string): string => `${PUBLIC_PREFIX}${url}`;
+
+/** The projection of the file with this URL; undefined for everything else. */
+export function fileProjectionOf(url: string): FileProjection | undefined {
+  const name = parsePublicKey(keyOfUrl(url));
+  return name === null ? undefined : PROJECTION_OF.get(name.kind);
+}
 
 /** The index of a market's history; undefined if there is none, or if the market is removed. */
 export function indexIn(entries: ObjectEntries, slug: string): StoredEntry | undefined {

@@ -53,6 +53,7 @@ import type { UploadStore } from '../../storage/upload-store.ts';
 import { TEST_LOG } from '../publisher/log/test-log.ts';
 import { BROWSER_FIELDS } from '../publisher/world.ts';
 import type { LedgerItems } from './ledger-items.ts';
+import { fileProjectionOf } from './published-files.ts';
 
 /** The part of the world that one process has. */
 export interface Host extends Runtime {
@@ -225,10 +226,11 @@ function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
 /** The findings of `verify` in a settled store. */
 export async function findingsIn({ objects, settings }: Host, removed: readonly string[]): Promise<readonly string[]> {
   const { findings } = await verify(readerOf(objects), { pageSizes: settings.pageSizes, settled: true, removed });
-  // Files of a kind that was switched off stay until the next sweep; swept worlds check that none is left.
-  const found = findings.filter(
-    ({ rule, detail }) => rule !== 'status' || !detail.includes('the snapshot does not name'),
-  );
+  // Files of a kind that was switched off grow old until the next sweep; swept worlds check that none is left.
+  const found = findings.filter(({ url }) => {
+    const projection = fileProjectionOf(url);
+    return projection === undefined || settings.projections.includes(projection);
+  });
   return found.map(({ url, rule, detail }) => `${url}: ${rule}: ${detail}`);
 }
 
