@@ -82,7 +82,7 @@ export function describeNumberFormat({ decimalMark, groupMark }: NumberFormat): 
   return `with ${decimals} before its decimals, and ${groupMark === undefined ? 'without groups' : `groups by ${JSON.stringify(groupMark)}`}`;
 }
 
-/** What a text is that is not written in the way of its column, and how the mapping can read it. */
+/** Says why a text does not fit the form of its column, and how the mapping can read it. */
 export interface NumberAdvice {
   /** Equal for all texts of one kind. */
   readonly kind: 'sign' | 'undecided' | 'mark' | 'exponent' | 'word' | 'other';
