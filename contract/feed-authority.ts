@@ -29,7 +29,7 @@ export type FeedAuthority = {
   markets: string[] | null;
 };
 
-/** The first of these markets that a key with this limit may not write to; null: there is none. */
+/** The first of these markets that a key with this limit may not write to; null if it may write to all. */
 export function firstOutside(limit: readonly string[] | null, slugs: readonly string[]): string | null {
   return limit === null ? null : (slugs.find((slug) => !coversMarket(limit, slug)) ?? null);
 }

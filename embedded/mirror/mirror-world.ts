@@ -7,7 +7,7 @@ import type { KnownMarkets } from './known-markets.ts';
 import type { MirrorLog } from './mirror-log.ts';
 import type { MirrorProgress } from './step-progress.ts';
 
-/** What a round knows before it has asked whether the service publishes files of histories. */
+/** The state of a round before it asks whether the service publishes files of histories. */
 export type ListWorld = Omit<MirrorWorld, 'hasFiles'>;
 
 export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {

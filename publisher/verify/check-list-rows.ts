@@ -179,7 +179,7 @@ function shownOf(slug: string, { revision, record, observations }: FoldedMarket)
   return [JSON.parse(marketBody(slug, revision, record(null))) as Market, prices];
 }
 
-/** What the log says is listed, and is not. */
+/** Markets that the list lacks although the log has them. */
 export function checkMissing(findings: Findings, past: PastMarket, lateness: Lateness): void {
   if (past.isLateIfMissing(lateness))
     findings.add(marketUrl(past.slug), 'not-in-log', 'is in the log, and not in the list');
