@@ -3,7 +3,7 @@
  * they end: see docs/decisions/056-edges-apart.md.
  */
 import { randomUUID } from 'node:crypto';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import { createReception } from '../../storage/directory-uploads.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
