@@ -17,7 +17,7 @@ const PROCESSES = [
   ...['doctor', 'exports', 'failures', 'ingest', 'machine', 'mapping', 'operations', 'reads', 'settings'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
-  'test/embedded/edge-host/processes.test.ts',
+  'test/embedded/edge-host/edge-thread.test.ts',
   ...[
     'backup',
     'backup-faults',
