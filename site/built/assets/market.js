@@ -5909,6 +5909,14 @@ function pagesBetween({ closedPages }, first2, last) {
   return closedPages.filter(overlaps).toReversed();
 }
 
+// contract/decimal-text.ts
+function decimalText(digits, places, isNegative) {
+  const sign2 = isNegative ? "-" : "";
+  if (places === 0) return sign2 + digits;
+  const padded = digits.padStart(places + 1, "0");
+  return `${sign2}${padded.slice(0, -places)}.${padded.slice(-places)}`;
+}
+
 // contract/log/tiles.ts
 var TILE_WIDTH = 256;
 function hashesOnLevel(level, size) {
@@ -5916,14 +5924,6 @@ function hashesOnLevel(level, size) {
 }
 function widthOfTile(level, n, size) {
   return Math.max(0, Math.min(TILE_WIDTH, hashesOnLevel(level, size) - n * TILE_WIDTH));
-}
-function partialTilesOf(size) {
-  const tiles = [];
-  for (let level = 0; hashesOnLevel(level, size) > 0; level++) {
-    const hashes = hashesOnLevel(level, size);
-    if (hashes % TILE_WIDTH > 0) tiles.push({ level, n: Math.floor(hashes / TILE_WIDTH), width: hashes % TILE_WIDTH });
-  }
-  return tiles;
 }
 function indexPath(n, width) {
   const digits = String(n);
@@ -5972,16 +5972,46 @@ function idIn(text) {
   return JSON.parse(text).id;
 }
 
-// client/hashes.ts
+// contract/log/log-fault-error.ts
+var LogFaultError = class extends Error {
+  name = "LogFaultError";
+};
+
+// contract/log/ranges.ts
 var HASH_LENGTH = 32;
+function leftWidth(width) {
+  let left = 1;
+  while (left * 2 < width) left *= 2;
+  return left;
+}
+async function rangeRoot(tree, start, end) {
+  const width = end - start;
+  const left = width === 1 ? 1 : leftWidth(width);
+  if (width > 1 && left * 2 !== width) {
+    return await tree.hashes.pair(await rangeRoot(tree, start, start + left), await rangeRoot(tree, start + left, end));
+  }
+  let level = 0;
+  while (TILE_WIDTH ** (level + 1) <= width) level++;
+  const first2 = start / TILE_WIDTH ** level;
+  const n = Math.floor(first2 / TILE_WIDTH);
+  const tileWidth = widthOfTile(level, n, tree.size);
+  const tile = await tree.readTile(level, n, tileWidth);
+  if (tile.length !== tileWidth * HASH_LENGTH) {
+    throw new LogFaultError(`tile ${n} of level ${level} has ${tile.length} bytes`);
+  }
+  const from = first2 % TILE_WIDTH * HASH_LENGTH;
+  return await tree.hashes.perfect(tile.subarray(from, from + width / TILE_WIDTH ** level * HASH_LENGTH));
+}
+
+// client/hashes.ts
 var encodedText = (text) => new TextEncoder().encode(text);
 var sha256Of = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", joinedBytes(parts)));
 var leafHashOf = async (entry) => await sha256Of(new Uint8Array([0]), entry);
 var nodeHashOf = async (left, right) => await sha256Of(new Uint8Array([1]), left, right);
 async function perfectRootOf(hashes) {
   if (hashes.length === HASH_LENGTH) return hashes;
-  const half = hashes.length / 2;
-  return await nodeHashOf(await perfectRootOf(hashes.subarray(0, half)), await perfectRootOf(hashes.subarray(half)));
+  const half2 = hashes.length / 2;
+  return await nodeHashOf(await perfectRootOf(hashes.subarray(0, half2)), await perfectRootOf(hashes.subarray(half2)));
 }
 var hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 var isSameHash = (one, other) => hexOf(one) === hexOf(other);
@@ -5996,45 +6026,35 @@ function joinedBytes(parts) {
 }
 function fromBase64(text) {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return toBase64(bytes) === text ? bytes : null;
   } catch {
     return null;
   }
 }
+function toBase64(bytes) {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
 
 // client/inclusion.ts
-async function inclusionPath(size, index, tileOf) {
+var WEB_HASHES = { pair: nodeHashOf, perfect: perfectRootOf };
+async function rootOf(size, readTile2) {
+  return size === 0 ? await sha256Of() : await rangeRoot({ size, hashes: WEB_HASHES, readTile: readTile2 }, 0, size);
+}
+async function inclusionPath(size, index, readTile2) {
+  if (!(Number.isSafeInteger(index) && index >= 0 && index < size)) {
+    throw new RangeError(`a tree of ${size} entries has no entry ${index}`);
+  }
+  const tree = { size, hashes: WEB_HASHES, readTile: readTile2 };
   const path = [];
   for (let [start, end] = [0, size]; end - start > 1; ) {
     const middle = start + leftWidth(end - start);
-    if (index < middle) {
-      path.push(await rangeRoot(middle, end, tileOf));
-      end = middle;
-    } else {
-      path.push(await rangeRoot(start, middle, tileOf));
-      start = middle;
-    }
+    const isLeft = index < middle;
+    path.push(await rangeRoot(tree, isLeft ? middle : start, isLeft ? end : middle));
+    if (isLeft) end = middle;
+    else start = middle;
   }
   return path.reverse();
-}
-function leftWidth(width) {
-  let left = 1;
-  while (left * 2 < width) left *= 2;
-  return left;
-}
-async function rangeRoot(start, end, tileOf) {
-  const width = end - start;
-  const left = width === 1 ? 1 : leftWidth(width);
-  if (width === 1 || left * 2 === width) return await perfectSubtree(start, width, tileOf);
-  return await nodeHashOf(await perfectSubtree(start, left, tileOf), await rangeRoot(start + left, end, tileOf));
-}
-async function perfectSubtree(start, width, tileOf) {
-  let level = 0;
-  while (TILE_WIDTH ** (level + 1) <= width) level++;
-  const first2 = start / TILE_WIDTH ** level;
-  const tile = await tileOf(level, Math.floor(first2 / TILE_WIDTH));
-  const from = first2 % TILE_WIDTH * HASH_LENGTH;
-  return await perfectRootOf(tile.subarray(from, from + width / TILE_WIDTH ** level * HASH_LENGTH));
 }
 
 // client/signed-log.ts
@@ -6053,7 +6073,7 @@ async function importLogKey(vkey) {
   const found = hexOf((await sha256Of(encodedText(`${name}
 `), bytes)).subarray(0, 4));
   if (found !== id) throw new LogVerificationError(`the id of the verifier key is ${id}, and its key has ${found}`);
-  return { name, id, key: await crypto.subtle.importKey("raw", bytes.slice(1), "Ed25519", false, ["verify"]) };
+  return { vkey, name, id, key: await crypto.subtle.importKey("raw", bytes.slice(1), "Ed25519", false, ["verify"]) };
 }
 async function readSignedCheckpoint(note, keys) {
   const split = note.lastIndexOf("\n\n");
@@ -6063,13 +6083,13 @@ async function readSignedCheckpoint(note, keys) {
   if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root2?.length !== HASH_LENGTH) {
     throw new LogVerificationError("not a signed checkpoint");
   }
-  for (const { name, id, key } of keys) {
+  for (const { vkey, name, id, key } of keys) {
     for (const line of lines) {
       const [, signer, signature = ""] = /^— (\S+) (\S+)$/.exec(line) ?? [];
       const bytes = fromBase64(signature);
       if (signer !== name || name !== origin || bytes === null || hexOf(bytes.subarray(0, 4)) !== id) continue;
       if (await crypto.subtle.verify("Ed25519", key, bytes.slice(4), encodedText(text))) {
-        return { origin, size: Number(size), root: root2 };
+        return { origin, size: Number(size), root: root2, vkey };
       }
     }
   }
@@ -6094,7 +6114,7 @@ var SignedLog = class _SignedLog {
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = /* @__PURE__ */ new Map();
     const root2 = await rootOf(checkpoint.size, async (level, n, width) => {
-      const tile = await readTile(read, level, n, width);
+      const tile = edge.get(level) ?? await readTile(read, level, n, width);
       edge.set(level, tile);
       return tile;
     });
@@ -6135,7 +6155,8 @@ var SignedLog = class _SignedLog {
    * @param size at most that of the checkpoint
    */
   async rootAt(size) {
-    return await rootOf(size, async (level, n, width) => (await this.#tile(level, n)).subarray(0, width * HASH_LENGTH));
+    const tileOf = this.#tilesOnce();
+    return await rootOf(size, async (level, n, width) => (await tileOf(level, n)).subarray(0, width * HASH_LENGTH));
   }
   async #proven(index, text) {
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
@@ -6147,7 +6168,17 @@ var SignedLog = class _SignedLog {
   }
   /** The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1). */
   async pathOf(index) {
-    return await inclusionPath(this.checkpoint.size, index, (level, n) => this.#tile(level, n));
+    return await inclusionPath(this.checkpoint.size, index, this.#tilesOnce());
+  }
+  /** A proof takes several hashes of a tile: it is read once. */
+  #tilesOnce() {
+    const tiles = /* @__PURE__ */ new Map();
+    return (level, n) => {
+      const name = `${level}/${n}`;
+      const tile = tiles.get(name) ?? this.#tile(level, n);
+      tiles.set(name, tile);
+      return tile;
+    };
   }
   /** The hashes of a tile, each of which the root covers. */
   async #tile(level, n) {
@@ -6166,19 +6197,6 @@ var SignedLog = class _SignedLog {
     return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
   }
 };
-async function rootOf(size, tileOf) {
-  let root2 = null;
-  for (const { level, n, width } of partialTilesOf(size)) {
-    const tile = await tileOf(level, n, width);
-    for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
-      if ((width & bit) === 0) continue;
-      const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
-      root2 = root2 === null ? subtree : await nodeHashOf(subtree, root2);
-      end -= bit;
-    }
-  }
-  return root2 ?? await sha256Of();
-}
 async function readTile(read, level, n, width) {
   const tile = await read(tilePath(level, n, width));
   if (tile.length === width * HASH_LENGTH) return tile;
@@ -6201,13 +6219,36 @@ async function unzipped(gzipped) {
   }
 }
 
+// client/proven-row.ts
+var OF_THE_ENTRY = /* @__PURE__ */ new Set(["format", "type", "market", "revision"]);
+var NEWER_THAN_LOG_MS = 10 * 6e4;
+function assertSameRow(slug2, row, { entry, index }) {
+  const shown = row;
+  const differs = Object.keys(entry).find((name) => !OF_THE_ENTRY.has(name) && shown[name] !== entry[name]);
+  const wrong = entry.market !== slug2 ? "market" : differs ?? (isDecimalRight(row) ? null : "decimal");
+  if (wrong === null) return;
+  throw new LogVerificationError(`${wrong} of ${row.id} differs from entry ${index} of the log`);
+}
+function isDecimalRight(row) {
+  if (row.kind !== "money") return true;
+  const { amountMinor, minorDigits, decimal } = row;
+  return decimal === (amountMinor === null ? null : decimalText(String(Math.abs(amountMinor)), minorDigits, amountMinor < 0));
+}
+
+// client/receipts.ts
+var FIRST_LINE = "c2sp.org/tlog-proof@v1";
+async function receiptOf(log, { index, text }) {
+  const path = await log.pathOf(index);
+  const lines = [FIRST_LINE, `extra ${toBase64(encodedText(text))}`, `index ${index}`, ...path.map(toBase64)];
+  return `${lines.join("\n")}
+
+${log.note}`;
+}
+
 // site/browser/market/log-receipt.ts
 var NotInLogError = class extends Error {
   name = "NotInLogError";
 };
-var HASH_BYTES = 32;
-var FILES_KEPT = 300;
-var ENTRY_ALONE = /* @__PURE__ */ new Set(["format", "type", "market", "revision"]);
 var LogChecker = class {
   #read;
   #opened = null;
@@ -6230,103 +6271,16 @@ var LogChecker = class {
     }
   }
 };
-async function openLog(readFile) {
-  const read = remembered(readFile);
-  const vkeys = textOf(await read("vkey")).split("\n").filter(Boolean);
-  const keys = /* @__PURE__ */ new Map();
-  for (const vkey2 of vkeys) keys.set(await importLogKey(vkey2), vkey2);
-  const log = await SignedLog.open(read, [...keys.keys()]);
-  const note = textOf(await read("checkpoint"));
-  const [, vkey = ""] = [...keys].find(([{ name }]) => name === log.checkpoint.origin) ?? [];
-  return { log, note, vkey, read };
+async function openLog(read) {
+  const vkeys = new TextDecoder().decode(await read("vkey")).split("\n").filter(Boolean);
+  return await SignedLog.open(read, await Promise.all(vkeys.map(importLogKey)));
 }
-async function checkIn({ log, note, vkey, read }, slug2, row) {
+async function checkIn(log, slug2, row) {
   const proven = await log.prove(row);
   if (proven === null) throw new NotInLogError(`${row.id} is not in the log`);
-  const { entry, index } = proven;
-  const fault = faultOfRow(slug2, row, entry);
-  if (fault !== null) throw new LogVerificationError(`${fault} of this row differs from entry ${index} of the log`);
-  const { size, root: root2, origin } = log.checkpoint;
-  const text = new TextEncoder().encode(canonicalJson(entry));
-  const way = await wayToRoot(index, size, await sha256(new Uint8Array([0]), text), read);
-  if (base64Of(way.root) !== base64Of(root2)) {
-    throw new LogVerificationError(`entry ${index} does not lead to the root that is signed`);
-  }
-  const lines = ["c2sp.org/tlog-proof@v1", `extra ${base64Of(text)}`, `index ${index}`, ...way.hashes.map(base64Of)];
-  return { index, size, origin, vkey, receipt: `${lines.join("\n")}
-
-${note}` };
-}
-function faultOfRow(slug2, row, entry) {
-  const shown = row;
-  if (entry.market !== slug2) return "market";
-  const differing = Object.keys(entry).find((name) => !ENTRY_ALONE.has(name) && shown[name] !== entry[name]);
-  if (differing !== void 0) return differing;
-  return row.kind !== "money" || isExactDecimal(row.decimal, row.amountMinor, row.minorDigits) ? null : "decimal";
-}
-function isExactDecimal(decimal, amountMinor, minorDigits) {
-  if (decimal === null || amountMinor === null) return decimal === null && amountMinor === null;
-  const [whole = "", decimals = ""] = decimal.split(".");
-  return decimals.length === minorDigits && Number(whole + decimals) === amountMinor;
-}
-async function wayToRoot(index, size, leaf, read) {
-  const hashes = [];
-  let root2 = leaf;
-  for (let width = 1; width < size; width *= 2) {
-    const node = Math.floor(index / width);
-    const start = (node % 2 === 1 ? node - 1 : node + 1) * width;
-    if (start >= size) continue;
-    const neighbour = await rootOfRange(start, Math.min(start + width, size), size, read);
-    hashes.push(neighbour);
-    root2 = await (node % 2 === 1 ? hashOfNode(neighbour, root2) : hashOfNode(root2, neighbour));
-  }
-  return { hashes, root: root2 };
-}
-async function rootOfRange(start, end, size, read) {
-  let root2 = null;
-  let last = end;
-  for (let width = 1; width <= end - start; width *= 2) {
-    if (Math.floor((end - start) / width) % 2 === 0) continue;
-    last -= width;
-    const part = await rootOfPart(last, width, size, read);
-    root2 = root2 === null ? part : await hashOfNode(part, root2);
-  }
-  return root2;
-}
-async function rootOfPart(start, width, size, read) {
-  let [level, first2, count] = [0, start, width];
-  for (; count >= TILE_WIDTH; level++) [first2, count] = [first2 / TILE_WIDTH, count / TILE_WIDTH];
-  const n = Math.floor(first2 / TILE_WIDTH);
-  const tile = await read(tilePath(level, n, widthOfTile(level, n, size)));
-  let hashes = [];
-  for (let at = first2 % TILE_WIDTH; hashes.length < count; at++) {
-    hashes.push(tile.slice(at * HASH_BYTES, (at + 1) * HASH_BYTES));
-  }
-  while (hashes.length > 1) {
-    const pairs = hashes.flatMap((left, at) => at % 2 === 0 ? [[left, hashes[at + 1]]] : []);
-    hashes = await Promise.all(pairs.map(([left, right]) => hashOfNode(left, right)));
-  }
-  return hashes[0];
-}
-async function sha256(...parts) {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", await new Blob([...parts]).arrayBuffer()));
-}
-async function hashOfNode(left, right) {
-  return await sha256(new Uint8Array([1]), left, right);
-}
-function base64Of(bytes) {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-}
-function textOf(bytes) {
-  return new TextDecoder().decode(bytes);
-}
-function remembered(read) {
-  const files2 = /* @__PURE__ */ new Map();
-  return (path) => {
-    const known = files2.get(path) ?? read(path);
-    if (files2.size < FILES_KEPT) files2.set(path, known);
-    return known;
-  };
+  assertSameRow(slug2, row, proven);
+  const { size, origin, vkey } = log.checkpoint;
+  return { index: proven.index, size, origin, vkey, receipt: await receiptOf(log, proven) };
 }
 
 // site/browser/market/market-top.ts

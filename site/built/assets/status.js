@@ -379,14 +379,6 @@ function hashesOnLevel(level, size) {
 function widthOfTile(level, n, size) {
   return Math.max(0, Math.min(TILE_WIDTH, hashesOnLevel(level, size) - n * TILE_WIDTH));
 }
-function partialTilesOf(size) {
-  const tiles = [];
-  for (let level = 0; hashesOnLevel(level, size) > 0; level++) {
-    const hashes = hashesOnLevel(level, size);
-    if (hashes % TILE_WIDTH > 0) tiles.push({ level, n: Math.floor(hashes / TILE_WIDTH), width: hashes % TILE_WIDTH });
-  }
-  return tiles;
-}
 function indexPath(n, width) {
   const digits = String(n);
   const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, "0");
@@ -434,16 +426,46 @@ function idIn(text) {
   return JSON.parse(text).id;
 }
 
-// client/hashes.ts
+// contract/log/log-fault-error.ts
+var LogFaultError = class extends Error {
+  name = "LogFaultError";
+};
+
+// contract/log/ranges.ts
 var HASH_LENGTH = 32;
+function leftWidth(width) {
+  let left = 1;
+  while (left * 2 < width) left *= 2;
+  return left;
+}
+async function rangeRoot(tree, start, end) {
+  const width = end - start;
+  const left = width === 1 ? 1 : leftWidth(width);
+  if (width > 1 && left * 2 !== width) {
+    return await tree.hashes.pair(await rangeRoot(tree, start, start + left), await rangeRoot(tree, start + left, end));
+  }
+  let level = 0;
+  while (TILE_WIDTH ** (level + 1) <= width) level++;
+  const first = start / TILE_WIDTH ** level;
+  const n = Math.floor(first / TILE_WIDTH);
+  const tileWidth = widthOfTile(level, n, tree.size);
+  const tile = await tree.readTile(level, n, tileWidth);
+  if (tile.length !== tileWidth * HASH_LENGTH) {
+    throw new LogFaultError(`tile ${n} of level ${level} has ${tile.length} bytes`);
+  }
+  const from = first % TILE_WIDTH * HASH_LENGTH;
+  return await tree.hashes.perfect(tile.subarray(from, from + width / TILE_WIDTH ** level * HASH_LENGTH));
+}
+
+// client/hashes.ts
 var encodedText = (text) => new TextEncoder().encode(text);
 var sha256Of = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", joinedBytes(parts)));
 var leafHashOf = async (entry) => await sha256Of(new Uint8Array([0]), entry);
 var nodeHashOf = async (left, right) => await sha256Of(new Uint8Array([1]), left, right);
 async function perfectRootOf(hashes) {
   if (hashes.length === HASH_LENGTH) return hashes;
-  const half = hashes.length / 2;
-  return await nodeHashOf(await perfectRootOf(hashes.subarray(0, half)), await perfectRootOf(hashes.subarray(half)));
+  const half2 = hashes.length / 2;
+  return await nodeHashOf(await perfectRootOf(hashes.subarray(0, half2)), await perfectRootOf(hashes.subarray(half2)));
 }
 var hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 var isSameHash = (one, other) => hexOf(one) === hexOf(other);
@@ -458,7 +480,8 @@ function joinedBytes(parts) {
 }
 function fromBase64(text) {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return toBase64(bytes) === text ? bytes : null;
   } catch {
     return null;
   }
@@ -468,38 +491,24 @@ function toBase64(bytes) {
 }
 
 // client/inclusion.ts
-async function inclusionPath(size, index, tileOf) {
+var WEB_HASHES = { pair: nodeHashOf, perfect: perfectRootOf };
+async function rootOf(size, readTile2) {
+  return size === 0 ? await sha256Of() : await rangeRoot({ size, hashes: WEB_HASHES, readTile: readTile2 }, 0, size);
+}
+async function inclusionPath(size, index, readTile2) {
+  if (!(Number.isSafeInteger(index) && index >= 0 && index < size)) {
+    throw new RangeError(`a tree of ${size} entries has no entry ${index}`);
+  }
+  const tree = { size, hashes: WEB_HASHES, readTile: readTile2 };
   const path = [];
   for (let [start, end] = [0, size]; end - start > 1; ) {
     const middle = start + leftWidth(end - start);
-    if (index < middle) {
-      path.push(await rangeRoot(middle, end, tileOf));
-      end = middle;
-    } else {
-      path.push(await rangeRoot(start, middle, tileOf));
-      start = middle;
-    }
+    const isLeft = index < middle;
+    path.push(await rangeRoot(tree, isLeft ? middle : start, isLeft ? end : middle));
+    if (isLeft) end = middle;
+    else start = middle;
   }
   return path.reverse();
-}
-function leftWidth(width) {
-  let left = 1;
-  while (left * 2 < width) left *= 2;
-  return left;
-}
-async function rangeRoot(start, end, tileOf) {
-  const width = end - start;
-  const left = width === 1 ? 1 : leftWidth(width);
-  if (width === 1 || left * 2 === width) return await perfectSubtree(start, width, tileOf);
-  return await nodeHashOf(await perfectSubtree(start, left, tileOf), await rangeRoot(start + left, end, tileOf));
-}
-async function perfectSubtree(start, width, tileOf) {
-  let level = 0;
-  while (TILE_WIDTH ** (level + 1) <= width) level++;
-  const first = start / TILE_WIDTH ** level;
-  const tile = await tileOf(level, Math.floor(first / TILE_WIDTH));
-  const from = first % TILE_WIDTH * HASH_LENGTH;
-  return await perfectRootOf(tile.subarray(from, from + width / TILE_WIDTH ** level * HASH_LENGTH));
 }
 
 // client/signed-log.ts
@@ -518,7 +527,7 @@ async function importLogKey(vkey) {
   const found = hexOf((await sha256Of(encodedText(`${name}
 `), bytes)).subarray(0, 4));
   if (found !== id) throw new LogVerificationError(`the id of the verifier key is ${id}, and its key has ${found}`);
-  return { name, id, key: await crypto.subtle.importKey("raw", bytes.slice(1), "Ed25519", false, ["verify"]) };
+  return { vkey, name, id, key: await crypto.subtle.importKey("raw", bytes.slice(1), "Ed25519", false, ["verify"]) };
 }
 async function readSignedCheckpoint(note, keys) {
   const split = note.lastIndexOf("\n\n");
@@ -528,13 +537,13 @@ async function readSignedCheckpoint(note, keys) {
   if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_LENGTH) {
     throw new LogVerificationError("not a signed checkpoint");
   }
-  for (const { name, id, key } of keys) {
+  for (const { vkey, name, id, key } of keys) {
     for (const line of lines) {
       const [, signer, signature = ""] = /^— (\S+) (\S+)$/.exec(line) ?? [];
       const bytes = fromBase64(signature);
       if (signer !== name || name !== origin || bytes === null || hexOf(bytes.subarray(0, 4)) !== id) continue;
       if (await crypto.subtle.verify("Ed25519", key, bytes.slice(4), encodedText(text))) {
-        return { origin, size: Number(size), root };
+        return { origin, size: Number(size), root, vkey };
       }
     }
   }
@@ -559,7 +568,7 @@ var SignedLog = class _SignedLog {
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = /* @__PURE__ */ new Map();
     const root = await rootOf(checkpoint.size, async (level, n, width) => {
-      const tile = await readTile(read, level, n, width);
+      const tile = edge.get(level) ?? await readTile(read, level, n, width);
       edge.set(level, tile);
       return tile;
     });
@@ -600,7 +609,8 @@ var SignedLog = class _SignedLog {
    * @param size at most that of the checkpoint
    */
   async rootAt(size) {
-    return await rootOf(size, async (level, n, width) => (await this.#tile(level, n)).subarray(0, width * HASH_LENGTH));
+    const tileOf = this.#tilesOnce();
+    return await rootOf(size, async (level, n, width) => (await tileOf(level, n)).subarray(0, width * HASH_LENGTH));
   }
   async #proven(index, text) {
     const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
@@ -612,7 +622,17 @@ var SignedLog = class _SignedLog {
   }
   /** The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1). */
   async pathOf(index) {
-    return await inclusionPath(this.checkpoint.size, index, (level, n) => this.#tile(level, n));
+    return await inclusionPath(this.checkpoint.size, index, this.#tilesOnce());
+  }
+  /** A proof takes several hashes of a tile: it is read once. */
+  #tilesOnce() {
+    const tiles = /* @__PURE__ */ new Map();
+    return (level, n) => {
+      const name = `${level}/${n}`;
+      const tile = tiles.get(name) ?? this.#tile(level, n);
+      tiles.set(name, tile);
+      return tile;
+    };
   }
   /** The hashes of a tile, each of which the root covers. */
   async #tile(level, n) {
@@ -631,19 +651,6 @@ var SignedLog = class _SignedLog {
     return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
   }
 };
-async function rootOf(size, tileOf) {
-  let root = null;
-  for (const { level, n, width } of partialTilesOf(size)) {
-    const tile = await tileOf(level, n, width);
-    for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
-      if ((width & bit) === 0) continue;
-      const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
-      root = root === null ? subtree : await nodeHashOf(subtree, root);
-      end -= bit;
-    }
-  }
-  return root ?? await sha256Of();
-}
 async function readTile(read, level, n, width) {
   const tile = await read(tilePath(level, n, width));
   if (tile.length === width * HASH_LENGTH) return tile;
