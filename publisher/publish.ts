@@ -7,8 +7,6 @@
 
 import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
-import { EditionKeeper } from './editions/edition-keeper.ts';
-import type { continueEdition } from './editions/make-edition.ts';
 import { applyGeneration } from './kernel/apply.ts';
 import { type DeferredMarket, readDeferred, settleDeferred } from './kernel/deferred.ts';
 import { clearMarks } from './kernel/marks.ts';
@@ -24,8 +22,7 @@ export interface PublishOutcome {
   /** Marks that this call has worked off. */
   readonly marks: number;
   /**
-   * More markets are marked than one generation takes, or more files of histories are due, or an edition is not complete:
-   * call again.
+   * More markets are marked than one generation takes, or more files of histories are due: call again.
    */
   readonly isMoreDue: boolean;
   /** Everything but files of histories is public. */
@@ -55,15 +52,11 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   // 2. Plan, and 3. put the immutable pages: readers cannot reach them until a published body names them. The waiting
   //    items are read before the marks, because a generation answers only for marks that were set before.
   const awaiting = await readAwaiting(dependencies.ledger);
-  const editions = await EditionKeeper.read(dependencies);
-  await editions.keepList();
   const putOffBefore = await readDeferred(dependencies);
   const isPutOff = new Set(putOffBefore.map(({ slug }) => slug));
-  const draft = await planGeneration(dependencies, head?.value ?? null, isPutOff, editions).catch(
-    async (error: unknown) => {
-      throw await supersededIfMoved(dependencies.ledger, head, error);
-    },
-  );
+  const draft = await planGeneration(dependencies, head?.value ?? null, isPutOff).catch(async (error: unknown) => {
+    throw await supersededIfMoved(dependencies.ledger, head, error);
+  });
 
   let published = head;
   if (!draft.isEmpty || head === null) {
@@ -71,7 +64,7 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
     const bundle = await draft.bundle.seal();
 
     // 5. Commit. The only place that decides what is published.
-    const committed = await swapHead(dependencies, head, draft, bundle, editions.check);
+    const committed = await swapHead(dependencies, head, draft, bundle);
 
     // 6. Apply, and 7. record and mark applied.
     published = await applyGeneration(dependencies, committed);
@@ -83,20 +76,14 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   const { value } = published as Head;
   await answerAwaiting(dependencies, awaiting, value, draft);
 
-  // 9. Copy a part of an edition that an operator has asked for.
-  const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
   const { isFreshLeft, isRefreshLeft, areFilesLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = draft;
   const kind = published === head ? 'unchanged' : 'published';
-  const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft || isEditionDue);
+  const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft);
   const isMoreDue = areFilesLeft || !areBodiesPublic;
   const marks = draft.marks.length;
   const outcome = { isMoreDue, areBodiesPublic, asksForRefresh, putOff, listDueAtMs };
   return { kind, generation: value.generation, marks, ...outcome };
 }
-
-/** Loaded when an edition is due, which is rare. */
-const makeEdition: typeof continueEdition = async (...parts) =>
-  await (await import('./editions/make-edition.ts')).continueEdition(...parts);
 
 /**
  * Applies the newest generation if a crash has interrupted that. Returns HEAD; null before the first generation. Errors

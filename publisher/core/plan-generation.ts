@@ -5,7 +5,6 @@ import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
-import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from '../kernel/marks.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
@@ -46,27 +45,25 @@ export interface GenerationPlan {
 /**
  * @param before HEAD; null before the first generation
  * @param putOff the slugs of markets that are put off
- * @param editions keeps what the open edition needs
  */
 export async function planGeneration(
   dependencies: PublisherDependencies,
   before: HeadValue | null,
   putOff: ReadonlySet<string>,
-  editions: EditionKeeper,
 ): Promise<GenerationPlan> {
   const { ledger, objects, nowMs, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
   const atMs = nowMs();
   const bundle = new BundleWriter(objects, generation);
 
-  const log = await LogPlan.open(dependencies, bundle, generation, before, editions.takedown);
+  const log = await LogPlan.open(dependencies, bundle, generation, before);
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, putOff);
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
   const turn = await FileWriteBudget.read(dependencies, before, asked.length === 0, putOff);
   const wanted = [...asked, ...turn.unmarked(asked)];
-  const markets = await planMarkets(dependencies, bundle, generation, wanted, isDoubtful, { log, editions, turn });
+  const markets = await planMarkets(dependencies, bundle, generation, wanted, isDoubtful, { log, turn });
   const left = whatIsLeft(due, markets);
   if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
@@ -129,7 +126,7 @@ export async function planGeneration(
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
     areFilesLeft,
-    isTakedownLeft: log?.isTakedownDue === true || (editions.takedown !== null && markets.gone.length > 0),
+    isTakedownLeft: log?.isTakedownLeft(markets.gone.length > 0) === true,
     listDueAtMs: dueAtMs,
   };
 }

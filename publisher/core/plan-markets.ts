@@ -4,7 +4,6 @@ import type { Item } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { HeadValue, PublishedFiles } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import type { BundleWriter, HeadPut } from '../kernel/bundle.ts';
 import { type MarketView, type ViewOptions, viewMarket } from '../kernel/market-view.ts';
 import type { MarkedMarket } from '../kernel/marks.ts';
@@ -72,7 +71,6 @@ type Planned = {
 
 export interface PlanParts {
   readonly log: LogPlan | null;
-  readonly editions: EditionKeeper;
   /** Of the histories' files. */
   readonly turn: FileWriteBudget;
 }
@@ -91,7 +89,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   isDoubtful: boolean,
-  { log, editions, turn }: PlanParts,
+  { log, turn }: PlanParts,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const newestPricesOf = new Map<string, NewestPrices>();
@@ -128,7 +126,7 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked({ storage, bundle, generation, log, turn }, market, editions),
+    outcome: await planMarked({ storage, bundle, generation, log, turn }, market),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
@@ -163,18 +161,11 @@ function isForList({ view, plan }: Planned): boolean {
 }
 
 /** The plan, or the reason why the market is put off. */
-async function planMarked(
-  context: PlanContext,
-  market: MarkedMarket,
-  editions: EditionKeeper,
-): Promise<Planned | string> {
+async function planMarked(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
     const outcome = await planOnce(context, market);
-    if (typeof outcome !== 'string') {
-      await editions.keep(market.slug, outcome.view.published);
-      return outcome;
-    }
+    if (typeof outcome !== 'string') return outcome;
     reason = outcome;
   }
   return reason;
