@@ -9,7 +9,6 @@ import {
   type HeadValue,
   type ObjectRef,
 } from '../../storage/records/publication.ts';
-import type { GenerationPlan } from '../core/plan-generation.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 
@@ -24,7 +23,7 @@ export type Head = Item<HeadValue>;
 export async function swapHead(
   storage: PublisherStorage,
   before: Head | null,
-  { head, asksForRefresh }: Pick<GenerationPlan, 'head' | 'asksForRefresh'>,
+  { head, asksForRefresh }: { readonly head: Omit<HeadValue, 'bundle'>; readonly asksForRefresh: boolean },
   bundle: ObjectRef,
   editionCheck: Change,
 ): Promise<Head> {
