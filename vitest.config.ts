@@ -17,7 +17,7 @@ const PROCESSES = [
   ...['doctor', 'exports', 'failures', 'ingest', 'machine', 'mapping', 'operations', 'reads', 'settings'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
-  'test/embedded/edge-host/processes.test.ts',
+  'test/embedded/edge-host/edge-thread.test.ts',
   ...[
     'backup',
     'backup-faults',
@@ -61,6 +61,7 @@ export default defineConfig({
     // and variables of the environment are restored here.
     isolate: set !== null,
     ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
+    globalSetup: './scripts/ensure-site.ts',
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time in each part.

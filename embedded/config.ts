@@ -18,8 +18,6 @@ export interface EmbeddedConfig {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** 1: the edge is a thread of this process. More: so many processes share the port. */
-  readonly edgeProcesses: number;
   /** The folder of the ledger and the objects. */
   readonly dataFolder: string;
   readonly sample: SampleSetting;
@@ -69,9 +67,6 @@ export interface IssuerConfig {
   readonly scopePrefix?: string;
 }
 
-/** Each has a cache of its own. More than cores are of no use. */
-const MOST_EDGE_PROCESSES = 64;
-
 const EARLIEST_MS = Date.parse('2026-01-01T00:00:00Z');
 
 /** Records keep the time of the machine for good, so an unset clock is refused. @throws StartError */
@@ -116,7 +111,6 @@ export function readConfig(environment: Environment): EmbeddedConfig {
   return {
     host,
     port,
-    edgeProcesses: readEdgeProcesses(environment),
     sample: sample ?? 'unsaid',
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     waitlistEmail,
@@ -137,14 +131,6 @@ export function readConfig(environment: Environment): EmbeddedConfig {
 function readPort(name: string, port: string): number {
   if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
   throw new StartError(`${name} is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`);
-}
-
-function readEdgeProcesses({ TIDEMARK_EDGE_PROCESSES: text }: Environment): number {
-  if (!text) return 1;
-  if (/^[1-9]\d?$/.test(text) && Number(text) <= MOST_EDGE_PROCESSES) return Number(text);
-  throw new StartError(
-    `TIDEMARK_EDGE_PROCESSES is ${JSON.stringify(text)}: set a number from 1 to ${MOST_EDGE_PROCESSES}, at most one for each core.`,
-  );
 }
 
 function readProjections({ TIDEMARK_PROJECTIONS: text }: Environment): ReadonlySet<Projection> {

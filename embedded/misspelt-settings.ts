@@ -1,10 +1,10 @@
-/** Settings in the environment that no part of Tidemark reads, and that look like one that the server does. */
+/** Settings in the environment that no part of Tidemark reads, and that look like one that the server does or did. */
 import type { Environment } from './config.ts';
 
 const PREFIX = 'TIDEMARK_';
 /** Of the server. */
 const SETTINGS = [
-  ...['AUDIENCE', 'DATA', 'EDGE_PROCESSES', 'ISSUER', 'JWKS_URI', 'LOCAL_ISSUER', 'LOG', 'LOG_NEXT_KEY', 'LOG_ORIGIN'],
+  ...['AUDIENCE', 'DATA', 'ISSUER', 'JWKS_URI', 'LOCAL_ISSUER', 'LOG', 'LOG_NEXT_KEY', 'LOG_ORIGIN'],
   ...[
     'METRICS_HOST',
     'METRICS_PORT',
@@ -17,6 +17,10 @@ const SETTINGS = [
   ],
   ...['VERIFY_HOURS', 'WAITLIST_EMAIL', 'WITNESSES'],
 ];
+/** Of earlier versions of the server, with what to do instead. */
+const FORMER: ReadonlyMap<string, string> = new Map([
+  ['EDGE_PROCESSES', 'For more readers, put nginx, Caddy or a CDN in front: see docs/self-hosting.md.'],
+]);
 /** Of the other commands, in the same shell. */
 const OTHERS = ['CONFIG', 'KEY', 'KEY_FILE', 'PROFILE', 'URL', 'WRITE_URL'];
 /** Of a name, from its first letter. Fewer letters in common may be a variable of somebody else. */
@@ -27,6 +31,9 @@ export function misspeltSettings(environment: Environment): readonly string[] {
   return Object.keys(environment).flatMap((variable) => {
     const name = variable.startsWith(PREFIX) ? variable.slice(PREFIX.length) : '';
     if (name === '' || SETTINGS.includes(name) || OTHERS.includes(name)) return [];
+    const instead = FORMER.get(name);
+    if (instead !== undefined)
+      return [`${variable} is no longer a setting of the server, and does nothing. ${instead}`];
     const [nearest = ''] = SETTINGS.toSorted((one, other) => lettersInCommon(other, name) - lettersInCommon(one, name));
     if (lettersInCommon(nearest, name) < LETTERS_IN_COMMON) return [];
     return [`${variable} is no setting of the server, and does nothing: is ${PREFIX}${nearest} meant?`];

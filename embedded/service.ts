@@ -1,6 +1,6 @@
 /**
  * All of Tidemark on one machine. The core is here: ledger, objects, ingest of the sample, write API, worker, publisher.
- * The edge has a thread or processes of its own (edge-host/), so that no reader waits for the core.
+ * The edge has a thread of its own (edge-host/), so that no reader waits for the core.
  */
 import { readFile } from 'node:fs/promises';
 import type { Json } from '../contract/canonical-json.ts';
@@ -29,7 +29,7 @@ import type { EmbeddedConfig } from './config.ts';
 import { watchDamage } from './damaged-objects.ts';
 import { type DataFolder, objectsFolder, openDataFolder } from './data-folder.ts';
 import { ReadCounts } from './edge/read-counts.ts';
-import { type Edges, startEdges } from './edge-host/edges.ts';
+import { type EdgeThread, startEdge } from './edge-host/edge-thread.ts';
 import { openFilling } from './filling.ts';
 import { createHealth } from './health.ts';
 import type { Log } from './log.ts';
@@ -65,8 +65,6 @@ export interface Service {
   readonly hasSample: boolean;
   /** Null if no log is written. */
   readonly logKeys: LogKeys | null;
-  /** Resolves if readers are no longer served, and will not be. */
-  readonly lost: Promise<Error>;
   /** Closes open connections, lets a running publication finish, and closes the data folder. */
   stop(): Promise<void>;
 }
@@ -76,7 +74,7 @@ export interface Service {
  * request is answered 503.
  *
  * @param ask how sources are asked; tests have sources of their own
- * @param edges those of this configuration, just started
+ * @param edge just started
  * @throws StartError for a fault that the person who started the service can correct
  */
 export async function startService(
@@ -84,19 +82,19 @@ export async function startService(
   progress: StartProgress,
   log: Log,
   ask: AskSource = (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
-  edges: Edges = startEdges(config.edgeProcesses, log),
+  edge: EdgeThread = startEdge(log),
 ): Promise<Service> {
   try {
-    return await startOn(edges, await openDataFolder(config.dataFolder), config, progress, log, ask);
+    return await startOn(edge, await openDataFolder(config.dataFolder), config, progress, log, ask);
   } catch (error) {
-    await edges.stop();
+    await edge.stop();
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);
   }
 }
 
 async function startOn(
-  edges: Edges,
+  edge: EdgeThread,
   data: DataFolder,
   config: EmbeddedConfig,
   progress: StartProgress,
@@ -108,7 +106,7 @@ async function startOn(
   const damage = watchDamage(data.objects);
   const countMarkets = async () => (await readAll(data.ledger, MARKET_INDEX)).length;
   const filling = openFilling(objectsFolder(config.dataFolder), countMarkets, log, nowMs);
-  const objects = announceChanges(damage.objects, edges.outdate);
+  const objects = announceChanges(damage.objects, edge.outdate);
   let background: Background | null = null;
   const expectations = () => background?.expectations() ?? null;
   let metrics: MetricsServer | null = null;
@@ -126,7 +124,7 @@ async function startOn(
     report,
   });
   try {
-    const baseUrl = await edges.open(
+    const baseUrl = await edge.open(
       {
         host: config.host,
         port: config.port,
@@ -143,7 +141,7 @@ async function startOn(
         dataFolder: config.dataFolder,
         health,
         reads,
-        edges,
+        measureEdge: edge.measure,
         writes,
         // Of a ledger that cannot be read, the health check tells.
         sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
@@ -164,7 +162,7 @@ async function startOn(
         openapi: await readOpenApi(),
       }),
       site: await readSite(),
-      caches: { purge: edges.purge },
+      caches: { purge: edge.purge },
       listEverySeconds,
       historyFileBytes: HISTORY_FILE_BYTES,
       ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
@@ -195,7 +193,7 @@ async function startOn(
       log,
     });
     background = work;
-    await edges.ready({
+    await edge.ready({
       terms: { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES },
       answerWrite: answerWrites(writeApi.handle),
       onCommitted: work.wakeAll,
@@ -205,7 +203,6 @@ async function startOn(
         if (isUnwanted) await writeApi.uploads.remove(id);
         work.wakeWorker();
       },
-      removePartial: writeApi.uploads.removePartial,
     });
     work.wakeAll();
     const { makeExport } = work;
@@ -213,13 +210,13 @@ async function startOn(
     const stop = async (): Promise<void> => {
       const closing = control.stop();
       metrics?.stop();
-      await edges.stop();
+      await edge.stop();
       await work.stop();
       await closing;
       data.close();
     };
     const { operatorKey } = writeApi;
-    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, hasSample, logKeys, lost: edges.lost, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, hasSample, logKeys, stop };
   } catch (error) {
     metrics?.stop();
     data.close();

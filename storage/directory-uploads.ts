@@ -39,12 +39,11 @@ export interface DirectoryUploads extends UploadStore {
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
   /**
-   * Removes partial files that a dead process has left. Call it only while no such file is being received.
+   * Removes partial files that a dead process has left. Call it only while no file is being received.
    *
-   * @param beginning only those whose names begin with this; default: all
    * @throws StorageUnavailable if the folder cannot be read or written
    */
-  removePartial(beginning?: string): Promise<void>;
+  removePartial(): Promise<void>;
   /** The ids of the files that have arrived. */
   list(): Promise<readonly string[]>;
   /** Removes the file of an upload that nobody will read again. Does nothing if the file does not exist. */
@@ -57,16 +56,6 @@ export interface DirectoryUploadsOptions extends Pick<Runtime, 'nowMs'> {
   readonly key: Uint8Array;
   /** Unique, for files that are not complete yet. */
   readonly newName: () => string;
-  /** Default: only this one receives files into the folder. */
-  readonly reception?: Reception;
-}
-
-/** The files that are being received into one folder, by whatever process. */
-export interface Reception {
-  /** The announced bytes of all files on their way, with this one; null if this upload is being received already. */
-  begin(id: string, bytes: number): Promise<number | null>;
-  /** Called once after each successful `begin`. */
-  end(id: string): void;
 }
 
 /** The suffix of files that are not complete. */
@@ -80,22 +69,10 @@ export function uploadPath(id: string): string {
   return `/api/v1/ingest/uploads/${id}/content`;
 }
 
-/** A {@link Reception} in the memory of this process. */
-export function createReception(): Reception {
-  /** The announced bytes, by upload. */
-  const receiving = new Map<string, number>();
-  return {
-    async begin(id, bytes) {
-      if (receiving.has(id)) return null;
-      receiving.set(id, bytes);
-      return [...receiving.values()].reduce((sum, announced) => sum + announced, 0);
-    },
-    end: (id) => void receiving.delete(id),
-  };
-}
-
 export function openDirectoryUploads(options: DirectoryUploadsOptions): DirectoryUploads {
-  const { folder, key, nowMs, newName, reception = createReception() } = options;
+  const { folder, key, nowMs, newName } = options;
+  /** The announced bytes of the files on their way, by upload. */
+  const receiving = new Map<string, number>();
   const fileOf = (id: string): string => {
     checkUploadId(id);
     return join(folder, id);
@@ -151,8 +128,9 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
         return 'stored-already';
       }
       // The room of other files on their way is taken, even where it is not filled yet.
-      const announced = await reception.begin(id, content.bytes);
-      if (announced === null) return 'being-received';
+      if (receiving.has(id)) return 'being-received';
+      receiving.set(id, content.bytes);
+      const announced = [...receiving.values()].reduce((sum, bytes) => sum + bytes, 0);
       const temporary = join(folder, newName() + PARTIAL);
       try {
         await onDisk(id, makeRoom(folder, announced));
@@ -161,7 +139,7 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
         await onDisk(id, syncFolder(folder));
         return 'stored';
       } finally {
-        reception.end(id);
+        receiving.delete(id);
         await onDisk(id, rm(temporary, { force: true }));
       }
     },
@@ -175,11 +153,10 @@ export function openDirectoryUploads(options: DirectoryUploadsOptions): Director
     async remove(id) {
       await onDisk(id, rm(fileOf(id), { force: true }));
     },
-    async removePartial(beginning = '') {
+    async removePartial() {
       try {
         const names = await readdir(folder);
-        const left = names.filter((name) => name.startsWith(beginning) && name.endsWith(PARTIAL));
-        for (const name of left) await rm(join(folder, name));
+        for (const name of names.filter((name) => name.endsWith(PARTIAL))) await rm(join(folder, name));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
         throw new StorageUnavailable(`old partial uploads could not be removed: ${(error as Error).message}`, {

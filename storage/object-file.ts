@@ -2,7 +2,7 @@
  * The file of one object: a line of JSON (the header), then the body, or a zstd frame that holds it. Pages of history
  * repeat their labels and links in each observation, so their files are a tenth as large.
  */
-import { closeSync, constants, fstat, open, openSync, read, readSync } from 'node:fs';
+import { closeSync, constants, fstat, open, read } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
@@ -186,31 +186,6 @@ export async function readObjectFile(path: string, key: string, unless?: ETag): 
     }
   } finally {
     if (scratches.length < MAX_SCRATCHES) scratches.push(bytes);
-  }
-}
-
-/**
- * {@link readObjectFile} in this thread, where one read is enough to know the answer. Null: it is not, or there is no file,
- * or it is damaged. Then {@link readObjectFile} tells.
- */
-export function readSmallObjectFile(path: string, key: string, unless?: ETag): FoundOrKnown | null {
-  const bytes = scratches[0] ?? Buffer.allocUnsafeSlow(MAX_HEADER_BYTES);
-  scratches[0] = bytes;
-  try {
-    const fd = openSync(path, constants.O_RDONLY);
-    let filled: number;
-    try {
-      filled = readSync(fd, bytes, 0, bytes.length, 0);
-    } finally {
-      closeSync(fd);
-    }
-    const { header, start } = opened(bytes, filled, key, path);
-    if (filled === bytes.length || filled !== start + contentBytes(header)) return null;
-    const head = headOf(header);
-    if (head.etag === unless) return { kind: 'not-modified' };
-    return { kind: 'found', body: bodyIn(Buffer.from(bytes.subarray(start, filled)), header, path), ...head };
-  } catch {
-    return null;
   }
 }
 

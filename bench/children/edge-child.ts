@@ -7,7 +7,6 @@ import { Session } from 'node:inspector/promises';
 import type { AddressInfo } from 'node:net';
 import type { CacheUsage } from '../../embedded/edge/cache.ts';
 import { createEdgeServer } from '../../embedded/edge/server.ts';
-import { BatchReader } from '../../storage/batch-reader.ts';
 import { DirectoryReader } from '../../storage/directory-reader.ts';
 
 /** With --expose-gc, garbage is collected first. */
@@ -38,7 +37,7 @@ async function profileInto(path: string): Promise<void> {
 const [folder, maxCacheBytes, profilePath] = process.argv.slice(2);
 if (folder === undefined) throw new RangeError('give the folder of a directory store');
 const { server, cacheUsage } = createEdgeServer({
-  objects: new BatchReader(new DirectoryReader(folder)),
+  objects: new DirectoryReader(folder),
   nowMs: Date.now,
   ...(maxCacheBytes && { limits: { maxCacheBytes: Number(maxCacheBytes) } }),
   health: () => ({ healthy: true, body: memory() }),

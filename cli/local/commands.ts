@@ -7,8 +7,6 @@ import type { GlobalOptions } from '../profile.ts';
 const START_SETTINGS = `
 Settings in the environment:
   HOST, PORT, TIDEMARK_DATA     the same as --host, --port, --data
-  TIDEMARK_EDGE_PROCESSES=N     serve readers in N processes on one port, each with its own limits on
-                                connections and memory (default 1: in a thread)
   TIDEMARK_SAMPLE=no            the same as --no-sample
   TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
   TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)

@@ -165,7 +165,7 @@ async function serve(
     },
     report: log.fault,
   });
-  const { baseUrl: address } = await listen(edge.server, asked);
+  const address = await listen(edge.server, asked);
   log.info('serving', { address, of: url.origin });
   return edge;
 }

@@ -7,7 +7,7 @@ import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../address-file.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../config.ts';
-import { startEdges } from '../edge-host/edges.ts';
+import { startEdge } from '../edge-host/edge-thread.ts';
 import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } from '../log.ts';
 import { misspeltSettings } from '../misspelt-settings.ts';
 import type { Service, StartProgress } from '../service.ts';
@@ -55,15 +55,11 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   process.umask(0o077);
   checkClock(Date.now());
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
-  // They load their code while this thread loads its own.
-  const edges = startEdges(config.edgeProcesses, log);
+  // It loads its code while this thread loads its own.
+  const edge = startEdge(log);
   const { startService } = await import('../service.ts');
-  running = await startService(config, progress, log, ask, edges);
+  running = await startService(config, progress, log, ask, edge);
   leaveAddress(config.dataFolder, running.baseUrl);
-  void running.lost.then((error) => {
-    log.fault('readers are not served any more', error);
-    process.exit(1);
-  });
   terminal.done(summary(running.head));
   const made = [
     ...(running.operatorKey === 'made' ? ['operator-key'] : []),

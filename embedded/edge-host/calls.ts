@@ -1,21 +1,17 @@
-/** The calls over the link between the core (ledger, writes, publishing) and one edge. */
+/** The calls between the core (ledger, writes, publishing) and the thread of the edge. */
 import type { HttpEvent } from '../../lambdas/http/event.ts';
 import type { Handled } from '../../lambdas/pipeline/handle.ts';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { CountedReads } from '../edge/read-counts.ts';
-import type { ProcessUsage } from '../process-usage.ts';
+import type { LoopDelays } from '../process-usage.ts';
 import type { Proxies } from '../sender.ts';
 
-/** Where an edge listens, and the folders that it shares with the core. */
+/** Where the edge listens, and the folders that it shares with the core. */
 export interface EdgeSettings {
-  /** Unique. The names of files that it has not received completely begin with it. */
-  readonly name: string;
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** Whether other edges listen on the same port. */
-  readonly isShared: boolean;
   readonly objectsFolder: string;
   readonly uploadsFolder: string;
   readonly proxies: Proxies;
@@ -23,13 +19,7 @@ export interface EdgeSettings {
   readonly isMeasured: boolean;
 }
 
-export interface Listening {
-  /** Under which this machine reaches it. */
-  readonly baseUrl: string;
-  readonly port: number;
-}
-
-/** What an edge must know to take writes. */
+/** What the edge must know to take writes. */
 export interface WriteTerms {
   /** Verifies the targets of uploads. */
   readonly uploadKey: Uint8Array;
@@ -37,20 +27,10 @@ export interface WriteTerms {
   readonly resources: ReadonlySet<string>;
 }
 
-/** By quantile, in seconds. */
-export type LoopDelays = readonly (readonly [quantile: string, seconds: number])[];
-
-export interface EdgeMeasures {
-  /** The delays of its event loop since the last call. */
-  readonly delays: LoopDelays;
-  /** Null for a thread: it is in those of the core. */
-  readonly usage: ProcessUsage | null;
-}
-
-/** What the core asks of an edge. */
+/** What the core asks of the edge. */
 export type EdgeCalls = {
-  /** Binds the port. Every request is answered 503 until `ready`. @throws StartError if it cannot be bound */
-  open(settings: EdgeSettings): Promise<Listening>;
+  /** Binds the port, and gives the base URL. Every request is answered 503 until `ready`. @throws StartError */
+  open(settings: EdgeSettings): Promise<string>;
   /** There is something to read, and the core takes writes. */
   ready(terms: WriteTerms): void;
   purge(targets: PurgeTargets): void;
@@ -61,24 +41,19 @@ export type EdgeCalls = {
    * too large, or did not come.
    */
   receiveBody(write: number, actor: string, maxBytes: number): Promise<Uint8Array>;
-  /** Says that its event loop turns. */
-  ping(): void;
-  /** Before the answer it tells what it has counted. */
-  measure(): EdgeMeasures;
+  /** The delays of its event loop since the last call. Before the answer it tells what it has counted. */
+  measure(): LoopDelays;
   /** Closes the port, and each connection after the answer that is on its way. Takes `stopGraceMs` at most. */
-  stop(): void;
+  stop(): Promise<void>;
 };
 
-/** What an edge asks of the core. */
+/** What the edge asks of the core. */
 export type CoreCalls = {
   health(): Promise<HealthReport>;
   /** One request of the write API, without its body. @param write names it for `receiveBody` */
   write(write: number, head: HttpEvent): Promise<Handled>;
   /** Whether the sender of an upload may still write. */
   mayReceive(id: string): Promise<boolean>;
-  /** As `Reception.begin`. */
-  beginReceiving(id: string, bytes: number): Promise<number | null>;
-  endReceiving(id: string): void;
   /** The file of an upload is stored. @throws StorageUnavailable */
   onStored(id: string): Promise<void>;
   /** An object of the store is damaged. */

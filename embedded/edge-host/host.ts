@@ -1,50 +1,43 @@
 /**
- * An edge in a thread or a process of its own: public reads, and the connections of writes and uploads. It reads the
- * objects' folder by itself. So no read waits for the core: neither for its event loop, nor for an answer over the link.
+ * The edge in a thread of its own: public reads, and the connections of writes and uploads. It reads the objects' folder by
+ * itself. So no read waits for the core: neither for its event loop, nor for an answer over the link.
  */
+import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { problem } from '../../contract/problems.ts';
-import { problemResult } from '../../lambdas/http/answer.ts';
-import { BatchReader } from '../../storage/batch-reader.ts';
+import type { MessagePort } from 'node:worker_threads';
 import { DirectoryReader } from '../../storage/directory-reader.ts';
+import { openDirectoryUploads } from '../../storage/directory-uploads.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { tellDamage } from '../damaged-objects.ts';
 import type { HealthReport } from '../edge/answer.ts';
+import { inTime } from '../edge/cache.ts';
 import type { Divert } from '../edge/divert.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
 import { orNotThereYet } from '../filling.ts';
 import { listen } from '../listen.ts';
-import { processUsage } from '../process-usage.ts';
+import { DELAY_RESOLUTION_MS, loopDelays } from '../process-usage.ts';
 import { createSenders } from '../sender.ts';
+import { createUploadServer } from '../upload-server.ts';
 import { type AnswerWrite, createWriteServer, type ReadBody } from '../write-server.ts';
-import type { CoreCalls, EdgeCalls, EdgeSettings, Listening, WriteTerms } from './calls.ts';
-import { type Channel, createLink, type Link, LinkGone } from './link.ts';
-import { loopDelays } from './loop-delays.ts';
-import { receiveUploads } from './receive-uploads.ts';
+import type { CoreCalls, EdgeCalls, EdgeSettings, WriteTerms } from './calls.ts';
+import { createLink, type Link } from './link.ts';
 
 /** A core that takes longer has failed. Its own checks of the disk may take two seconds each. */
 const HEALTH_DEADLINE_MS = 5_000;
 const COUNTS_EVERY_MS = 1_000;
-const DELAY_RESOLUTION_MS = 20;
 
 const SILENT: HealthReport = {
   healthy: false,
   body: {
     status: 'failing',
     lastVerify: null,
-    faults: [{ part: 'core', detail: 'The process of ledger, writes and publishing does not answer.' }],
+    faults: [{ part: 'core', detail: 'The thread of ledger, writes and publishing does not answer.' }],
   },
 };
 
-const CORE_GONE = problem(
-  'service-unavailable',
-  'The service is stopping or starting: send it again, with the same Idempotency-Key.',
-);
-
-/** @param onGone called when the core has ended */
-export function hostEdge(channel: Channel, onGone: () => void): void {
+export function hostEdge(port: MessagePort): void {
   const { nowMs, randomBytes } = systemRuntime;
   const counts = new ReadCounts();
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
@@ -55,21 +48,19 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
   const report = (what: string, cause: unknown) =>
     link.tell('fault', what, cause instanceof Error ? cause.message : String(cause));
 
-  async function open(opened: EdgeSettings): Promise<Listening> {
+  async function open(opened: EdgeSettings): Promise<string> {
     settings = opened;
     const { wantsNewest } = createSenders(opened.proxies);
+    const stored = orNotThereYet(new DirectoryReader(opened.objectsFolder), opened.objectsFolder);
     edge = createEdgeServer({
-      objects: tellDamage(
-        orNotThereYet(new BatchReader(new DirectoryReader(opened.objectsFolder)), opened.objectsFolder),
-        (key) => link.tell('damaged', key),
-      ),
+      objects: tellDamage(stored, (key) => link.tell('damaged', key)),
       nowMs,
       // Before the first generation "not found" would be wrong, and would be cached.
       isReady: () => divert !== null,
       divert: (request) => divert?.(request) ?? null,
       // Only proxies that the operator has named are heard.
       ...(opened.proxies.length === 0 ? {} : { wantsNewest }),
-      health: () => link.askWithin(HEALTH_DEADLINE_MS, 'health').catch(() => SILENT),
+      health: () => inTime(link.ask('health'), HEALTH_DEADLINE_MS).catch(() => SILENT),
       counts,
       report,
     });
@@ -79,8 +70,14 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
   }
 
   function ready({ uploadKey, resources }: WriteTerms): void {
-    const { name, uploadsFolder, proxies } = settings as EdgeSettings;
-    const takeUpload = receiveUploads(link, { folder: uploadsFolder, name, key: uploadKey, report });
+    const { uploadsFolder, proxies } = settings as EdgeSettings;
+    const takeUpload = createUploadServer({
+      uploads: openDirectoryUploads({ folder: uploadsFolder, key: uploadKey, nowMs, newName: randomUUID }),
+      mayReceive: (id) => link.ask('mayReceive', id),
+      onStored: (id) => link.ask('onStored', id),
+      nowMs,
+      report,
+    });
     const takeWrite = createWriteServer({
       answer: answerWrite,
       resources,
@@ -96,9 +93,6 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
     bodies.set(write, readBody);
     try {
       return await link.ask('write', write, head);
-    } catch (error) {
-      if (!(error instanceof LinkGone)) throw error;
-      return { result: problemResult(CORE_GONE, { 'retry-after': '1' }), committed: false };
     } finally {
       bodies.delete(write);
     }
@@ -119,20 +113,18 @@ export function hostEdge(channel: Channel, onGone: () => void): void {
       if (read === undefined) throw new Error(`write ${write} is answered already`);
       return await read(actor, maxBytes);
     },
-    ping: () => undefined,
     measure() {
       tellCounts();
       const measured = loopDelays(delays);
       delays.reset();
-      return { delays: measured, usage: settings?.isShared === true ? processUsage() : null };
+      return measured;
     },
     async stop() {
       await edge?.stop();
       tellCounts();
     },
   };
-  const link: Link<CoreCalls> = createLink<CoreCalls>(channel, ours, {
-    onFault: (error) => report('a call of the core failed', error),
-    onGone,
-  });
+  const link: Link<CoreCalls> = createLink<CoreCalls>(port, ours, (error) =>
+    report('a call of the core failed', error),
+  );
 }

@@ -1,8 +1,6 @@
 /** The metrics of the embedded server, from what it knows. docs/operations.md lists them. */
 import { CACHE_STATUSES, type ReadCounts } from '../edge/read-counts.ts';
-import type { LoopDelays } from '../edge-host/calls.ts';
-import type { PlaceUsage } from '../edge-host/edges.ts';
-import type { ProcessUsage } from '../process-usage.ts';
+import type { LoopDelays, ProcessUsage } from '../process-usage.ts';
 import type { SourceHealth } from '../source-health.ts';
 import type { Family, Sample } from './open-metrics.ts';
 import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
@@ -25,8 +23,6 @@ export interface MeasuredHealth {
 export interface Measured {
   readonly health: MeasuredHealth;
   readonly reads: ReadCounts;
-  /** The number of those that serve. */
-  readonly edges: number;
   readonly writes: WriteCounts;
   readonly sources: readonly SourceHealth[];
   /** Null: the folder cannot be read. */
@@ -36,8 +32,7 @@ export interface Measured {
   readonly oldestExpectedMs: number | null;
   /** Milliseconds since the epoch; null: no backup is known. */
   readonly lastBackupMs: number | null;
-  /** The first one, and those of edges. */
-  readonly processes: readonly PlaceUsage[];
+  readonly usage: ProcessUsage;
   /** The delays of each event loop since the last look. */
   readonly loopDelays: readonly (readonly [loop: 'readers' | 'core', delays: LoopDelays])[];
 }
@@ -45,14 +40,13 @@ export interface Measured {
 export function familiesOf({
   health,
   reads,
-  edges,
   writes,
   sources,
   storage,
   freeBytes,
   oldestExpectedMs,
   lastBackupMs,
-  processes,
+  usage,
   loopDelays,
 }: Measured): Family[] {
   const {
@@ -133,7 +127,6 @@ export function familiesOf({
       'Answers to readers, by their state in the cache; none: answered without it.',
       CACHE_STATUSES.map((name) => ({ labels: { status: name }, value: reads.cache[name] })),
     ),
-    gauge('tidemark_edges', 'Threads or processes that serve the public port.', [{ value: edges }]),
     counter(
       'tidemark_write_requests',
       'Answers of the write API, by operation and status.',
@@ -153,12 +146,12 @@ export function familiesOf({
       ...gauge('tidemark_storage_free_bytes', 'Free on the disk of the data folder.', [{ value: freeBytes }]),
       unit: 'bytes',
     },
-    ...processFamilies(processes),
+    ...processFamilies(usage),
     {
       name: 'tidemark_event_loop_delay_seconds',
       type: 'summary',
       unit: 'seconds',
-      help: 'How late the event loops run, since the last scrape: that of public reads (the worst of several), and that of all else.',
+      help: 'How late the event loops run, since the last scrape: that of public reads, and that of all else.',
       samples: loopDelays.flatMap(([loop, delays]) =>
         delays.map(([quantile, value]) => ({ labels: { loop, quantile }, value })),
       ),
@@ -192,35 +185,16 @@ function sourceFamilies(sources: readonly SourceHealth[]): Family[] {
   ];
 }
 
-function processFamilies(processes: readonly PlaceUsage[]): Family[] {
-  const labels = (process: string) => ({ labels: { process } });
-  const running = (measure: (usage: ProcessUsage) => number) =>
-    processes.flatMap(({ name, usage }) => (usage === null ? [] : [{ ...labels(name), value: measure(usage) }]));
+/** The label is of a time when there could be several. */
+function processFamilies({ startedAtMs, residentBytes, cpuSeconds }: ProcessUsage): Family[] {
+  const sample = (value: number) => [{ labels: { process: 'core' }, value }];
   return [
     {
-      ...gauge(
-        'process_start_time_seconds',
-        'When each process started, since the epoch.',
-        running(({ startedAtMs }) => startedAtMs / 1000),
-      ),
+      ...gauge('process_start_time_seconds', 'When the process started, since the epoch.', sample(startedAtMs / 1000)),
       unit: 'seconds',
     },
-    {
-      ...gauge(
-        'process_resident_memory_bytes',
-        'Memory of each process.',
-        running(({ residentBytes }) => residentBytes),
-      ),
-      unit: 'bytes',
-    },
-    {
-      ...counter(
-        'process_cpu_seconds',
-        'CPU time of each process, and of those before it in its place.',
-        processes.map(({ name, cpuSeconds }) => ({ ...labels(name), value: cpuSeconds })),
-      ),
-      unit: 'seconds',
-    },
+    { ...gauge('process_resident_memory_bytes', 'Memory of the process.', sample(residentBytes)), unit: 'bytes' },
+    { ...counter('process_cpu_seconds', 'CPU time of the process.', sample(cpuSeconds)), unit: 'seconds' },
   ];
 }
 

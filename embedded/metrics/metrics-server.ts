@@ -10,10 +10,8 @@ import type { Expectations } from '../../contract/late-sources.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
-import type { Edges } from '../edge-host/edges.ts';
-import { loopDelays } from '../edge-host/loop-delays.ts';
 import type { Log } from '../log.ts';
-import { processUsage } from '../process-usage.ts';
+import { DELAY_RESOLUTION_MS, type LoopDelays, loopDelays, processUsage } from '../process-usage.ts';
 import type { SourceHealth } from '../source-health.ts';
 import { StartError } from '../start-error.ts';
 import { familiesOf, type MeasuredHealth } from './families.ts';
@@ -34,7 +32,8 @@ export interface MetricsOptions {
   readonly dataFolder: string;
   readonly health: () => Promise<HealthReport>;
   readonly reads: ReadCounts;
-  readonly edges: Pick<Edges, 'measure' | 'serving'>;
+  /** The delays of the edge's event loop. Brings `reads` up to date. */
+  readonly measureEdge: () => Promise<LoopDelays>;
   readonly writes: WriteCounts;
   readonly sources: () => Promise<readonly SourceHealth[]>;
   readonly expectations: () => Expectations | null;
@@ -51,7 +50,7 @@ export interface MetricsServer {
 export async function startMetricsServer(options: MetricsOptions): Promise<MetricsServer> {
   const { host, port, dataFolder, report } = options;
   let [storage, measureAtMs]: [Promise<StorageSizes | null> | null, number] = [null, 0];
-  const delays = monitorEventLoopDelay({ resolution: 20 });
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
 
   /** As an earlier scrape found it, if that was a moment ago; null if the folder cannot be read. */
   function storageSizes(): Promise<StorageSizes | null> {
@@ -71,27 +70,24 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   }
 
   async function text(): Promise<string> {
-    const { health, reads, edges, writes, sources, expectations } = options;
+    const { health, reads, measureEdge, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
-    const readers = await edges.measure();
-    const usage = processUsage();
-    const processes = [{ name: 'core', usage, cpuSeconds: usage.cpuSeconds }, ...readers.processes];
+    const readers = await measureEdge();
     const core = loopDelays(delays);
     delays.reset();
     return openMetricsText(
       familiesOf({
         health: (await health()).body as unknown as MeasuredHealth,
         reads,
-        edges: edges.serving(),
         writes,
         sources: await sources(),
         storage: await storageSizes(),
         freeBytes: await freeBytes(dataFolder),
         oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
         lastBackupMs: lastBackupMs(dataFolder),
-        processes,
+        usage: processUsage(),
         loopDelays: [
-          ['readers', readers.delays],
+          ['readers', readers],
           ['core', core],
         ],
       }),

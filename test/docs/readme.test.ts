@@ -39,7 +39,6 @@ async function startOnFolder() {
     {
       host: '127.0.0.1',
       port: 0,
-      edgeProcesses: 1,
       dataFolder: join(folder.folder, '.tidemark'),
       waitlistEmail: 'waitlist@tidemark.example',
       projections: new Set(),

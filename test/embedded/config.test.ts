@@ -9,7 +9,6 @@ const VKEY = testSigner().vkey;
 const DEFAULTS = {
   host: '127.0.0.1',
   port: 8787,
-  edgeProcesses: 1,
   dataFolder: '.tidemark',
   waitlistEmail: 'waitlist@tidemark.example',
   projections: new Set(PROJECTIONS),
@@ -61,8 +60,6 @@ describe('the environment sets', () => {
       { logOrigin: 'data.example.com/prices' },
     ],
     ['the next key of the log', { TIDEMARK_LOG_NEXT_KEY: VKEY }, { nextLogKey: VKEY }],
-    ['one edge', { TIDEMARK_EDGE_PROCESSES: '1' }, { edgeProcesses: 1 }],
-    ['as many edges as there may be', { TIDEMARK_EDGE_PROCESSES: '64' }, { edgeProcesses: 64 }],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],
@@ -90,13 +87,6 @@ test.each(['65536', '-1', '1.5', '8787 ', ' 80', '0x50', '1e3', 'http', '9999999
   (port) => {
     expect(() => readConfig({ PORT: port })).toThrow(StartError);
     expect(() => readConfig({ TIDEMARK_METRICS_PORT: port })).toThrow(StartError);
-  },
-);
-
-test.each(['0', '65', '-1', '1.5', '2 ', '02', 'two', 'auto', '٢'])(
-  'TIDEMARK_EDGE_PROCESSES=%s is refused',
-  (edges) => {
-    expect(() => readConfig({ TIDEMARK_EDGE_PROCESSES: edges })).toThrow(StartError);
   },
 );
 

@@ -13,7 +13,6 @@ const configOf = (dataFolder: string) => {
   return {
     host: '127.0.0.1',
     port: 0,
-    edgeProcesses: 1,
     dataFolder,
     waitlistEmail: 'waitlist@tidemark.example',
     uploadsKeptDays: null,

@@ -1,67 +1,63 @@
-/** SIGTERM as senders of writes see it, with the edge in a thread and in processes. */
+/** SIGTERM as senders of writes see it. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
-import { begin } from './edge-host/one-of-several.ts';
+import { begin } from './one-request.ts';
 import { type ServerProcess, startServerForTest } from './server-process.ts';
 
 const BODY = JSON.stringify({ name: 'Metals' });
 
-describe.each(['1', '2'])('with %s edges', (edges) => {
-  /** A service, and a write whose body it has asked for and not got. */
-  async function withHeldWrite(): Promise<{
-    server: ServerProcess;
-    settings: Readonly<Record<string, string>>;
-    headers: Readonly<Record<string, string>>;
-    sent: ClientRequest;
-    answer: ReturnType<typeof begin>['promise'];
-  }> {
-    const folder = join(await temporaryFolder(), 'data');
-    const settings = { TIDEMARK_EDGE_PROCESSES: edges, TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'no' };
-    const server = startServerForTest(settings);
-    const baseUrl = await server.started;
-    const headers = {
-      authorization: `Bearer ${(await readFile(join(folder, 'operator-key'), 'utf8')).trim()}`,
-      'content-type': 'application/json',
-      'idempotency-key': 'held-while-it-stops',
-    };
-    const more = { 'content-length': String(BODY.length), expect: '100-continue' };
-    const { sent, promise } = begin(undefined, 'POST', `${baseUrl}/api/v1/watchlists`, { ...headers, ...more });
-    promise.catch(() => {});
-    sent.flushHeaders();
-    await once(sent, 'continue');
-    server.child.kill('SIGTERM');
-    await expect.poll(() => isListening(baseUrl)).toBe(false);
-    return { server, settings, headers, sent, answer: promise };
-  }
+/** A service, and a write whose body it has asked for and not got. */
+async function withHeldWrite(): Promise<{
+  server: ServerProcess;
+  settings: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string>>;
+  sent: ClientRequest;
+  answer: ReturnType<typeof begin>['promise'];
+}> {
+  const folder = join(await temporaryFolder(), 'data');
+  const settings = { TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'no' };
+  const server = startServerForTest(settings);
+  const baseUrl = await server.started;
+  const headers = {
+    authorization: `Bearer ${(await readFile(join(folder, 'operator-key'), 'utf8')).trim()}`,
+    'content-type': 'application/json',
+    'idempotency-key': 'held-while-it-stops',
+  };
+  const more = { 'content-length': String(BODY.length), expect: '100-continue' };
+  const { sent, promise } = begin(undefined, 'POST', `${baseUrl}/api/v1/watchlists`, { ...headers, ...more });
+  promise.catch(() => {});
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  server.child.kill('SIGTERM');
+  await expect.poll(() => isListening(baseUrl)).toBe(false);
+  return { server, settings, headers, sent, answer: promise };
+}
 
-  test('a write that is being sent is answered, and is there after the next start', async ({ skip }) => {
-    if (edges !== '1' && process.platform !== 'linux') skip('ports are shared on Linux only');
-    const { server, settings, headers, sent, answer } = await withHeldWrite();
-    sent.end(BODY);
-    const { status, headers: fields, text } = await answer;
-    expect([status, fields.connection]).toEqual([201, 'close']);
-    expect(await server.ended).toBe(0);
-    expect(server.errors()).toBe('');
+test('a write that is being sent is answered, and is there after the next start', async () => {
+  const { server, settings, headers, sent, answer } = await withHeldWrite();
+  sent.end(BODY);
+  const { status, headers: fields, text } = await answer;
+  expect([status, fields.connection]).toEqual([201, 'close']);
+  expect(await server.ended).toBe(0);
+  expect(server.errors()).toBe('');
 
-    const next = await startServerForTest(settings).started;
-    const again = begin(undefined, 'POST', `${next}/api/v1/watchlists`, headers);
-    again.sent.end(BODY);
-    expect(await again.promise).toMatchObject({ status: 201, text, headers: { 'idempotency-replayed': 'true' } });
-  });
+  const next = await startServerForTest(settings).started;
+  const again = begin(undefined, 'POST', `${next}/api/v1/watchlists`, headers);
+  again.sent.end(BODY);
+  expect(await again.promise).toMatchObject({ status: 201, text, headers: { 'idempotency-replayed': 'true' } });
+});
 
-  test('a second signal ends the process at once', async ({ skip }) => {
-    if (edges !== '1' && process.platform !== 'linux') skip('ports are shared on Linux only');
-    const { server } = await withHeldWrite();
-    // One that comes within a second is taken for the same.
-    await sleep(1_100);
-    expect(await server.end('SIGTERM')).toBe(143);
-  });
+test('a second signal ends the process at once', async () => {
+  const { server } = await withHeldWrite();
+  // One that comes within a second is taken for the same.
+  await sleep(1_100);
+  expect(await server.end('SIGTERM')).toBe(143);
 });
 
 function isListening(baseUrl: string): Promise<boolean> {

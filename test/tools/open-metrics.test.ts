@@ -30,18 +30,16 @@ async function readByReference(text: string) {
 const writes = new WriteCounts();
 writes.add({ operation: 'createBatch', status: 202 });
 const USAGE = { startedAtMs: 1, residentBytes: 2, cpuSeconds: 0.5 };
-const CORE = { name: 'core', usage: USAGE, cpuSeconds: 0.5 };
 const EMPTY: Measured = {
   health: { status: 'starting', lastVerify: null },
   reads: new ReadCounts(),
-  edges: 1,
   writes: new WriteCounts(),
   sources: [],
   storage: null,
   freeBytes: 0,
   oldestExpectedMs: null,
   lastBackupMs: null,
-  processes: [CORE],
+  usage: USAGE,
   loopDelays: [],
 };
 const FULL: Measured = {
@@ -58,7 +56,6 @@ const FULL: Measured = {
     lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2, missingValues: 3 },
   },
   reads: new ReadCounts(),
-  edges: 1,
   writes,
   sources: [
     { name: 'a', failures: 1, lastRunMs: 1e12, lastSuccessMs: null, nextRunMs: 2e12, isMissed: false },
@@ -68,7 +65,7 @@ const FULL: Measured = {
   freeBytes: 5e12,
   oldestExpectedMs: 1_790_000_000_500,
   lastBackupMs: 1_790_000_000_500,
-  processes: [CORE, { name: 'edge-1', usage: USAGE, cpuSeconds: 0.75 }, { name: 'edge-2', usage: null, cpuSeconds: 0 }],
+  usage: USAGE,
   loopDelays: [['readers', [['0.5', 0.000_000_1]]]],
 };
 

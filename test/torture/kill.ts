@@ -10,8 +10,6 @@ const [TIMES_VERIFIED, VERIFIED_EVERY] = [10, 10];
 /** A start takes about this long, so kills during it meet each of its steps. */
 const START_MS = 600;
 const LIFE_MS = 700;
-/** One that ends again and again is started again after ten seconds. */
-const EDGE_BACK_WITHIN_MS = 20_000;
 const ENDED_WITHIN_MS = 5_000;
 /** A write and its wait for the disk take about this long. */
 const WRITE_MS = 8;
@@ -19,32 +17,28 @@ const WRITE_MS = 8;
 const OLDER_WRITES = 5;
 
 export interface KillOptions {
-  readonly name?: string;
-  /** So many child processes serve readers, and are killed one by one, too. Default: 1, a thread. */
-  readonly edges?: number;
   /** Called while the service is down, with the number of kills. Tests plant faults here. */
   readonly whileDown?: (dataFolder: string, kills: number) => Promise<void>;
 }
 
 /** The scenario; tests plant a fault that it must find. */
-export function killScenario({ name = 'kill', edges = 1, whileDown }: KillOptions = {}): Scenario {
+export function killScenario({ whileDown }: KillOptions = {}): Scenario {
   return {
-    name,
-    does: `kills all processes of the service (\`kill -9\`)${edges > 1 ? ', one of its edges' : ''} or the first one alone, at random moments, also during a start`,
+    name: 'kill',
+    does: 'kills all processes of the service (`kill -9`) or the first one alone, at random moments, also during a start',
     holds: [
       'Every acknowledged write is there after the restart, and its Idempotency-Key gives the stored answer.',
       'A write without an answer is wholly there or not at all.',
       'A published URL answers 200 or 304; nothing answers while it is down, and 503 while it starts.',
-      'No body goes backwards, and no ETag comes back; with several edges, on one connection.',
+      'No body goes backwards, and no ETag comes back.',
       '`verify` passes, also against the log, whose checkpoint only grows.',
     ],
-    // A killed edge takes seconds to come back, if it is killed again and again.
-    times: edges > 1 ? 30 : 100,
+    times: 100,
     async run(trial) {
       const dataFolder = `${trial.folder}/data`;
       const service = createService({
         dataFolder,
-        environment: { ...ORACLE_IS_PROXY, TIDEMARK_EDGE_PROCESSES: String(edges) },
+        environment: ORACLE_IS_PROXY,
       });
       await service.start();
       const oracle = createOracle(trial, service);
@@ -53,10 +47,6 @@ export function killScenario({ name = 'kill', edges = 1, whileDown }: KillOption
         const every = Math.max(VERIFIED_EVERY, Math.ceil(trial.times / TIMES_VERIFIED));
         let checked = 0;
         for (let kills = 1; kills <= trial.times && !trial.isBroken; kills++) {
-          if (edges > 1 && trial.random.chance(0.5)) {
-            await killEdge(trial, service, load, edges);
-            continue;
-          }
           await killOnce(trial, service, load);
           await whileDown?.(dataFolder, kills);
           service.begin();
@@ -105,24 +95,10 @@ async function killOnce(trial: Trial, service: ServiceProcess, load: Load): Prom
   const what = trial.random.chance(0.75) ? 'machine' : 'process';
   await service.kill(what);
   trial.count('kills');
-  // Edges that outlive the first process would serve what nobody renews.
+  // A process that outlives the first one would hold the data folder.
   if (!(await waitUntil(() => service.processes() === 0, ENDED_WITHIN_MS))) {
     trial.broken('processes are left over', `${service.processes()}, ${ENDED_WITHIN_MS / 1000} s after the kill`);
   }
-}
-
-/** The others serve on, and it is started again. */
-async function killEdge(trial: Trial, service: ServiceProcess, load: Load, edges: number): Promise<void> {
-  await Promise.race([load.nextWrite(), sleep(LIFE_MS)]);
-  await sleep(trial.random.spread(0.1, WRITE_MS));
-  service.killEdge(trial.random);
-  trial.count('kills of an edge');
-  // The first process sees the end of it before it starts another one.
-  await sleep(50);
-  const isBack = await waitUntil(() => service.processes() === edges + 1, EDGE_BACK_WITHIN_MS);
-  if (!isBack) trial.broken('an edge does not come back', `${service.processes()} processes`);
-  await sleep(START_MS + trial.random.unit() * LIFE_MS);
-  if (service.crash !== null) trial.broken('it crashed', service.crash);
 }
 
 /** Repeats all writes that were acknowledged since the last time, and some older ones. */

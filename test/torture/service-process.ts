@@ -3,13 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Random } from '../simulator/random.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
 /** The last of the lines that a server prints once it serves. */
 const STARTED = /curl -i \S+/;
-/** A client learns with its next request that the other end of its connection has gone. */
-const BREAKS_FOR_MS = 2_000;
 const OUTPUT_KEPT = 20_000;
 
 export interface ServiceOptions {
@@ -43,10 +40,6 @@ export interface ServiceProcess {
   /** Resolves when it serves, or has ended. */
   served(): Promise<void>;
   kill(what: Killed): Promise<void>;
-  /** Kills one of the processes that the first one has started, if there is one. */
-  killEdge(random: Random): void;
-  /** Whether an edge was just killed, so that a connection may break between two requests. */
-  readonly isBreaking: boolean;
   /** All processes of the newest life, also those that have outlived the first one. */
   processes(): number;
   /** Ends it in order. Resolves to its exit code, or the signal. */
@@ -68,7 +61,6 @@ export function createService(options: ServiceOptions): ServiceProcess {
   const { dataFolder, environment = {}, nodeOptions = [], prefix = [], shownFolder = dataFolder } = options;
   let child: ChildProcess | null = null;
   let [port, life] = [0, 0];
-  let brokenAtMs = Number.NEGATIVE_INFINITY;
   let isServing = false;
   let isTold = true;
   let crash: string | null = null;
@@ -123,7 +115,6 @@ export function createService(options: ServiceOptions): ServiceProcess {
   function told(): void {
     isTold = true;
     isServing = false;
-    brokenAtMs = Number.NEGATIVE_INFINITY;
   }
 
   function signalGroup(signal: NodeJS.Signals): void {
@@ -161,16 +152,6 @@ export function createService(options: ServiceOptions): ServiceProcess {
       if (what === 'machine') signalGroup('SIGKILL');
       else child?.kill('SIGKILL');
       await ended;
-    },
-    killEdge(random) {
-      const edges = [...processesOf(child?.pid ?? 0)].map((path) => Number(path.slice('/proc/'.length)));
-      const others = edges.filter((pid) => pid !== child?.pid);
-      if (others.length === 0) return;
-      brokenAtMs = performance.now();
-      process.kill(random.pick(others), 'SIGKILL');
-    },
-    get isBreaking() {
-      return performance.now() - brokenAtMs < BREAKS_FOR_MS;
     },
     processes: () => [...processesOf(child?.pid ?? 0)].length,
     async stop() {

@@ -11,7 +11,6 @@ import type { Scenario } from './trial.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   killScenario(),
-  killScenario({ name: 'kill-edges', edges: 2 }),
   diskFullScenario,
   readOnlyScenario,
   slowDiskScenario,

@@ -2,17 +2,15 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ReadCounts } from '../../../embedded/edge/read-counts.ts';
-import { startEdges } from '../../../embedded/edge-host/edges.ts';
+import { startEdge } from '../../../embedded/edge-host/edge-thread.ts';
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
-
-const SILENT = { fault: () => {}, info: () => {} };
 
 test.each(['measure', 'stop'] as const)('reads are counted at the end of %s', async (call) => {
   const folder = await temporaryFolder();
-  const edges = startEdges(1, SILENT as unknown as Parameters<typeof startEdges>[1]);
-  onTestFinished(() => edges.stop());
+  const edge = startEdge({ fault: () => {} });
+  onTestFinished(() => edge.stop());
   const reads = new ReadCounts();
-  const baseUrl = await edges.open(
+  const baseUrl = await edge.open(
     {
       host: '127.0.0.1',
       port: 0,
@@ -25,6 +23,6 @@ test.each(['measure', 'stop'] as const)('reads are counted at the end of %s', as
   );
   // Not ready yet: 503, of the router. The edge tells its counts once a second: these are between two such moments.
   for (let read = 1; read <= 5; read++) expect((await fetch(`${baseUrl}/api/v1/markets`)).status).toBe(503);
-  await edges[call]();
+  await edge[call]();
   expect(reads.classes[5]).toBe(5);
 });

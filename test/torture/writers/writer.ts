@@ -68,7 +68,7 @@ export function openWriter(options: WriterOptions): Writer {
       return await connection.ask(path, asked);
     } catch (error) {
       // While it is up, each request must have its answer.
-      if (service.isServing && service.life === life && !service.isBreaking) {
+      if (service.isServing && service.life === life) {
         trial.count('requests without an answer');
         trial.broken('a write without an answer', `${asked.method ?? 'GET'} ${path}: ${String(error)}`);
       }

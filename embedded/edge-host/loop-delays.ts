@@ -1,9 +1,0 @@
-/** The delay of an event loop, as metrics show it. */
-import type { LoopDelays } from './calls.ts';
-
-const QUANTILES = ['0.5', '0.99', '1'] as const;
-
-/** @param delays a histogram in nanoseconds */
-export function loopDelays(delays: { percentile(percentile: number): number; readonly count: number }): LoopDelays {
-  return delays.count === 0 ? [] : QUANTILES.map((name) => [name, delays.percentile(Number(name) * 100) / 1e9]);
-}
