@@ -56,14 +56,17 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
   const { list } = head.value;
+  const ofList = (head.value.projections === undefined ? list : (head.value.projections.latest ?? {})) as Partial<
+    typeof list
+  >;
   const knownSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   return {
     generation: head.revision,
     logSize: head.value.log?.isDoubtful ? null : (head.value.log?.size ?? 0),
-    hasLatest: list.latest !== undefined,
-    hasRecent: list.recent !== undefined,
+    hasLatest: ofList.latest !== undefined,
+    hasRecent: ofList.recent !== undefined,
     cursors: new Set(layout.pages.map(({ cursor }) => cursor)),
     layoutKey: list.layout.key,
     knownSince,

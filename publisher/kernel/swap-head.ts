@@ -9,7 +9,6 @@ import {
   type HeadValue,
   type ObjectRef,
 } from '../../storage/records/publication.ts';
-import type { GenerationPlan } from '../core/plan-generation.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 
@@ -23,7 +22,7 @@ export type Head = Item<HeadValue>;
 export async function swapHead(
   storage: PublisherStorage,
   before: Head | null,
-  { head, asksForRefresh }: Pick<GenerationPlan, 'head' | 'asksForRefresh'>,
+  { head, asksForRefresh }: { readonly head: Omit<HeadValue, 'bundle'>; readonly asksForRefresh: boolean },
   bundle: ObjectRef,
 ): Promise<Head> {
   const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);
