@@ -61,6 +61,7 @@ export default defineConfig({
     // and variables of the environment are restored here.
     isolate: set !== null,
     ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
+    globalSetup: './scripts/ensure-site.ts',
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time in each part.

@@ -2,11 +2,11 @@
 import type { Projection } from '../contract/projections.ts';
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
-import { makeExport } from '../publisher/exports/make-export.ts';
-import { makeFaces } from '../publisher/faces/make-faces.ts';
-import { readEntries } from '../publisher/log/log-chunks.ts';
+import { readEntries } from '../publisher/core/log/log-chunks.ts';
+import { collectGarbage } from '../publisher/kernel/collect-garbage.ts';
+import { makeFaces } from '../publisher/projections/compat/make-faces.ts';
+import { makeExport } from '../publisher/projections/exports/make-export.ts';
 import { publish } from '../publisher/publish.ts';
-import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
 import { runDueSources } from '../sources/run-due.ts';
 import { HEAD_KEY } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';

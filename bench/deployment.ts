@@ -2,8 +2,8 @@
 import { ed25519Signer, privateNoteKey } from '../contract/log/notes.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
-import { staticBodies } from '../publisher/plan/static-bodies.ts';
-import { NO_CACHES } from '../publisher/tell/purge.ts';
+import { NO_CACHES } from '../publisher/notify/purge.ts';
+import { staticBodies } from '../publisher/static-bodies.ts';
 
 export const DEPLOYMENT: Pick<PublisherDependencies, 'pageSizes' | 'staticBodies' | 'caches'> = {
   pageSizes: DEFAULT_PAGE_SIZES,

@@ -1,6 +1,6 @@
 /** Rendering and hashing against the minimum: `JSON.stringify` and SHA-256 of the same bytes. */
 import { hash } from 'node:crypto';
-import { historyPageBody, marketBody, type Rendered, rendered } from '../publisher/plan/render.ts';
+import { historyPageBody, marketBody, type Rendered, rendered } from '../publisher/core/bodies/render.ts';
 import {
   type MarketRecordValue,
   marketKey,

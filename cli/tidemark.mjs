@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
  * The command `tidemark`. Starts with whatever Node a user has, and goes on with the pinned one. So it depends on
- * nothing, and avoids syntax that an old Node cannot parse. In a clone it first installs what is missing.
+ * nothing, and avoids syntax that an old Node cannot parse. In a clone it first installs what is missing, and builds the pages.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
@@ -22,6 +22,12 @@ if (isClone) await import(pathToFileURL(join(root, 'scripts', 'install.mjs')).hr
 
 const main = isClone ? sources : join(root, 'dist', 'main.mjs');
 const pinned = findPinnedNode();
+if (isClone && ['start', 'mirror'].includes(process.argv[2])) {
+  const { status } = spawnSync(pinned.path, [join(root, 'scripts', 'ensure-site.ts')], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (status !== 0) process.exit(1);
+}
 if (process.versions.node === pinned.version) await import(pathToFileURL(main).href);
 else goOn(pinned.path);
 

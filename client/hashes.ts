@@ -1,8 +1,7 @@
 /** The hashes of the log (RFC 6962, section 2.1) by WebCrypto, and the texts in which they stand. */
+import { HASH_LENGTH } from '../contract/log/ranges.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
-
-export const HASH_LENGTH = 32;
 
 export const encodedText = (text: string): Bytes => new TextEncoder().encode(text);
 
@@ -36,10 +35,11 @@ export function joinedBytes(parts: readonly Uint8Array[]): Bytes {
   return bytes;
 }
 
-/** Null: not base64. */
+/** Null for a text that is not what encoding its bytes gives: `atob` reads several texts as the same bytes. */
 export function fromBase64(text: string): Bytes | null {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return toBase64(bytes) === text ? bytes : null;
   } catch {
     return null;
   }

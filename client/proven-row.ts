@@ -1,6 +1,6 @@
 /** Whether a row says the same as its entry in the signed log. */
+import { decimalText } from '../contract/decimal-text.ts';
 import type { PublicObservation } from '../contract/metric.ts';
-import { moneyTexts } from '../contract/money-texts.ts';
 import { LogVerificationError, type ProvenEntry } from './signed-log.ts';
 
 /** Members of an entry that are no members of a row. */
@@ -22,6 +22,11 @@ export function assertSameRow(slug: string, row: PublicObservation, { entry, ind
   throw new LogVerificationError(`${wrong} of ${row.id} differs from entry ${index} of the log`);
 }
 
+/** The entry has no `decimal`, but the digits of the currency, which were compared. */
 function isDecimalRight(row: PublicObservation): boolean {
-  return row.kind !== 'money' || row.decimal === moneyTexts(row.amountMinor, row.currency, 1).decimal;
+  if (row.kind !== 'money') return true;
+  const { amountMinor, minorDigits, decimal } = row;
+  return (
+    decimal === (amountMinor === null ? null : decimalText(String(Math.abs(amountMinor)), minorDigits, amountMinor < 0))
+  );
 }

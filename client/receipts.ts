@@ -1,5 +1,6 @@
 /** Receipts: an entry of the log with its way to a signed checkpoint, for use without a network (C2SP tlog-proof@v1). */
-import { type Bytes, encodedText, fromBase64, HASH_LENGTH, leafHashOf, toBase64 } from './hashes.ts';
+import { HASH_LENGTH } from '../contract/log/ranges.ts';
+import { type Bytes, encodedText, fromBase64, leafHashOf, toBase64 } from './hashes.ts';
 import { isIncluded } from './inclusion.ts';
 import {
   importLogKey,
@@ -14,7 +15,7 @@ const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
 
 /** A receipt that is right. */
 export interface OpenedReceipt extends ProvenEntry {
-  readonly checkpoint: Pick<SignedCheckpoint, 'origin' | 'size'>;
+  readonly checkpoint: Pick<SignedCheckpoint, 'origin' | 'size' | 'vkey'>;
 }
 
 export async function receiptOf(log: SignedLog, { index, text }: ProvenEntry): Promise<string> {
@@ -38,7 +39,7 @@ export async function openReceipt(receipt: string, vkeys: readonly string[]): Pr
   if (split < 0 || first !== FIRST_LINE || entry === null || index === undefined || !path.every(isHash)) {
     throw new LogVerificationError('not a receipt of an entry');
   }
-  const { origin, size, root } = await readSignedCheckpoint(
+  const { origin, size, root, vkey } = await readSignedCheckpoint(
     receipt.slice(split + 2),
     await Promise.all(vkeys.map(importLogKey)),
   );
@@ -46,7 +47,8 @@ export async function openReceipt(receipt: string, vkeys: readonly string[]): Pr
     throw new LogVerificationError('the entry is not the one that the checkpoint has at this place');
   }
   const text = new TextDecoder().decode(entry);
-  return { entry: JSON.parse(text) as ProvenEntry['entry'], index: Number(index), text, checkpoint: { origin, size } };
+  const checkpoint = { origin, size, vkey };
+  return { entry: JSON.parse(text) as ProvenEntry['entry'], index: Number(index), text, checkpoint };
 }
 
 function isHash(bytes: Bytes | null): bytes is Bytes {

@@ -3,21 +3,20 @@
  * is signed by a key that the reader knows.
  */
 import { findEntry } from '../contract/log/find-entry.ts';
-import { ndjsonPath, partialTilesOf, TILE_WIDTH, tilePath, widthOfTile } from '../contract/log/tiles.ts';
+import { HASH_LENGTH } from '../contract/log/ranges.ts';
+import { ndjsonPath, TILE_WIDTH, tilePath, widthOfTile } from '../contract/log/tiles.ts';
 import {
   type Bytes,
   encodedText,
   fromBase64,
-  HASH_LENGTH,
   hexOf,
   isSameHash,
   joinedBytes,
   leafHashOf,
-  nodeHashOf,
   perfectRootOf,
   sha256Of,
 } from './hashes.ts';
-import { inclusionPath } from './inclusion.ts';
+import { inclusionPath, rootOf } from './inclusion.ts';
 
 /** The host shows something else than what the key has signed, or nothing that it has signed. */
 export class LogVerificationError extends Error {
@@ -26,6 +25,8 @@ export class LogVerificationError extends Error {
 
 /** A public key of a log. */
 export interface VerifyingKey {
+  /** Its text, as its operator tells it. */
+  readonly vkey: string;
   /** The origin of the log that it signs. */
   readonly name: string;
   readonly id: string;
@@ -37,6 +38,8 @@ export interface SignedCheckpoint {
   readonly origin: string;
   readonly size: number;
   readonly root: Bytes;
+  /** The known key that has signed. */
+  readonly vkey: string;
 }
 
 export interface ProvenEntry {
@@ -66,7 +69,7 @@ export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   }
   const found = hexOf((await sha256Of(encodedText(`${name}\n`), bytes)).subarray(0, 4));
   if (found !== id) throw new LogVerificationError(`the id of the verifier key is ${id}, and its key has ${found}`);
-  return { name, id, key: await crypto.subtle.importKey('raw', bytes.slice(1), 'Ed25519', false, ['verify']) };
+  return { vkey, name, id, key: await crypto.subtle.importKey('raw', bytes.slice(1), 'Ed25519', false, ['verify']) };
 }
 
 /** Reads a checkpoint. @throws LogVerificationError unless one of the keys has signed it */
@@ -78,13 +81,13 @@ export async function readSignedCheckpoint(note: string, keys: readonly Verifyin
   if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_LENGTH) {
     throw new LogVerificationError('not a signed checkpoint');
   }
-  for (const { name, id, key } of keys) {
+  for (const { vkey, name, id, key } of keys) {
     for (const line of lines) {
       const [, signer, signature = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
       const bytes = fromBase64(signature);
       if (signer !== name || name !== origin || bytes === null || hexOf(bytes.subarray(0, 4)) !== id) continue;
       if (await crypto.subtle.verify('Ed25519', key, bytes.slice(4), encodedText(text))) {
-        return { origin, size: Number(size), root };
+        return { origin, size: Number(size), root, vkey };
       }
     }
   }
@@ -119,7 +122,7 @@ export class SignedLog {
     const checkpoint = await readSignedCheckpoint(note, keys);
     const edge = new Map<number, Bytes>();
     const root = await rootOf(checkpoint.size, async (level, n, width) => {
-      const tile = await readTile(read, level, n, width);
+      const tile = edge.get(level) ?? (await readTile(read, level, n, width));
       edge.set(level, tile);
       return tile;
     });
@@ -165,7 +168,8 @@ export class SignedLog {
    */
   async rootAt(size: number): Promise<Bytes> {
     // A tile only grows at its end, so each of a shorter log is the beginning of one of today's.
-    return await rootOf(size, async (level, n, width) => (await this.#tile(level, n)).subarray(0, width * HASH_LENGTH));
+    const tileOf = this.#tilesOnce();
+    return await rootOf(size, async (level, n, width) => (await tileOf(level, n)).subarray(0, width * HASH_LENGTH));
   }
 
   async #proven(index: number, text: string): Promise<ProvenEntry> {
@@ -179,7 +183,18 @@ export class SignedLog {
 
   /** The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1). */
   async pathOf(index: number): Promise<readonly Bytes[]> {
-    return await inclusionPath(this.checkpoint.size, index, (level, n) => this.#tile(level, n));
+    return await inclusionPath(this.checkpoint.size, index, this.#tilesOnce());
+  }
+
+  /** A proof takes several hashes of a tile: it is read once. */
+  #tilesOnce(): (level: number, n: number) => Promise<Bytes> {
+    const tiles = new Map<string, Promise<Bytes>>();
+    return (level, n) => {
+      const name = `${level}/${n}`;
+      const tile = tiles.get(name) ?? this.#tile(level, n);
+      tiles.set(name, tile);
+      return tile;
+    };
   }
 
   /** The hashes of a tile, each of which the root covers. */
@@ -199,24 +214,6 @@ export class SignedLog {
     if (lines.length !== width) throw new LogVerificationError(`file ${n} of entries has ${lines.length} lines`);
     return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
   }
-}
-
-/** The root of a tree, from its partial tiles: from the smallest subtree, on the right, up to the largest. */
-async function rootOf(
-  size: number,
-  tileOf: (level: number, n: number, width: number) => Promise<Bytes>,
-): Promise<Bytes> {
-  let root: Bytes | null = null;
-  for (const { level, n, width } of partialTilesOf(size)) {
-    const tile = await tileOf(level, n, width);
-    for (let [bit, end] = [1, width]; bit <= width; bit *= 2) {
-      if ((width & bit) === 0) continue;
-      const subtree = await perfectRootOf(tile.subarray((end - bit) * HASH_LENGTH, end * HASH_LENGTH));
-      root = root === null ? subtree : await nodeHashOf(subtree, root);
-      end -= bit;
-    }
-  }
-  return root ?? (await sha256Of());
 }
 
 async function readTile(read: LogFileReader, level: number, n: number, width: number): Promise<Bytes> {

@@ -1,5 +1,6 @@
 /** An amount of money as decimal text, for readers that know neither ISO 4217 nor the market's quantity. */
 import { currencyExponent } from './currencies.ts';
+import { decimalText } from './decimal-text.ts';
 
 export interface MoneyTexts {
   /** The exponent of the currency's minor unit. */
@@ -43,11 +44,4 @@ function perUnit(amountMinor: number, minorDigits: number, quantity: number): st
   // As many decimals as the currency has, and more only where they are not zeros.
   const shortest = text.replace(/0+$/, '').length;
   return text.slice(0, Math.max(shortest, text.length - places)).replace(/\.$/, '');
-}
-
-function decimalText(digits: string, places: number, isNegative: boolean): string {
-  const sign = isNegative ? '-' : '';
-  if (places === 0) return sign + digits;
-  const padded = digits.padStart(places + 1, '0');
-  return `${sign}${padded.slice(0, -places)}.${padded.slice(-places)}`;
 }

@@ -1,8 +1,8 @@
 /** The data folder of the embedded server: one ledger file, one directory of objects, one owner, one format. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rendererOf } from '../publisher/core/bodies/render.ts';
 import { DEFAULT_PAGE_SIZES } from '../publisher/dependencies.ts';
-import { rendererOf } from '../publisher/plan/render.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
 import { FormatTooNew, StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { Ledger } from '../storage/ledger.ts';

@@ -2,10 +2,11 @@
  * Makes the export and the faces of the day: soon after midnight (UTC), or after the start of a server that has none of today.
  * The first export of all is made again that day, once nothing was published for a while; any export on command.
  */
+
+import { readEntries } from '../publisher/core/log/log-chunks.ts';
 import { Superseded } from '../publisher/errors.ts';
-import { type ExportOptions, type ExportOutcome, makeExport } from '../publisher/exports/make-export.ts';
-import { makeFaces } from '../publisher/faces/make-faces.ts';
-import { readEntries } from '../publisher/log/log-chunks.ts';
+import { makeFaces } from '../publisher/projections/compat/make-faces.ts';
+import { type ExportOptions, type ExportOutcome, makeExport } from '../publisher/projections/exports/make-export.ts';
 import type { Log } from './log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 

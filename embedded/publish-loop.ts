@@ -3,9 +3,9 @@
  * and its schedule. A lost wake-up costs a minute, never a generation.
  */
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
-import { firstOf, isPutOffTooLong } from '../publisher/plan/put-off.ts';
+import { collectGarbage } from '../publisher/kernel/collect-garbage.ts';
+import { firstOf, isDeferredTooLong } from '../publisher/kernel/deferred.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
-import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
 import { type Filling, MARKETS_OF_A_STEP } from './filling.ts';
 import type { Log } from './log.ts';
 import type { LostObjects } from './lost-objects.ts';
@@ -52,7 +52,7 @@ export function startPublishLoop(
     return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
   };
   const reportPutOff = ({ putOff }: PublishOutcome) => {
-    const tooLong = putOff.filter((market) => isPutOffTooLong(market, nowMs()));
+    const tooLong = putOff.filter((market) => isDeferredTooLong(market, nowMs()));
     if (tooLong.length === 0) return;
     const text = `${tooLong.length} for minutes, to be repaired as docs/operations.md says: ${firstOf(tooLong)}`;
     report('markets are put off', new Error(text));
@@ -110,7 +110,7 @@ function logGeneration(info: Log['info'], outcome: PublishOutcome, durationMs: n
 
 /** When to publish again without a new write; null if the next interval is soon enough. */
 function nextDueAtMs({ listDueAtMs, putOff }: PublishOutcome, nowMs: number): number | null {
-  const retryAtMs = putOff.some((market) => !isPutOffTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
+  const retryAtMs = putOff.some((market) => !isDeferredTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
   const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);
   return moments.length === 0 ? null : Math.min(...moments);
 }

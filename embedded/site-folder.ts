@@ -2,13 +2,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Site, siteOf } from '../publisher/plan/site.ts';
+import { type Site, siteOf } from '../publisher/projections/pages/site.ts';
 
 const BUILT_SITE = fileURLToPath(new URL('../site/built/', import.meta.url));
 
 /** Reads all of them, so that files that change later are not published by halves. About a megabyte. */
 export async function readSite(folder: string = BUILT_SITE): Promise<Site> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+    (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause;
+      throw new Error(`The pages are not built: ${folder} is missing. Run \`npm run build:site\`.`, { cause });
+    },
+  );
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const paths = files.map((file) => file.slice(join(folder, sep).length).replaceAll(sep, '/')).sort();
   const texts = await Promise.all(

@@ -1,7 +1,7 @@
 /** Asks a witness over HTTP. */
 import { cosigner } from '../contract/log/cosignature.ts';
 import { isLoopback } from '../lambdas/http/network.ts';
-import type { Witness } from '../publisher/log/cosign.ts';
+import type { Witness } from '../publisher/core/log/cosign.ts';
 
 const DEADLINE_MS = 10_000;
 /** Cosignatures have some hundred bytes. */

@@ -1,7 +1,7 @@
 /** Has the checkpoint cosigned by the configured witnesses, in the background: docs/operations.md, "Witnesses". */
 
+import { addCosignatures, askWitness, readCosigned, type Witness } from '../publisher/core/log/cosign.ts';
 import type { PublisherStorage } from '../publisher/dependencies.ts';
-import { addCosignatures, askWitness, readCosigned, type Witness } from '../publisher/log/cosign.ts';
 import type { Log } from './log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 

@@ -5,9 +5,9 @@ import type { Projection } from '../contract/projections.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Runtime } from '../storage/runtime.ts';
-import type { Site } from './plan/site.ts';
-import type { StaticBodies } from './plan/static-bodies.ts';
-import type { Purge } from './tell/purge.ts';
+import type { Purge } from './notify/purge.ts';
+import type { Site } from './projections/pages/site.ts';
+import type { StaticBodies } from './static-bodies.ts';
 
 export interface PageSizes {
   readonly markets: number;

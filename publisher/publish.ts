@@ -4,16 +4,17 @@
  * Recovery after any failure is to call `publish` again. Two publishers at once are safe: both may prepare a
  * generation, one of them commits, and each of them can apply the committed generation.
  */
-import { applyGeneration } from './commit/apply.ts';
-import { assertSameOrigin } from './commit/same-origin.ts';
-import { type Head, supersededIfMoved, swapHead } from './commit/swap-head.ts';
+
+import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
 import { EditionKeeper } from './editions/edition-keeper.ts';
 import type { continueEdition } from './editions/make-edition.ts';
-import { clearMarks } from './plan/marks.ts';
-import { planGeneration } from './plan/plan-generation.ts';
-import { type PutOffMarket, readPutOff, settlePutOff } from './plan/put-off.ts';
-import { answerAwaiting, readAwaiting } from './tell/awaiting.ts';
+import { applyGeneration } from './kernel/apply.ts';
+import { type DeferredMarket, readDeferred, settleDeferred } from './kernel/deferred.ts';
+import { clearMarks } from './kernel/marks.ts';
+import { assertSameOrigin } from './kernel/same-origin.ts';
+import { type Head, supersededIfMoved, swapHead } from './kernel/swap-head.ts';
+import { answerAwaiting, readAwaiting } from './notify/awaiting.ts';
 
 export interface PublishOutcome {
   /** `unchanged`: this call has committed no generation. It may have finished applying the one before. */
@@ -32,7 +33,7 @@ export interface PublishOutcome {
   /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
   /** Markets whose views do not add up. They keep their marks. */
-  readonly putOff: readonly PutOffMarket[];
+  readonly putOff: readonly DeferredMarket[];
   /** When the list is due that the cadence has delayed, in milliseconds since the epoch; null: no list waits. */
   readonly listDueAtMs: number | null;
 }
@@ -56,7 +57,7 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   const awaiting = await readAwaiting(dependencies.ledger);
   const editions = await EditionKeeper.read(dependencies);
   await editions.keepList();
-  const putOffBefore = await readPutOff(dependencies);
+  const putOffBefore = await readDeferred(dependencies);
   const isPutOff = new Set(putOffBefore.map(({ slug }) => slug));
   const draft = await planGeneration(dependencies, head?.value ?? null, isPutOff, editions).catch(
     async (error: unknown) => {
@@ -76,7 +77,7 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
     published = await applyGeneration(dependencies, committed);
   }
   await clearMarks(dependencies, draft.marks);
-  const putOff = await settlePutOff(dependencies, putOffBefore, draft);
+  const putOff = await settleDeferred(dependencies, putOffBefore, draft);
 
   // 8. Tell those who wait.
   const { value } = published as Head;

@@ -14,6 +14,7 @@ import { SITE_ASSET } from '../contract/aws.ts';
 import { readSite } from '../embedded/site-folder.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../infra/permissions.ts';
 import { readCommandLine } from './command-line.ts';
+import ensureSite from './ensure-site.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -101,6 +102,7 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
 
 /** The files lie beside the code, so that they cost a start nothing: the publisher reads them when they have changed. */
 async function addSite(asset: string): Promise<void> {
+  await ensureSite();
   const { read, ...listed } = await readSite();
   await writeFile(join(asset, SITE_ASSET.manifest), JSON.stringify(listed));
   for (const file of Object.keys(listed.files)) {

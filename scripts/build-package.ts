@@ -1,14 +1,16 @@
 /**
  * `npm pack` runs it first: builds the command line and the entry of the edge's thread into dist/, as JavaScript that runs under
- * node_modules, where types cannot be stripped. The dependencies of the package stay outside.
+ * node_modules, where types cannot be stripped. The dependencies of the package stay outside. The pages are built, too.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import ensureSite from './ensure-site.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 
+await ensureSite();
 await rm(DIST, { recursive: true, force: true });
 await build({
   absWorkingDir: ROOT,

@@ -1,9 +1,9 @@
 /**
- * Builds the pages for people: `npm run build:site` writes site/built, which is committed, because a service is started
- * without development tools. A test builds it again and compares. The same sources give the same bytes.
+ * Builds the pages for people into site/built: `npm run build:site`. scripts/ensure-site.ts does it where it is needed. The same
+ * sources give the same bytes.
  */
 import { globSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { allPages } from '../site/pages/all-pages.ts';
@@ -57,13 +57,31 @@ export function siteFiles(): readonly string[] {
   return globSync('**/*.*', { cwd: SITE_FOLDER }).sort();
 }
 
+/**
+ * Replaces what is built. Each file appears as a whole, so other processes may read, or build the same, meanwhile. index.html
+ * comes last, with the moment at which the build began: files that changed later are newer.
+ */
+export async function writeSite(): Promise<void> {
+  const beganAt = new Date();
+  const files = await buildSite();
+  const paths = [...files.keys()].filter((path) => path !== 'index.html');
+  const folder = await mkdtemp(`${SITE_FOLDER}-`);
+  try {
+    for (const path of [...paths, 'index.html']) {
+      const file = join(folder, 'file');
+      await writeFile(file, files.get(path) as string);
+      await utimes(file, beganAt, beganAt);
+      await mkdir(dirname(join(SITE_FOLDER, path)), { recursive: true });
+      await rename(file, join(SITE_FOLDER, path));
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  for (const path of siteFiles()) if (!files.has(path)) await rm(join(SITE_FOLDER, path), { force: true });
+}
+
 if (import.meta.main) {
   readCommandLine('usage: npm run build:site', {}, 'no words');
-  const files = await buildSite();
-  await rm(SITE_FOLDER, { recursive: true, force: true });
-  for (const [path, text] of files) {
-    await mkdir(dirname(join(SITE_FOLDER, path)), { recursive: true });
-    await writeFile(join(SITE_FOLDER, path), text);
-  }
-  console.log(`site/built: ${files.size} files`);
+  await writeSite();
+  console.log(`site/built: ${siteFiles().length} files`);
 }

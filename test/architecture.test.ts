@@ -104,7 +104,7 @@ const BUNDLED = [
   'lambdas/entry/',
   'publisher/entry/',
   'sources/entry/',
-  'publisher/tell/purge-cloudfront.ts',
+  'publisher/notify/purge-cloudfront.ts',
   'storage/dynamodb-',
   'storage/s3-',
   'storage/environment-credentials.ts',

@@ -1,13 +1,12 @@
 /** `tidemark receipt verify`: from a file and a key alone. */
 import { readFileSync } from 'node:fs';
-import { openCheckpoint } from '../../contract/log/checkpoint.ts';
+import { openReceipt } from '../../client/receipts.ts';
+import { LogVerificationError } from '../../client/signed-log.ts';
+import { decimalText } from '../../contract/decimal-text.ts';
 import type { ObservationEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { leafHash } from '../../contract/log/merkle.ts';
-import { nameOfKey, openNote, verifierKey } from '../../contract/log/notes.ts';
+import { nameOfKey } from '../../contract/log/notes.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
-import { verifyInclusion } from '../../contract/log/proofs.ts';
-import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
 import { CommandError } from '../exit-codes.ts';
 import { printFields, printJson } from '../output.ts';
 import { knownLogsOf, knownLogsPath, originOf } from './known-logs.ts';
@@ -15,7 +14,7 @@ import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** Ends with `findings` if the receipt proves nothing. */
 export async function verifyReceipt(file: string, options: ReceiptFlags): Promise<void> {
-  const { entry, index, size, origin, key, keyFrom } = proven(textOf(file), options);
+  const { entry, index, size, origin, key, keyFrom } = await proven(textOf(file), options);
   if (options.json) return await printJson({ entry, index, size, origin, key, keyFrom });
   const { market, metric, observedAt, recordedAt, sourceLabel, sourceUrl, revision } = entry;
   await printFields([
@@ -40,24 +39,17 @@ function textOf(file: string): string {
   }
 }
 
-function proven(text: string, options: ReceiptFlags) {
+async function proven(receipt: string, options: ReceiptFlags) {
   try {
-    const { extra, index, proof, checkpoint } = parseTlogProof(text);
-    if (extra === null) throw new LogFaultError('the receipt has no entry');
     // Only to know whose keys are needed. It counts when its signature does.
-    const origin = originOf(checkpoint);
+    const origin = originOf(receipt.slice(receipt.indexOf('\n\n') + 2));
     const { vkeys, keyFrom } = keysOfLog(origin, options);
-    const keys = vkeys.map(verifierKey);
-    const { size, root } = openCheckpoint(checkpoint, keys);
-    const [signer] = openNote(checkpoint, keys).signedBy;
-    if (!verifyInclusion({ size, root, index, leaf: leafHash(extra), proof })) {
-      throw new LogFaultError('the entry is not the one that the checkpoint has at this place');
-    }
-    const entry = parseEntry(extra.toString('utf8'));
+    const { text, index, checkpoint } = await openReceipt(receipt, vkeys);
+    const entry = parseEntry(text);
     if (entry.type !== 'observation') throw new LogFaultError(`the entry is a ${entry.type}, and no value`);
-    return { entry, index, size, origin, key: signer?.vkey ?? '', keyFrom };
+    return { entry, index, size: checkpoint.size, origin, key: checkpoint.vkey, keyFrom };
   } catch (cause) {
-    if (!(cause instanceof LogFaultError)) throw cause;
+    if (!(cause instanceof LogFaultError || cause instanceof LogVerificationError)) throw cause;
     throw new CommandError('findings', `The receipt proves nothing: ${cause.message}.`, null, { cause });
   }
 }
@@ -90,8 +82,6 @@ function shownValue(entry: ObservationEntry): string {
   if (entry.unknownReason !== null) return `unknown: ${entry.unknownReason}`;
   if (entry.kind === 'scalar') return `${entry.value} ${entry.unit}`;
   const { amountMinor, currency, minorDigits } = entry;
-  const digits = String(Math.abs(amountMinor as number)).padStart(minorDigits + 1, '0');
-  const sign = (amountMinor as number) < 0 ? '-' : '';
-  const split = digits.length - minorDigits;
-  return `${sign}${digits.slice(0, split)}${minorDigits > 0 ? '.' : ''}${digits.slice(split)} ${currency}`;
+  const amount = amountMinor as number;
+  return `${decimalText(String(Math.abs(amount)), minorDigits, amount < 0)} ${currency}`;
 }

@@ -1,12 +1,12 @@
 /** `tidemark receipt`: one entry of the log, with its way to a signed checkpoint. */
 import { writeFileSync } from 'node:fs';
-import { findEntry } from '../../contract/log/find-entry.ts';
-import { leafHash } from '../../contract/log/merkle.ts';
-import { inclusionProof, verifyInclusion } from '../../contract/log/proofs.ts';
-import { tlogProofText } from '../../contract/log/tlog-proof.ts';
+import { assertSameRow } from '../../client/proven-row.ts';
+import { receiptOf } from '../../client/receipts.ts';
+import { importLogKey, LogVerificationError, SignedLog } from '../../client/signed-log.ts';
 import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/metric.ts';
+import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { historyUrl } from '../../contract/routes.ts';
-import { keysOf, LogFileError, LogFiles, openSigned } from '../../publisher/verify/log-files.ts';
+import { LogFileError, LogFiles } from '../../publisher/verify/log-files.ts';
 import { CommandError } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { note, printRaw } from '../output.ts';
@@ -14,44 +14,44 @@ import { publicReaderOf } from '../reads/verify.ts';
 import { walkCollection } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
-import { isSignatureFault, wordsOnStrangeLog } from './strange-log.ts';
+import { wordsOnStrangeLog } from './strange-log.ts';
 
 export async function writeReceipt(client: Client, slug: string, options: ReceiptFlags): Promise<void> {
   const { readUrl } = client.profile;
   const observation = await findObservation(client, slug, options);
-  const files = new LogFiles(publicReaderOf(readUrl, options.timeout));
+  const reader = publicReaderOf(readUrl, options.timeout);
+  const files = new LogFiles(reader);
+  const read = async (path: string) => {
+    const url = `${LOG_ROOT}/${path}`;
+    const { status, body } = await reader(url);
+    if (status === 200) return new Uint8Array(body);
+    throw new LogFileError(url, 'status', `answered ${status}, expected 200`);
+  };
   const memory = knownLogsPath(options);
   const known = options.logKey === undefined ? readKnownLogs(memory).get(readUrl.href)?.vkeys : undefined;
   try {
     const vkeys = options.logKey ?? known ?? (await files.vkeys());
-    const checkpoint = await files.checkpointNote();
-    const { size, root } = openSigned(checkpoint, keysOf(vkeys, 'the keys of the log'));
-    const entry = await findEntry(files, size, observation);
-    if (entry === null) {
+    const log = await SignedLog.open(read, await Promise.all(vkeys.map(importLogKey)));
+    const proven = await log.prove(observation);
+    if (proven === null) {
       throw new CommandError(
         'findings',
         `The log has no entry of ${observation.id}.`,
         'If the value is newer than the checkpoint, try again in a minute. Otherwise run: tidemark verify --log',
       );
     }
-    const proof = await inclusionProof(size, entry.index, (level, n, width) => files.hashes(level, n, width));
-    const leaf = leafHash(entry.text);
-    if (!verifyInclusion({ size, root, index: entry.index, leaf, proof })) {
-      throw new CommandError(
-        'findings',
-        'The files of the log do not belong to its checkpoint.',
-        'tidemark verify --log',
-      );
-    }
-    const text = tlogProofText({ extra: Buffer.from(entry.text), index: entry.index, proof, checkpoint });
+    assertSameRow(slug, observation, proven);
+    const text = await receiptOf(log, proven);
     if (options.output === undefined) return await printRaw(text);
     writeFileSync(options.output, text);
-    note(`Wrote ${options.output}: entry ${entry.index} of ${size}.`);
+    note(`Wrote ${options.output}: entry ${proven.index} of ${log.checkpoint.size}.`);
   } catch (cause) {
-    if (!(cause instanceof LogFileError)) throw cause;
-    const isStrange = known !== undefined && isSignatureFault(cause);
-    const words = isStrange ? await wordsOnStrangeLog(readUrl, files, known, memory) : [];
-    throw new CommandError('findings', `${cause.url}: ${cause.message}.`, words.join('\n') || null, { cause });
+    if (!(cause instanceof LogFileError || cause instanceof LogVerificationError)) throw cause;
+    const words = known === undefined ? [] : await wordsOnStrangeLog(readUrl, files, known, memory);
+    const hint = words.length > 0 ? words.join('\n') : 'See what is wrong there: tidemark verify --log';
+    throw new CommandError('findings', `The log of ${readUrl.origin} proves nothing: ${cause.message}.`, hint, {
+      cause,
+    });
   }
 }
 

@@ -8,7 +8,7 @@ import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import type { ExportOutcome } from '../../publisher/exports/make-export.ts';
+import type { ExportOutcome } from '../../publisher/projections/exports/make-export.ts';
 import type { CopyProgress } from '../../storage/sqlite-copy.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
 import { StartError } from '../start-error.ts';

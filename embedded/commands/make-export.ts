@@ -1,5 +1,5 @@
 /** `tidemark exports make`: the server of the data folder makes the export of today, also if it is there. */
-import type { ExportOutcome } from '../../publisher/exports/make-export.ts';
+import type { ExportOutcome } from '../../publisher/projections/exports/make-export.ts';
 import { askForExport } from '../backup/control.ts';
 import { type Environment, readConfig } from '../config.ts';
 import { StartError } from '../start-error.ts';

@@ -1,7 +1,7 @@
 /** The calls between the core (ledger, writes, publishing) and the thread of the edge. */
 import type { HttpEvent } from '../../lambdas/http/event.ts';
 import type { Handled } from '../../lambdas/pipeline/handle.ts';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { CountedReads } from '../edge/read-counts.ts';
 import type { LoopDelays } from '../process-usage.ts';

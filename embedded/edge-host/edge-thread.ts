@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';

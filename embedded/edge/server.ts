@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
 import { cacheTagOf, parsePublicKey } from '../../contract/public-objects.ts';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { type CacheUsage, createObjectCache } from './cache.ts';

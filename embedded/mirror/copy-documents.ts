@@ -3,8 +3,8 @@
 import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { checkDocuments } from '../../publisher/projections/statics/check-documents.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
-import { checkDocuments } from '../../publisher/verify/check-documents.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
 import { freshReader, recorded } from './fresh-reader.ts';

@@ -1,7 +1,7 @@
 /** Puts the documents of removed markets. The log says which: so a mirror has also those that were removed before it began. */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { marketUrl } from '../../contract/routes.ts';
-import { marketFaceNames } from '../../publisher/faces/face-names.ts';
+import { marketFaceNames } from '../../publisher/projections/compat/face-names.ts';
 import type { CopiedList } from './copy-list.ts';
 import { copyMarket, goneBody } from './copy-market.ts';
 import type { ListWorld, MirrorWorld } from './mirror-world.ts';

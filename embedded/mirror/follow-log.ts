@@ -14,7 +14,7 @@ import { consistencyProof, type TileReader, verifyConsistency } from '../../cont
 import { ndjsonPath, TILE_WIDTH, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { entryBundle } from '../../publisher/log/log-tiles.ts';
+import { entryBundle } from '../../publisher/core/log/log-tiles.ts';
 import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { MirrorCopy } from './copy.ts';

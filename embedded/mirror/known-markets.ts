@@ -4,9 +4,9 @@ import type { Snapshot } from '../../contract/market.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../../contract/recent-prices.ts';
 import { isShowable } from '../../contract/showable.ts';
-import type { FoldedMarket } from '../../publisher/log/folded-market.ts';
-import { publicObservation } from '../../publisher/plan/render.ts';
-import { ReadPrices } from '../../publisher/verify/check-latest.ts';
+import { publicObservation } from '../../publisher/core/bodies/render.ts';
+import type { FoldedMarket } from '../../publisher/core/log/folded-market.ts';
+import { ReadPrices } from '../../publisher/projections/latest/check-latest.ts';
 import type { MirrorCopy } from './copy.ts';
 import { copiedMarkets } from './reached.ts';
 

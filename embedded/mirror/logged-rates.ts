@@ -1,7 +1,7 @@
 /** Compares the prices that rates name with the log. */
 import type { FaceRate, FaceRates } from '../../contract/faces.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
-import type { FoldedMarket } from '../../publisher/log/folded-market.ts';
+import type { FoldedMarket } from '../../publisher/core/log/folded-market.ts';
 import type { Findings } from '../../publisher/verify/check-body.ts';
 import { DAILY_MS } from '../../publisher/verify/check-later.ts';
 import type { Lateness } from '../../publisher/verify/past-market.ts';

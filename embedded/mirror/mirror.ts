@@ -4,7 +4,7 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { nameOfKey, verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
-import { type Site, siteObject } from '../../publisher/plan/site.ts';
+import { type Site, siteObject } from '../../publisher/projections/pages/site.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';

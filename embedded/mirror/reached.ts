@@ -13,8 +13,8 @@ import {
 } from '../../contract/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { EDITIONS_URL } from '../../contract/routes.ts';
-import { isSiteFile } from '../../publisher/sweep/site-files.ts';
-import { EXPORT_ROOT } from '../../publisher/verify/check-exports.ts';
+import { EXPORT_ROOT } from '../../publisher/projections/exports/check-exports.ts';
+import { isSiteFile } from '../../publisher/projections/pages/unpublished-site-files.ts';
 import type { PublishedSite } from '../../storage/records/publication.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import type { MirrorCopy } from './copy.ts';

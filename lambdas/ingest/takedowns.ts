@@ -1,4 +1,4 @@
-/** The handlers of takedowns. The publisher takes the entries down (publisher/log/take-down.ts). */
+/** The handlers of takedowns. The publisher takes the entries down (publisher/core/log/take-down.ts). */
 import type { Takedown } from '../../contract/takedowns.ts';
 import { created } from '../../storage/changes.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';

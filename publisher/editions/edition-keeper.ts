@@ -25,9 +25,9 @@ import {
 import type { PublishedHeads } from '../../storage/records/publication.ts';
 import { idOfDueTakedown } from '../../storage/records/takedowns.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { publicMetadata } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
+import { publicMetadata } from '../kernel/put-immutable.ts';
 
 /** A published head, and its copy in the edition. */
 interface Copy {

@@ -9,9 +9,9 @@ import type { Item } from '../../storage/ledger.ts';
 import { readMany } from '../../storage/paging.ts';
 import { editionKey, nameOfWaiting, OPEN_EDITION_KEY, type OpenEditionValue } from '../../storage/records/editions.ts';
 import { HEAD_KEY, publishedHeadsKey } from '../../storage/records/publication.ts';
-import type { Head } from '../commit/swap-head.ts';
+import { collectionItems } from '../core/bodies/render.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies, type PublisherStorage } from '../dependencies.ts';
-import { collectionItems } from '../plan/render.ts';
+import type { Head } from '../kernel/swap-head.ts';
 import type { EditionKeeper } from './edition-keeper.ts';
 
 const DEFAULT_PAGES = 10;

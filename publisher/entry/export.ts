@@ -6,10 +6,10 @@
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
+import { readEntries } from '../core/log/log-chunks.ts';
 import { Superseded } from '../errors.ts';
-import { makeExport } from '../exports/make-export.ts';
-import { makeFaces } from '../faces/make-faces.ts';
-import { readEntries } from '../log/log-chunks.ts';
+import { makeFaces } from '../projections/compat/make-faces.ts';
+import { makeExport } from '../projections/exports/make-export.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 

@@ -1,7 +1,7 @@
 /** Log lines of the publisher's Lambda functions: one JSON object each. */
 import { PUBLISHER_METRICS } from '../../contract/aws.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
-import { firstOf, type PutOffMarket } from '../plan/put-off.ts';
+import { type DeferredMarket, firstOf } from '../kernel/deferred.ts';
 
 type Fields = { readonly [name: string]: string | number | boolean | null };
 
@@ -15,7 +15,7 @@ export interface LoggedOutcome {
   readonly what: string;
   readonly startedMs: number;
   /** Markets that need a repair. Absent if they were not looked at. */
-  readonly putOffTooLong?: readonly PutOffMarket[];
+  readonly putOffTooLong?: readonly DeferredMarket[];
 }
 
 /** Writes the line for the end of `publish`. */

@@ -6,9 +6,9 @@ import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
-import type { Site } from '../plan/site.ts';
-import { staticBodies } from '../plan/static-bodies.ts';
-import type { Purge } from '../tell/purge.ts';
+import type { Purge } from '../notify/purge.ts';
+import type { Site } from '../projections/pages/site.ts';
+import { staticBodies } from '../static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 
 /**
@@ -57,7 +57,7 @@ function openSite(): Site {
 function purgeOf(distributionId: string): Purge {
   return {
     async purge(targets) {
-      const { createCloudFrontClient, openCloudFrontPurge } = await import('../tell/purge-cloudfront.ts');
+      const { createCloudFrontClient, openCloudFrontPurge } = await import('../notify/purge-cloudfront.ts');
       await openCloudFrontPurge({ client: createCloudFrontClient(), distributionId }).purge(targets);
     },
   };

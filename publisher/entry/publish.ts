@@ -10,7 +10,7 @@ import { retriedOnce } from '../../storage/retried-once.ts';
 import { changedAuditRecords, handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import type { LogSettings } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
-import { isPutOffTooLong } from '../plan/put-off.ts';
+import { isDeferredTooLong } from '../kernel/deferred.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
 import { logAuditChanged, logLine, logOutcome } from './log.ts';
 import { logOpener, openPublisher } from './open-publisher.ts';
@@ -54,7 +54,7 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
       continue;
     }
     if (outcome.isMoreDue) continue;
-    if (outcome.putOff.every((market) => isPutOffTooLong(market, Date.now())) || retries === PUT_OFF_RETRIES) return;
+    if (outcome.putOff.every((market) => isDeferredTooLong(market, Date.now())) || retries === PUT_OFF_RETRIES) return;
     retries++;
     await setTimeout(PUT_OFF_PAUSE_MS);
   }
@@ -69,7 +69,7 @@ async function publishOnce(log: LogSettings | null): Promise<PublishOutcome | nu
   try {
     const outcome = await publish({ ...dependencies, ...(log === null ? {} : { log }) });
     const { kind: what, generation, isMoreDue, putOff } = outcome;
-    const putOffTooLong = putOff.filter((market) => isPutOffTooLong(market, Date.now()));
+    const putOffTooLong = putOff.filter((market) => isDeferredTooLong(market, Date.now()));
     logOutcome({ what, startedMs, putOffTooLong }, { generation, isMoreDue, putOff: putOff.length });
     return outcome;
   } catch (error) {

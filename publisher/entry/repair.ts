@@ -12,7 +12,7 @@ import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { type MigrationOutcome, migrateLedger } from '../../storage/migration/migrate-ledger.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { rendererOf } from '../plan/render.ts';
+import { rendererOf } from '../core/bodies/render.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
 import { resume } from '../repair/resume.ts';

@@ -14,12 +14,12 @@ import {
   publishedYearsOf,
   yearOf,
 } from '../../storage/records/publication.ts';
-import { assertSameOrigin } from '../commit/same-origin.ts';
-import type { Head } from '../commit/swap-head.ts';
+import { readLayout } from '../core/lists/list-layout.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
-import { historyFileName } from '../plan/file-prefixes.ts';
-import { readLayout } from '../plan/list-layout.ts';
-import { siteObject } from '../plan/site.ts';
+import { assertSameOrigin } from '../kernel/same-origin.ts';
+import type { Head } from '../kernel/swap-head.ts';
+import { historyFileName } from '../projections/history-files/file-prefixes.ts';
+import { siteObject } from '../projections/pages/site.ts';
 
 /**
  * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without

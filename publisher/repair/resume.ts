@@ -14,14 +14,14 @@ import { queryPages } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY, type HeadValue, type ListState, refreshMarkKey } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { changeMany } from '../change-many.ts';
-import { applyGeneration } from '../commit/apply.ts';
-import { shownGeneration } from '../commit/same-origin.ts';
-import { isRaised, raiseHead } from '../commit/swap-head.ts';
+import { rendererOf } from '../core/bodies/render.ts';
+import { NO_LOG } from '../core/log/log-edge.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
-import { NO_LOG } from '../log/log-edge.ts';
-import { rendererOf } from '../plan/render.ts';
+import { applyGeneration } from '../kernel/apply.ts';
+import { changeMany } from '../kernel/change-many.ts';
+import { shownGeneration } from '../kernel/same-origin.ts';
+import { isRaised, raiseHead } from '../kernel/swap-head.ts';
 
 export interface ResumeOptions {
   /** The ledger may be older than the log: then the log states everything anew. */

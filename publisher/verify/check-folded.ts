@@ -6,11 +6,11 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { removedMarketDocument } from '../../contract/removed-market.ts';
 import { historyFileUrl, historyIndexUrl, historyUrl, marketUrl } from '../../contract/routes.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import type { Folded, LogFold } from '../log/fold.ts';
-import type { FoldedMarket, PublicRepresentative } from '../log/folded-market.ts';
-import { historyPageBody, marketBody } from '../plan/render.ts';
+import { historyPageBody, marketBody } from '../core/bodies/render.ts';
+import type { Folded, LogFold } from '../core/log/fold.ts';
+import type { FoldedMarket, PublicRepresentative } from '../core/log/folded-market.ts';
+import { checkHistoryFiles } from '../projections/history-files/check-history-files.ts';
 import type { Findings } from './check-body.ts';
-import { checkHistoryFiles } from './check-history-files.ts';
 import type { PublicReader } from './reader.ts';
 
 /** The counts of all shown markets by the log, in the form of the snapshot. */

@@ -16,8 +16,8 @@ import { historyUrl } from '../../contract/routes.ts';
 import { isShowable } from '../../contract/showable.ts';
 import { metricPart } from '../../storage/newest-values.ts';
 import { orderKey } from '../../storage/records/markets.ts';
+import type { ReadHistory } from '../projections/history-files/check-files.ts';
 import type { Findings } from './check-body.ts';
-import type { ReadHistory } from './check-files.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';
 

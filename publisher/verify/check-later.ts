@@ -5,11 +5,11 @@
 import type { Projection } from '../../contract/projections.ts';
 import { publicPath } from '../../contract/public-objects.ts';
 import { historyIndexUrl } from '../../contract/routes.ts';
+import type { Folded } from '../core/log/fold.ts';
 import { defaultListEverySeconds } from '../dependencies.ts';
-import type { Folded } from '../log/fold.ts';
+import { LoggedFaces } from '../projections/compat/check-logged-faces.ts';
 import type { Findings } from './check-body.ts';
 import { checkItem, checkMissing, type ListedItem, ListRows, listedItem } from './check-list-rows.ts';
-import { LoggedFaces } from './check-logged-faces.ts';
 import type { LogWalk } from './log-walk.ts';
 import { type Lateness, PastMarket, SLACK_MS } from './past-market.ts';
 import type { PublicReader } from './reader.ts';

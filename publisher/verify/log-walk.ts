@@ -6,7 +6,7 @@ import type { TileReader } from '../../contract/log/proofs.ts';
 import { TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../contract/log/tree.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { LogFold } from '../log/fold.ts';
+import { LogFold } from '../core/log/fold.ts';
 import type { Findings } from './check-body.ts';
 import { CHECKPOINT_URL, LogFileError, type LogFiles, type ReadEntry } from './log-files.ts';
 

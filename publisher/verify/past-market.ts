@@ -5,10 +5,10 @@
  */
 
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import type { LogFold, PlacedEntry } from '../log/fold.ts';
-import { foldObservations } from '../log/fold-observations.ts';
-import type { FoldedMarket, MarketFact } from '../log/folded-market.ts';
-import { addFact, noFacts, recordOf } from '../log/folded-market.ts';
+import type { LogFold, PlacedEntry } from '../core/log/fold.ts';
+import { foldObservations } from '../core/log/fold-observations.ts';
+import type { FoldedMarket, MarketFact } from '../core/log/folded-market.ts';
+import { addFact, noFacts, recordOf } from '../core/log/folded-market.ts';
 
 /** Clocks differ, and a publication takes its time, above all after a large upload. */
 export const SLACK_MS = 60 * 60 * 1000;

@@ -15,9 +15,9 @@ import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
+import { checkExportRows } from '../projections/exports/check-export-rows.ts';
+import { EXPORT_ROOT } from '../projections/exports/check-exports.ts';
 import { checkBody, checkEntityTag, Findings } from './check-body.ts';
-import { checkExportRows } from './check-export-rows.ts';
-import { EXPORT_ROOT } from './check-exports.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
 import { LaterFiles } from './check-later.ts';
 import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
@@ -77,7 +77,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     if (vkeys.size === 0) for (const vkey of await files.vkeys()) vkeys.add(vkey);
     const keys = keysOf([...vkeys], VKEY_URL);
     const seen = options.seen === null ? null : seenCheckpoint(options.seen);
-    const look = new Look(reader, files, walk, keys, edition, options);
+    const look = new VerifyPass(reader, files, walk, keys, edition, options);
     const note = await look.readOn(seen);
     // Nothing is remembered of a log whose own files disagree.
     if (findings.all.length === 0) checkpoint = note;
@@ -118,7 +118,7 @@ function switchedOff(size: number): LogFileError {
 }
 
 /** Compares everything public with the log as far as it was read. */
-class Look {
+class VerifyPass {
   readonly #reader: PublicReader;
   readonly #files: LogFiles;
   readonly #walk: LogWalk;

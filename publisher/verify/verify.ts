@@ -15,15 +15,15 @@ import {
   SNAPSHOT_URL,
 } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
+import { checkMarketFaces, checkRates, INCLUDES_URL, readIncluded } from '../projections/compat/check-faces.ts';
+import { checkExports } from '../projections/exports/check-exports.ts';
+import { checkFilesInTurn } from '../projections/history-files/check-older-files.ts';
+import { checkLatest, ReadPrices } from '../projections/latest/check-latest.ts';
+import { checkSite } from '../projections/pages/check-site.ts';
+import { checkDocuments } from '../projections/statics/check-documents.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
-import { checkDocuments } from './check-documents.ts';
-import { checkExports } from './check-exports.ts';
-import { checkMarketFaces, checkRates, INCLUDES_URL, readIncluded } from './check-faces.ts';
 import { checkHistory } from './check-history.ts';
-import { checkLatest, ReadPrices } from './check-latest.ts';
-import { checkFilesInTurn } from './check-older-files.ts';
 import { checkRemoved } from './check-removed.ts';
-import { checkSite } from './check-site.ts';
 import { checkPublishedAt, checkTransport } from './check-transport.ts';
 import { PublishedKinds } from './published-kinds.ts';
 import type { PublicReader } from './reader.ts';

@@ -202,7 +202,7 @@ export type PublishedHeads = {
   loggedParts?: LoggedParts;
 };
 
-/** Digests of what the log says of a market besides observations: see `publisher/log/market-entries.ts`. */
+/** Digests of what the log says of a market besides observations: see `publisher/core/log/market-entries.ts`. */
 export type LoggedParts = {
   market: string;
   /** One for each source, separated by spaces. */

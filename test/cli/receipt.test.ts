@@ -10,9 +10,9 @@ import type { CommandError } from '../../cli/exit-codes.ts';
 import { createProgram } from '../../cli/program.ts';
 import { findEntry, type SoughtEntry } from '../../contract/log/find-entry.ts';
 import { EMPTY_ROOT } from '../../contract/log/merkle.ts';
-import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
+import { receiptParts } from '../client/receipt-parts.ts';
 import { testSigner, withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
 import { createWorld, market, price, type World } from '../publisher/world.ts';
@@ -145,8 +145,8 @@ describe('receipt', () => {
 
   test('without --log-key only keys count that every base URL of this log has shown', async () => {
     expect(await make('--observed-at', '2026-01-01T00:00:00Z', '-o', receipt())).toBe(0);
-    const { checkpoint } = parseTlogProof(readFileSync(receipt(), 'utf8'));
-    const golden = parseTlogProof(readFileSync(join(GOLDEN, 'entry-8.tlog-proof'), 'utf8')).checkpoint;
+    const { checkpoint } = receiptParts(readFileSync(receipt(), 'utf8'));
+    const golden = receiptParts(readFileSync(join(GOLDEN, 'entry-8.tlog-proof'), 'utf8')).checkpoint;
     const [key, other] = [VKEY, testSigner(2).vkey];
     const outcome = async (...vkeys: readonly (readonly string[])[]) => {
       const known = vkeys.map((keys, at) => [`https://${at}.example/`, { vkeys: keys, checkpoint }]);
@@ -170,7 +170,7 @@ describe('receipt', () => {
 
   test('prints it without a file, also of an unknown value, given as another spelling of its moment', async () => {
     expect(await make('--observed-at', '2026-01-02T00:00:00.000+00:00', '--metric', 'price')).toBe(0);
-    expect(JSON.parse(String(parseTlogProof(printed).extra))).toMatchObject({ unknownReason: 'not-published' });
+    expect(JSON.parse(String(receiptParts(printed).extra))).toMatchObject({ unknownReason: 'not-published' });
   });
 
   test.each([

@@ -9,7 +9,7 @@ import {
   type Retention,
 } from '../../contract/public-object-names.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
-import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
+import { publicMetadata } from '../../publisher/kernel/put-immutable.ts';
 import { checkObjectKey } from '../../storage/object-rules.ts';
 
 const kinds = Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[];

@@ -6,7 +6,7 @@ import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-pro
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import { ask, CURSOR, type Edge, startEdge } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };

@@ -5,7 +5,7 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { parseNote } from '../../contract/log/notes.ts';
 import { openWitness, parseWitnesses } from '../../embedded/witness-client.ts';
 import { startWitnessLoop } from '../../embedded/witness-loop.ts';
-import { addCosignatures } from '../../publisher/log/cosign.ts';
+import { addCosignatures } from '../../publisher/core/log/cosign.ts';
 import { publish } from '../../publisher/publish.ts';
 import { logKey, readCheckpoint, testSigner, withLog } from '../publisher/log/test-log.ts';
 import { createWorld, market, price } from '../publisher/world.ts';

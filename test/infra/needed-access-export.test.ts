@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeExport } from '../../publisher/exports/make-export.ts';
-import { readEntries } from '../../publisher/log/log-chunks.ts';
+import { readEntries } from '../../publisher/core/log/log-chunks.ts';
+import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { ObjectHead } from '../../storage/object-store.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from '../publisher/exports/export-world.ts';

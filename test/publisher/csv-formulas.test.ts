@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import { ALL_PROJECTIONS } from '../../contract/projections.ts';
-import { makeExport } from '../../publisher/exports/make-export.ts';
+import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import { formulasIn } from '../formulas-in.ts';
 import { exportWorld } from './exports/export-world.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { zstdDecompressSync } from 'node:zlib';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import { editionChanges, newEdition } from '../../lambdas/ingest/editions.ts';
-import { packedGeneration } from '../../publisher/commit/packed-object.ts';
+import { packedGeneration } from '../../publisher/kernel/packed-object.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';

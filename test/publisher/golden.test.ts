@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { HISTORY_FILE_KINDS, type PublicObjectKind } from '../../contract/public-object-names.ts';
 import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/public-objects.ts';
-import { REDO_PREFIX } from '../../publisher/commit/bundle.ts';
+import { REDO_PREFIX } from '../../publisher/kernel/bundle.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';

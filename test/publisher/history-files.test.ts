@@ -6,11 +6,16 @@ import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/history-rows.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { publicKey } from '../../contract/public-objects.ts';
-import { FILES_START, HistoryFiles, isFileTooLong, NO_PREFIXES } from '../../publisher/plan/history-files.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
+import {
+  FILES_START,
+  HistoryFiles,
+  isFileTooLong,
+  NO_PREFIXES,
+} from '../../publisher/projections/history-files/history-files.ts';
 import { publish } from '../../publisher/publish.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { readAll } from '../../storage/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
 import { faultyStorage } from './faulty-storage.ts';

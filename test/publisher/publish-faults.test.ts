@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
 import { Superseded } from '../../publisher/errors.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Projection } from '../../contract/projections.ts';
 import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
-import { hasRecent } from '../../publisher/plan/plan-latest.ts';
+import { hasRecent } from '../../publisher/projections/latest/plan-latest.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';

@@ -1,8 +1,8 @@
 /** Ports with wrong answers, which switch off one guard of the code under test. */
 import { zstdDecompressSync } from 'node:zlib';
 import type { Json } from '../../contract/canonical-json.ts';
-import { type BundleLine, REDO_PREFIX } from '../../publisher/commit/bundle.ts';
-import { putTile } from '../../publisher/commit/put-tile.ts';
+import { type BundleLine, REDO_PREFIX } from '../../publisher/kernel/bundle.ts';
+import { putTile } from '../../publisher/kernel/put-tile.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { Item, ItemKey, ItemsOf, Ledger, QueryPage } from '../../storage/ledger.ts';

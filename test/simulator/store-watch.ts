@@ -134,7 +134,7 @@ export class StoreWatch implements StoreWitness {
 
   /**
    * A late request of a former generation. A static body can come back, when a deployment is undone: then such a request
-   * cannot be fenced (publisher/commit/fenced-put.ts).
+   * cannot be fenced (publisher/kernel/fenced-put.ts).
    */
   #checkLate(
     key: string,

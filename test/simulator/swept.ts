@@ -1,6 +1,6 @@
 /** A day after the last generation, a sweep must leave exactly what readers can reach. */
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import { packedGeneration } from '../../publisher/commit/packed-object.ts';
+import { packedGeneration } from '../../publisher/kernel/packed-object.ts';
 import { isMarket, publishedIn } from './facts.ts';
 import { chainOf, isGone } from './published.ts';
 import { isFileInUse, isProjected } from './published-files.ts';

@@ -23,6 +23,7 @@ import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { touchesOf } from '../../lambdas/worker/touches.ts';
+import { rendererOf } from '../../publisher/core/bodies/render.ts';
 import {
   DEFAULT_HISTORY_FILE_BYTES,
   type HistoryFileBytes,
@@ -30,17 +31,16 @@ import {
   type PublisherDependencies,
 } from '../../publisher/dependencies.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { rendererOf } from '../../publisher/plan/render.ts';
-import { type StaticBodies, staticBodies } from '../../publisher/plan/static-bodies.ts';
+import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
+import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
 import { restore } from '../../publisher/repair/restore.ts';
-import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
-import { NO_CACHES } from '../../publisher/tell/purge.ts';
+import { type StaticBodies, staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 // The publisher loads it when it needs it. That would take real time, which a world does not have.
-import '../../publisher/log/settle-log.ts';
+import '../../publisher/core/log/reconcile-log.ts';
 import { created } from '../../storage/changes.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';

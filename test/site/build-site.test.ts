@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { buildSite, SITE_FOLDER, siteFiles } from '../../scripts/build-site.ts';
@@ -7,10 +9,26 @@ import { buildSite, SITE_FOLDER, siteFiles } from '../../scripts/build-site.ts';
 /** Of the scripts of one page. */
 const SCRIPT_MAX_BYTES = 100_000;
 
-it('the built site is that of the sources: if not, `npm run build:site` builds it', async () => {
+/** It says on standard error that it builds. */
+async function ensureSite(): Promise<string> {
+  return (await promisify(execFile)(process.execPath, [join(SITE_FOLDER, '../../scripts/ensure-site.ts')])).stderr;
+}
+
+it('the built site is that of the sources, and each build gives the same bytes', async () => {
   const built = await buildSite();
   expect(siteFiles()).toEqual([...built.keys()]);
   for (const [path, text] of built) expect(readFileSync(join(SITE_FOLDER, path), 'utf8') === text, path).toBe(true);
+});
+
+it('is built if it is older than a source, also by two processes at once, and then nothing is said or done', async () => {
+  const newest = join(SITE_FOLDER, 'index.html');
+  const before = siteFiles();
+  utimesSync(newest, 0, 0);
+  expect((await Promise.all([ensureSite(), ensureSite()])).join('')).not.toBe('');
+  const { mtimeMs, ino } = statSync(newest);
+  expect(siteFiles()).toEqual(before);
+  expect(await ensureSite()).toBe('');
+  expect(statSync(newest)).toMatchObject({ mtimeMs, ino });
 });
 
 it('each script has less than 100 KB, compressed', () => {

@@ -1,11 +1,12 @@
 /** The rules of the page of a market that need no browser. */
 import { describe, expect, it } from 'vitest';
+import { assertSameRow } from '../../client/proven-row.ts';
+import { LogVerificationError } from '../../client/signed-log.ts';
 import type { Market } from '../../contract/market.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { fragmentOf, historyView, knownMoments, readFragment } from '../../site/browser/market/as-of-view.ts';
 import { chartData, endOfSeries, placeOf, step } from '../../site/browser/market/chart-data.ts';
 import { HistoryReader } from '../../site/browser/market/history-reader.ts';
-import { faultOfRow } from '../../site/browser/market/log-receipt.ts';
 import { ObservationStore } from '../../site/browser/market/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../../site/browser/market/public-answers.ts';
 import { panned, rangeWith, timeTicks, valueTicks, wholeRange, zoomed } from '../../site/browser/market/time-range.ts';
@@ -234,7 +235,9 @@ describe('a row and its entry', () => {
     ['gold-usd', row(4, { decimal: null }), 'decimal'],
     ['silver-usd', row(4), 'market'],
   ])('of %s', (slug, shown, fault) => {
-    expect(faultOfRow(slug, shown, entry)).toBe(fault);
+    const compare = () => assertSameRow(slug, shown, { entry, index: 3, text: '' });
+    if (fault === null) expect(compare).not.toThrow();
+    else expect(compare).toThrow(LogVerificationError);
   });
 });
 

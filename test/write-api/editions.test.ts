@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
-import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { pageCursor } from '../../contract/cursors.ts';
 import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/operations/publications.ts';
 import { publicKey } from '../../contract/public-objects.ts';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import {

@@ -10,7 +10,7 @@ import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { PROJECTIONS } from '../../../contract/projections.ts';
 import { MARKETS_URL, SNAPSHOT_URL } from '../../../contract/routes.ts';
 import { editionChanges, newEdition } from '../../../lambdas/ingest/editions.ts';
-import { makeFaces } from '../../../publisher/faces/make-faces.ts';
+import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';

@@ -8,7 +8,7 @@ import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
 import type { MirrorStep } from '../../../embedded/mirror/step-progress.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
-import { siteOf } from '../../../publisher/plan/site.ts';
+import { siteOf } from '../../../publisher/projections/pages/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';

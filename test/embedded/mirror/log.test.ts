@@ -9,7 +9,7 @@ import { UpstreamForked } from '../../../embedded/mirror/follow-log.ts';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
 import { MirrorLog, type MirrorLogState } from '../../../embedded/mirror/mirror-log.ts';
-import { siteOf } from '../../../publisher/plan/site.ts';
+import { siteOf } from '../../../publisher/projections/pages/site.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { UpstreamInvalid } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';

@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
-import { siteOf } from '../../../publisher/plan/site.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { siteOf } from '../../../publisher/projections/pages/site.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
 import { readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
 import { publishedWorld } from './mirrored-world.ts';

@@ -1,8 +1,8 @@
 /** The sweep removes exports of more than 35 days ago, and nothing that a kept manifest names. */
 import { describe, expect, test } from 'vitest';
-import { makeExport } from '../../../publisher/exports/make-export.ts';
+import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { EXPORT_FILES } from '../../../storage/records/exports.ts';
 import { market } from '../world.ts';

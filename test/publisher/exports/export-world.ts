@@ -1,8 +1,8 @@
 /** A small deployment with a log, whose exports have small parts. */
 import type { IngestMode, IngestRecordInput } from '../../../contract/ingest-records.ts';
 import type { Projection } from '../../../contract/projections.ts';
-import { type ExportOptions, makeExport } from '../../../publisher/exports/make-export.ts';
-import { readEntries } from '../../../publisher/log/log-chunks.ts';
+import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
+import { type ExportOptions, makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { testSigner, withLog } from '../log/test-log.ts';

@@ -1,8 +1,8 @@
 /** The export of today is made again: on the first day after a quiet time, on any day for an operator. */
 import { expect, test } from 'vitest';
-import { makeExport } from '../../../publisher/exports/make-export.ts';
+import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
 import { market, price } from '../world.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from './export-world.ts';
 import { readPackage, readResource, rowsOf } from './exported.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { EXPORT_TABLES } from '../../../contract/export-tables.ts';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { Superseded } from '../../../publisher/errors.ts';
-import { makeExport } from '../../../publisher/exports/make-export.ts';
+import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { ObjectHead } from '../../../storage/object-store.ts';
 import { removeMarket } from '../remove-market.ts';

@@ -1,6 +1,6 @@
 /** Rows of a market that is stated anew: what was said before its reset does not count. */
 import { expect, test } from 'vitest';
-import { PartRows } from '../../../publisher/exports/observation-rows.ts';
+import { PartRows } from '../../../publisher/projections/exports/observation-rows.ts';
 
 const entry = (fields: object) => JSON.stringify({ market: 'a', ...fields });
 const DEFINITION = entry({ type: 'market', unit: { quantity: 1 } });

@@ -1,6 +1,6 @@
 /** What an export shows is what the log says, where it would be easiest to get wrong: `verify --log` is the judge. */
 import { expect, test } from 'vitest';
-import { makeExport } from '../../../publisher/exports/make-export.ts';
+import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';

@@ -1,6 +1,6 @@
 /** A small deployment with daily faces. */
 import type { Projection } from '../../../contract/projections.ts';
-import { type FacesOptions, makeFaces } from '../../../publisher/faces/make-faces.ts';
+import { type FacesOptions, makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';

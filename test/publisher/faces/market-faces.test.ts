@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { removedMarketSchema } from '../../../contract/removed-market.ts';
-import { makeFaces } from '../../../publisher/faces/make-faces.ts';
+import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectHead } from '../../../storage/object-store.ts';
 import { removeMarket } from '../remove-market.ts';

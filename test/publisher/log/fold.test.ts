@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { entryText, type LogEntry, type ObservationEntry } from '../../../contract/log/entries.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
-import { type Folded, LogFold } from '../../../publisher/log/fold.ts';
+import { type Folded, LogFold } from '../../../publisher/core/log/fold.ts';
 import { observationId } from '../../../storage/records/markets.ts';
 
 const MARKET: LogEntry = {

@@ -9,7 +9,7 @@ import {
   type HistoryPlan,
   type IndexedPage,
   type OrderedObservation,
-} from '../../../publisher/plan/history-cutter.ts';
+} from '../../../publisher/core/bodies/history-cutter.ts';
 import { HistorySum } from '../../../storage/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';

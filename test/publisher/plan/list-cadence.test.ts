@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { defaultListEverySeconds } from '../../../publisher/dependencies.ts';
+import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';

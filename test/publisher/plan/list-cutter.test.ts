@@ -9,8 +9,8 @@ import {
   type ListHead,
   type ListInput,
   type ListItem,
-} from '../../../publisher/plan/list-cutter.ts';
-import type { ListedPage } from '../../../publisher/plan/list-layout.ts';
+} from '../../../publisher/core/lists/list-cutter.ts';
+import type { ListedPage } from '../../../publisher/core/lists/list-layout.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 
 /** A list, as a reader and the next plan find it. */

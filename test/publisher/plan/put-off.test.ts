@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { isPutOffTooLong } from '../../../publisher/plan/put-off.ts';
+import { isDeferredTooLong } from '../../../publisher/kernel/deferred.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -294,7 +294,7 @@ describe('a market that is put off', () => {
     const tooLong = async (afterMs: number) => {
       world.clock.nowMs += afterMs;
       const { putOff } = await publish(world.dependencies);
-      return putOff.map((market) => isPutOffTooLong(market, world.clock.nowMs));
+      return putOff.map((market) => isDeferredTooLong(market, world.clock.nowMs));
     };
     expect(await tooLong(0)).toEqual([false]);
     expect(await tooLong(5 * 60_000)).toEqual([false]);

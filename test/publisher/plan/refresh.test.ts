@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { Superseded } from '../../../publisher/errors.ts';
+import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { historyPagesOf, parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';

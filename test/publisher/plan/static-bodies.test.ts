@@ -4,9 +4,9 @@ import { STATIC_KINDS, type StaticKind } from '../../../contract/public-object-n
 import { publicKey } from '../../../contract/public-objects.ts';
 import { waitlistBody } from '../../../contract/waitlist.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
-import { staticBodies } from '../../../publisher/plan/static-bodies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { staticBodies } from '../../../publisher/static-bodies.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Item } from '../../../storage/ledger.ts';
 import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';

@@ -1,10 +1,10 @@
 /** A market that does not add up when HEAD is raised: readers keep its pages in the store. */
 import { expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { WALK_KEY } from '../../../storage/records/publication.ts';

@@ -4,9 +4,9 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Ledger } from '../../../storage/ledger.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';

@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { publicMetadata } from '../../../publisher/commit/put-immutable.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
-import { publish } from '../../../publisher/publish.ts';
 import {
   collectGarbage,
   type GarbageOptions,
   PAGE_RETENTION_SECONDS,
-} from '../../../publisher/sweep/collect-garbage.ts';
+} from '../../../publisher/kernel/collect-garbage.ts';
+import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
+import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Change, Ledger } from '../../../storage/ledger.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';

@@ -1,9 +1,9 @@
 /** Superseded list pages. The layout names them; the ledger has no item of them. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { type ListLayout, readLayoutAt } from '../../../publisher/plan/list-layout.ts';
+import { type ListLayout, readLayoutAt } from '../../../publisher/core/lists/list-layout.ts';
+import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { GENERATIONS, HEAD_KEY, SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';

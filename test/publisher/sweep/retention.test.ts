@@ -1,7 +1,7 @@
 /** How long a superseded page stays. The numbers are not imported: readers are promised them. */
 import { expect, test } from 'vitest';
+import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
 import { SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
 import { faultyStorage } from '../faulty-storage.ts';

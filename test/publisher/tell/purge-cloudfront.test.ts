@@ -6,12 +6,12 @@ import {
 import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
+import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import {
   createCloudFrontClient,
   MAX_PURGE_TAGS,
   openCloudFrontPurge,
-} from '../../../publisher/tell/purge-cloudfront.ts';
+} from '../../../publisher/notify/purge-cloudfront.ts';
 
 function openPurge() {
   const mock = mockClient(CloudFrontClient);

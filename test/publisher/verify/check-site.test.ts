@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/page-headers.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../../contract/public-objects.ts';
+import { checkSite } from '../../../publisher/projections/pages/check-site.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
-import { checkSite } from '../../../publisher/verify/check-site.ts';
 import type { PublicResponse } from '../../../publisher/verify/reader.ts';
 import { bodyDigest, etagOfDigest } from '../../../storage/object-rules.ts';
 

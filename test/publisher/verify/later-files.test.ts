@@ -5,9 +5,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { ALL_PROJECTIONS } from '../../../contract/projections.ts';
-import { makeExport } from '../../../publisher/exports/make-export.ts';
-import { makeFaces } from '../../../publisher/faces/make-faces.ts';
-import { readEntries } from '../../../publisher/log/log-chunks.ts';
+import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
+import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
+import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';

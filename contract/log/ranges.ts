@@ -1,0 +1,60 @@
+/**
+ * Roots over ranges of entries, from tiles: the arithmetic of every proof (RFC 6962, section 2.1). The caller gives the
+ * hashes, because browsers have asynchronous ones alone.
+ */
+import { LogFaultError } from './log-fault-error.ts';
+import { TILE_WIDTH, widthOfTile } from './tiles.ts';
+
+/** Bytes of one hash. */
+export const HASH_LENGTH = 32;
+
+export interface TreeHashes<Hash extends Uint8Array> {
+  /** The hash above two neighbours. */
+  readonly pair: (left: Hash, right: Hash) => Hash | Promise<Hash>;
+  /** The root over hashes that follow each other: 1, 2, 4 … 256 of them. */
+  readonly perfect: (hashes: Hash) => Hash | Promise<Hash>;
+}
+
+/** Gives the bytes of a tile: `width` hashes of 32 bytes. Rejects if it cannot. */
+export type ReadTile<Hash extends Uint8Array> = (level: number, n: number, width: number) => Promise<Hash>;
+
+/** The largest power of two below `width`: the width of the left subtree. Logarithms would round. */
+export function leftWidth(width: number): number {
+  let left = 1;
+  while (left * 2 < width) left *= 2;
+  return left;
+}
+
+/** Shifts would cut sizes off at 32 bits. */
+export function half(number: number): number {
+  return Math.floor(number / 2);
+}
+
+/**
+ * The root over the entries from `start` to before `end`, which the split of a tree of `size` has made.
+ *
+ * @throws LogFaultError for a tile of another length
+ */
+export async function rangeRoot<Hash extends Uint8Array>(
+  tree: { readonly size: number; readonly hashes: TreeHashes<Hash>; readonly readTile: ReadTile<Hash> },
+  start: number,
+  end: number,
+): Promise<Hash> {
+  const width = end - start;
+  const left = width === 1 ? 1 : leftWidth(width);
+  if (width > 1 && left * 2 !== width) {
+    return await tree.hashes.pair(await rangeRoot(tree, start, start + left), await rangeRoot(tree, start + left, end));
+  }
+  // A power of two of entries, from a multiple of it on, is a part of one tile.
+  let level = 0;
+  while (TILE_WIDTH ** (level + 1) <= width) level++;
+  const first = start / TILE_WIDTH ** level;
+  const n = Math.floor(first / TILE_WIDTH);
+  const tileWidth = widthOfTile(level, n, tree.size);
+  const tile = await tree.readTile(level, n, tileWidth);
+  if (tile.length !== tileWidth * HASH_LENGTH) {
+    throw new LogFaultError(`tile ${n} of level ${level} has ${tile.length} bytes`);
+  }
+  const from = (first % TILE_WIDTH) * HASH_LENGTH;
+  return await tree.hashes.perfect(tile.subarray(from, from + (width / TILE_WIDTH ** level) * HASH_LENGTH) as Hash);
+}

@@ -1,0 +1,165 @@
+/**
+ * How a history is cut into pages. Pure.
+ *
+ *   oldest ───────────────────────────────────────────► newest
+ *   [ closed page 0 ][ closed page 1 ] … [ closed page n-1 ][ head: 1 to 64 ]
+ *                  ◄── nextCursor ──── each page names the older one
+ *
+ * Pages are counted from the oldest, so an appended observation changes no closed page.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { pageCursor } from '../../../contract/cursors.ts';
+import { EMPTY_SUM, HistorySum } from '../../../storage/history-sum.ts';
+import type { ObservationValue } from '../../../storage/records/markets.ts';
+import type { PublishedPage } from '../../../storage/records/publication.ts';
+import type { HistoryFiles } from '../../projections/history-files/history-files.ts';
+import { historyPageBody, type Rendered, rendered } from './render.ts';
+
+/** A published closed page: its index, counted from the oldest, and its record. */
+export interface IndexedPage {
+  readonly index: number;
+  readonly page: PublishedPage;
+}
+
+/** An observation with its place in the history, and the market's revision that wrote it. */
+export interface OrderedObservation {
+  readonly order: string;
+  readonly revision: number;
+  readonly observation: ObservationValue;
+}
+
+export interface HistoryInput {
+  readonly generation: number;
+  readonly pageSize: number;
+  /** That one price of the market buys. It is fixed as soon as there is an observation. */
+  readonly quantity: number;
+  /** The number of closed pages, from the oldest on, that no change touches. */
+  readonly keptPages: number;
+  /** The published page at `keptPages - 1`, and all from `keptPages` on. */
+  readonly publishedPages: readonly IndexedPage[];
+  /** Takes the rows of the history's files. Default: nothing. */
+  readonly files?: Pick<HistoryFiles, 'add' | 'position'> | null;
+}
+
+/** A page that is cut. */
+export interface CutPage extends IndexedPage {
+  /** Whether the published page at this index has other bytes, or there is no such page. */
+  readonly isNew: boolean;
+  /** Whether the ledger's record of the page is right already. */
+  readonly isRecorded: boolean;
+}
+
+export interface ClosedPage extends CutPage {
+  readonly body: string;
+  readonly nextCursor: string | null;
+}
+
+export interface HistoryPlan {
+  readonly head: Rendered & { readonly nextCursor: string | null };
+  /** The observations of the head, oldest first. */
+  readonly newest: readonly ObservationValue[];
+  /** The closed pages after the kept ones, oldest first. */
+  readonly pages: readonly CutPage[];
+  /** Published pages that are no longer part of the history. */
+  readonly superseded: readonly IndexedPage[];
+  readonly closedPages: number;
+  /** The sum of the whole history, kept pages included. */
+  readonly sum: string;
+  /** The number of observations that were cut. */
+  readonly rendered: number;
+}
+
+/**
+ * Cuts the observations after the kept pages as they arrive. For a history of any length, at most one page is in
+ * memory. A page with the same bytes as the published page at its index keeps its cursor. Any other page gets a cursor
+ * of this generation, and so does every newer page, because each page names the one before it.
+ */
+export class HistoryCutter {
+  readonly #generation: number;
+  readonly #pageSize: number;
+  readonly #quantity: number;
+  readonly #keptPages: number;
+  /** By index. A page that is cut again unchanged is removed from this map. */
+  readonly #published: Map<number, IndexedPage>;
+  readonly #pages: CutPage[] = [];
+  readonly #sum: HistorySum;
+  readonly #files: NonNullable<HistoryInput['files']> | null;
+  #open: OrderedObservation[] = [];
+  #nextCursor: string | null;
+
+  /** @throws RangeError if the newest kept page is not among the published ones, or its sum is unknown */
+  constructor({ generation, pageSize, quantity, keptPages, publishedPages, files = null }: HistoryInput) {
+    this.#generation = generation;
+    this.#pageSize = pageSize;
+    this.#quantity = quantity;
+    this.#keptPages = keptPages;
+    this.#published = new Map(publishedPages.map((entry) => [entry.index, entry]));
+    const kept = keptPages === 0 ? null : this.#published.get(keptPages - 1)?.page;
+    if (kept === undefined || (kept !== null && kept.sum === undefined)) {
+      throw new RangeError(`closed page ${keptPages - 1} is kept, but its record was not given, or has no sum`);
+    }
+    this.#nextCursor = kept?.cursor ?? null;
+    this.#files = files;
+    this.#sum = new HistorySum(kept?.sum ?? EMPTY_SUM);
+  }
+
+  /** Takes the next observations, oldest first. Returns the pages that they close. */
+  add(observations: readonly OrderedObservation[]): readonly ClosedPage[] {
+    const closed: ClosedPage[] = [];
+    for (const entry of observations) {
+      // The newest page stays open even when it is full. The next observation closes it.
+      if (this.#open.length === this.#pageSize) closed.push(this.#close());
+      this.#open.push(entry);
+      this.#sum.add(entry.order, entry.revision);
+      this.#files?.add(entry.order, entry.observation);
+    }
+    return closed;
+  }
+
+  /** To be called once, after the last observation. */
+  finish(): HistoryPlan {
+    const newest = observationsOf(this.#open);
+    const head = rendered(historyPageBody(newest, this.#nextCursor, this.#quantity));
+    return {
+      head: { ...head, nextCursor: this.#nextCursor },
+      newest,
+      pages: this.#pages,
+      superseded: [...this.#published.values()].filter((entry) => entry.index >= this.#keptPages),
+      closedPages: this.#keptPages + this.#pages.length,
+      sum: this.#sum.text,
+      rendered: this.#pages.length * this.#pageSize + this.#open.length,
+    };
+  }
+
+  #close(): ClosedPage {
+    const index = this.#keptPages + this.#pages.length;
+    const nextCursor = this.#nextCursor;
+    const covered = this.#open;
+    const { body, digest } = rendered(historyPageBody(observationsOf(covered), nextCursor, this.#quantity));
+    const before = this.#published.get(index)?.page;
+    const isNew = before?.digest !== digest;
+    // Without rows, the position of an unchanged page is still right.
+    const files = this.#files?.position ?? (isNew ? undefined : before?.files);
+    if (!isNew) this.#published.delete(index);
+    const page: PublishedPage = {
+      cursor: before === undefined || isNew ? pageCursor(this.#generation, digest) : before.cursor,
+      digest,
+      first: covered[0]?.order ?? '',
+      last: covered.at(-1)?.order ?? '',
+      count: covered.length,
+      // The sum has no open page in it: a page is closed before the next observation is added.
+      sum: this.#sum.text,
+      ...(files === undefined ? {} : { files }),
+    };
+    const isRecorded = !isNew && isDeepStrictEqual(before, page);
+    this.#pages.push({ index, page, isNew, isRecorded });
+    this.#nextCursor = page.cursor;
+    this.#open = [];
+    return { index, page, isNew, isRecorded, body, nextCursor };
+  }
+}
+
+function observationsOf(entries: readonly OrderedObservation[]): readonly ObservationValue[] {
+  return entries.map((entry) => entry.observation);
+}

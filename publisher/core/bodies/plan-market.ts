@@ -1,0 +1,172 @@
+/** The part of a generation that one market contributes. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import { canonicalJson } from '../../../contract/canonical-json.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { type Removal, removedMarketDocument } from '../../../contract/removed-market.ts';
+import {
+  historyPageKey,
+  type PublishedHeads,
+  publishedHeadsKey,
+  supersededPageKey,
+} from '../../../storage/records/publication.ts';
+import type { BundleLine, HeadPut } from '../../kernel/bundle.ts';
+import type { MarketView } from '../../kernel/market-view.ts';
+import { type FilesPlan, NO_FILES } from '../../projections/history-files/plan-files.ts';
+import type { HistoryPlan } from './history-cutter.ts';
+import { marketBody, rendered } from './render.ts';
+
+/** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */
+export interface ShownHeads {
+  readonly market: string | null;
+  readonly history: string | null;
+}
+
+export interface MarketPlan {
+  /** The market's body, which is also its item in the list; null if the market is removed or lost. */
+  readonly body: string | null;
+  /**
+   * Whether its list item changes: it differs from the published one, or the ledger has no record of the published one.
+   */
+  readonly isChanged: boolean;
+  /** The lines of the bundle: changed head bodies, and the records of them. */
+  readonly lines: readonly BundleLine[];
+  /** Parts of the bundle that are in place already, to be applied before the lines. */
+  readonly parts: FilesPlan['parts'];
+  /** The problem documents of a removed market, to be put after a list without it. */
+  readonly gone: readonly HeadPut[];
+}
+
+/** The fields of {@link PublishedHeads} that are about the log. */
+export type LoggedFields = Pick<PublishedHeads, 'logged' | 'loggedParts'>;
+
+/**
+ * Renders the market. Leaves out bodies and pages that are byte-identical to the published ones.
+ *
+ * @param logged what the log says of the market after this generation; null: there is no log
+ */
+export function planMarket(
+  view: MarketView,
+  history: HistoryPlan,
+  generation: number,
+  logged: LoggedFields | null,
+  shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
+  files: FilesPlan = NO_FILES,
+): MarketPlan {
+  const { slug, record, published } = view;
+  if (record === null) return planLoss(view, generation, files);
+  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown, files);
+  const market = rendered(marketBody(slug, record.revision, record.value));
+  const isPut = market.digest !== shown.market;
+  const lines: BundleLine[] = [...files.lines];
+  if (history.head.digest !== shown.history) {
+    const { body, nextCursor } = history.head;
+    lines.push({ kind: 'put', key: publicKey({ kind: 'history', slug }), body, nextCursor });
+  }
+  if (isPut) {
+    lines.push({ kind: 'put', key: publicKey({ kind: 'market', slug }), body: market.body, nextCursor: null });
+  }
+  const heads: PublishedHeads = {
+    marketDigest: market.digest,
+    historyDigest: history.head.digest,
+    revision: record.revision,
+    closedPages: history.closedPages,
+    observations: record.value.observations,
+    unknownValues: record.value.unknownValues,
+    joined: published === null ? generation : published.joined,
+    ...filesOf(files),
+    ...(logged ?? loggedBefore(published)),
+  };
+  if (lines.length > 0 || view.isReset || !saysTheSame(heads, published)) {
+    lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
+  }
+  lines.push(...pageRecords(slug, generation, history));
+  // A lost generation may have put the body: then it is in place, but no list shows the market.
+  return { body: market.body, isChanged: isPut || published === null, lines, parts: files.parts, gone: [] };
+}
+
+function filesOf({ published }: FilesPlan): Pick<PublishedHeads, 'files'> {
+  return published === undefined ? {} : { files: published };
+}
+
+/** While there is no log, what it said stays known, so that it can continue. */
+function loggedBefore(published: PublishedHeads | null): LoggedFields {
+  if (published?.logged === undefined) return {};
+  const { logged, loggedParts } = published;
+  return loggedParts === undefined ? { logged } : { logged, loggedParts };
+}
+
+function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): boolean {
+  return isDeepStrictEqual(heads, published);
+}
+
+/** Whether the published list may show the market. */
+export function isListed(published: PublishedHeads | null): boolean {
+  return published !== null && !published.isRemoved;
+}
+
+/** Puts the problem document in the place of both bodies. The pages stay for readers who are on their way through them. */
+function planRemoval(
+  { slug, record, published, isReset }: MarketView,
+  history: HistoryPlan,
+  generation: number,
+  logged: LoggedFields | null,
+  shown: ShownHeads,
+  files: FilesPlan,
+): MarketPlan {
+  const { revision, value } = record as NonNullable<MarketView['record']>;
+  const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
+  const gone: HeadPut[] = [...files.gone];
+  for (const kind of ['history', 'market'] as const) {
+    if (digest === shown[kind]) continue;
+    gone.push({ kind: 'put', key: publicKey({ kind, slug }), body, nextCursor: null, isGone: true });
+  }
+  const heads: PublishedHeads = {
+    marketDigest: digest,
+    historyDigest: digest,
+    revision,
+    closedPages: 0,
+    observations: 0,
+    unknownValues: 0,
+    joined: published?.joined ?? generation,
+    isRemoved: true,
+    ...filesOf(files),
+    ...(logged ?? loggedBefore(published)),
+  };
+  const lines: BundleLine[] = [...files.lines];
+  if (gone.length > 0 || isReset || !saysTheSame(heads, published)) {
+    lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
+  }
+  lines.push(...pageRecords(slug, generation, history));
+  return { body: null, isChanged: !published?.isRemoved, lines, parts: [], gone };
+}
+
+/** The bodies stay for the sweep. It removes bodies of markets without a published record. */
+function planLoss({ slug, published, publishedPages }: MarketView, generation: number, files: FilesPlan): MarketPlan {
+  if (published === null) return { body: null, isChanged: false, lines: files.lines, parts: [], gone: [] };
+  const lines: BundleLine[] = [
+    ...files.lines,
+    ...pageRecords(slug, generation, { pages: [], superseded: publishedPages, closedPages: 0 }),
+    { kind: 'record', key: publishedHeadsKey(slug), value: null },
+  ];
+  return { body: null, isChanged: !published.isRemoved, lines, parts: [], gone: [] };
+}
+
+function pageRecords(
+  slug: string,
+  generation: number,
+  { pages, superseded, closedPages }: Pick<HistoryPlan, 'pages' | 'superseded' | 'closedPages'>,
+): readonly BundleLine[] {
+  const lines: BundleLine[] = [];
+  // Superseded pages first: a page must at every moment be recorded as current or as superseded, or it would be swept.
+  for (const { page } of superseded) {
+    const objectKey = publicKey({ kind: 'history-page', slug, cursor: page.cursor });
+    lines.push({ kind: 'record', key: supersededPageKey(objectKey), value: { generation } });
+  }
+  for (const { index, page, isRecorded } of pages) {
+    if (!isRecorded) lines.push({ kind: 'record', key: historyPageKey(slug, index), value: page });
+  }
+  for (const { index } of superseded) {
+    if (index >= closedPages) lines.push({ kind: 'record', key: historyPageKey(slug, index), value: null });
+  }
+  return lines;
+}

@@ -1,0 +1,176 @@
+/**
+ * Records to bytes. Pure: no clock, no request, no order of arrival. The same records give the same bytes on every
+ * machine. Objects are built with members in canonical order, so that one native call serialises them.
+ */
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { sourceExpectedNextAt } from '../../../contract/expected-next.ts';
+import type { Snapshot, Source, SourceVerification } from '../../../contract/market.ts';
+import type { Metric } from '../../../contract/metric.ts';
+import { moneyTexts } from '../../../contract/money-texts.ts';
+import { type Projection, projectionsText } from '../../../contract/projections.ts';
+import { historyUrl } from '../../../contract/routes.ts';
+import { valuesIn } from '../../../storage/newest-values.ts';
+import type { MarketRecordValue, ObservationValue } from '../../../storage/records/markets.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
+
+/** Increased when the same records give other bytes. Then every market is rendered again. */
+const RENDERER_VERSION = 9;
+
+/** Everything except the records on which the published files depend. HEAD records it. */
+export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {
+  const name = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
+  return projections.size === 0 ? name : `${name}/${projectionsText(projections)}`;
+}
+
+interface RendererSettings {
+  readonly pageSizes: Readonly<Record<'markets' | 'observations', number>>;
+  readonly projections?: ReadonlySet<Projection>;
+}
+
+/** A body with its digest: SHA-256 in hex. */
+export interface Rendered {
+  readonly body: string;
+  readonly digest: string;
+}
+
+export function rendered(body: string): Rendered {
+  return { body, digest: sha256Hex(body) };
+}
+
+/** The body of `GET /api/v1/markets/:slug`, which is also the market's item in the list. */
+export function marketBody(slug: string, revision: number, record: MarketRecordValue): string {
+  const { quantity } = record.unit;
+  const metrics: { [name: string]: Json } = {};
+  const bySource: { [name: string]: Json } = {};
+  for (const name of [...new Set(['price', ...Object.keys(record.latest)])].sort()) {
+    const shown = record.latest[name];
+    metrics[name] = shown === undefined ? null : publicMetric(shown.metric, quantity);
+    if (shown?.others === undefined) continue;
+    bySource[name] = valuesIn(shown).map(({ metric }) => publicMetric(metric, quantity));
+  }
+  const { representedBy = null, verifications = {} } = record.standing ?? {};
+  const disputedMetrics = disputedMetricsOf(record.standing);
+  const { outliers, outliersReason } = record;
+  return canonicalJson({
+    bySource,
+    disputed: disputedMetrics.length > 0,
+    disputedMetrics,
+    history: {
+      count: record.observations,
+      firstObservedAt: record.firstObservedAt,
+      href: historyUrl(slug),
+      lastObservedAt: record.lastObservedAt,
+    },
+    kind: record.kind,
+    metrics,
+    name: record.name,
+    nativeCurrency: record.nativeCurrency,
+    ...(outliers !== undefined && { outliers }),
+    ...(outliersReason !== undefined && { outliersReason }),
+    representedBy: representedBy?.name ?? null,
+    representedBySalt: representedBy?.salt ?? null,
+    revision,
+    slug,
+    sources: record.sources.map((source) => publicSource(source, record, verifications[source.url] ?? null)),
+    status: record.status,
+    unit: record.unit,
+    updatedAt: record.updatedAt,
+  });
+}
+
+/** The names of the disputed metrics, sorted. */
+export function disputedMetricsOf(standing: MarketRecordValue['standing']): string[] {
+  const { comparisons = {}, disputes = {} } = standing ?? {};
+  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
+  return [...new Set([...Object.keys(disputes), ...mismatches])].sort();
+}
+
+function publicSource(
+  source: Source,
+  { latest, status }: MarketRecordValue,
+  verification: SourceVerification | null,
+): Json {
+  const { attribution, cadence = null, label, licence, publisher, url } = source;
+  const shown = Object.values(latest).flatMap((values) => valuesIn(values).map(({ metric }) => metric));
+  const expectedNextAt = sourceExpectedNextAt(source, status, shown);
+  return { attribution, cadence, expectedNextAt, label, licence, publisher, url, verification };
+}
+
+/** The ledger's members are in canonical order; those that are rendered go between them. */
+function publicMetric(metric: Metric, quantity: number): Json {
+  if (metric.kind === 'scalar') return metric;
+  const { amountMinor, confidence, currency, kind, ...rest } = metric;
+  const { decimal, decimalPerUnit, minorDigits } = moneyTexts(amountMinor, currency, quantity);
+  return { amountMinor, confidence, currency, decimal, decimalPerUnit, kind, minorDigits, ...rest };
+}
+
+/** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
+export function publicObservation(observation: ObservationValue, quantity: number): Json {
+  if (observation.kind === 'scalar') {
+    if (observation.firstRevision === undefined) return observation;
+    const { firstRevision, ...shown } = observation;
+    return shown;
+  }
+  const { decimal, decimalPerUnit, minorDigits } = moneyTexts(observation.amountMinor, observation.currency, quantity);
+  return {
+    amountMinor: observation.amountMinor,
+    confidence: observation.confidence,
+    currency: observation.currency,
+    decimal,
+    decimalPerUnit,
+    id: observation.id,
+    kind: observation.kind,
+    metric: observation.metric,
+    minorDigits,
+    observedAt: observation.observedAt,
+    recordedAt: observation.recordedAt,
+    releasedAt: observation.releasedAt,
+    retraction: observation.retraction,
+    rounded: observation.rounded,
+    sourceLabel: observation.sourceLabel,
+    sourceUrl: observation.sourceUrl,
+    sourceValue: observation.sourceValue,
+    status: observation.status,
+    supersededAt: observation.supersededAt,
+    supersededBy: observation.supersededBy,
+    supersedes: observation.supersedes,
+    unknownReason: observation.unknownReason,
+  };
+}
+
+/**
+ * A page of observations, newest first. `observations` are oldest first, as the ledger has them.
+ *
+ * @param quantity that one price of the market buys
+ */
+export function historyPageBody(
+  observations: readonly ObservationValue[],
+  nextCursor: string | null,
+  quantity: number,
+): string {
+  const data = observations.map((observation) => publicObservation(observation, quantity)).reverse();
+  // One native call for the whole page.
+  return canonicalJson({ data, page: { nextCursor } });
+}
+
+/** A page of a collection from items that are canonical already. */
+export function collectionBody(items: readonly string[], nextCursor: string | null): string {
+  return `{"data":[${items.join(',')}],"page":{"nextCursor":${JSON.stringify(nextCursor)}}}`;
+}
+
+/** The items of a page of markets, each with its own bytes. */
+export function collectionItems(body: string): readonly { readonly slug: string; readonly body: string }[] {
+  const { data } = JSON.parse(body) as { data: (Json & { slug: string })[] };
+  return data.map((item) => ({ slug: item.slug, body: canonicalJson(item) }));
+}
+
+/** The body of `GET /api/v1/snapshot`. */
+export function snapshotBody(snapshot: Snapshot): string {
+  const { counts, filesGeneration, generation, listDigest, listGeneration, log, projections, publishedAt } = snapshot;
+  const shown = {
+    ...(log === undefined ? {} : { log: { root: log.root, size: log.size } }),
+    ...(projections === undefined ? {} : { projections }),
+  };
+  const files = filesGeneration === undefined ? {} : { filesGeneration };
+  return canonicalJson({ counts, ...files, generation, listDigest, listGeneration, ...shown, publishedAt });
+}

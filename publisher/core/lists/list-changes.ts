@@ -1,0 +1,93 @@
+/**
+ * The changes since the list was published. Bodies are published at once, the list in its cadence. In between, the
+ * ledger remembers which markets have changed.
+ */
+import pMap from 'p-map';
+import { statusOfObject } from '../../../contract/edge-problems.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import { readAll, readMany } from '../../../storage/paging.ts';
+import {
+  LIST_CHANGES,
+  type ListState,
+  listChangeKey,
+  publishedHeadsKey,
+} from '../../../storage/records/publication.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
+import type { BundleWriter } from '../../kernel/bundle.ts';
+import { isListed } from '../bodies/plan-market.ts';
+import type { MarketsPlan } from '../plan-markets.ts';
+import { type ListChange, type ListChanges, readPublishedBody } from './list-items.ts';
+
+type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
+type Planned = Changed & Pick<MarketsPlan, 'putOff'>;
+
+/** Remembers the changes of a generation that publishes no list. */
+export async function rememberListChanges(
+  { ledger }: PublisherStorage,
+  bundle: BundleWriter,
+  list: ListState,
+  markets: Changed,
+): Promise<void> {
+  const wasShown = (slug: string) => wasListed(list, markets.joinedBefore.get(slug) ?? null);
+  const slugs = [...markets.changedItems.keys()];
+  // A market that has joined since the last list may have left before: then its change is remembered already.
+  const joined = slugs.filter((slug) => !wasShown(slug));
+  const known = await readMany(ledger, joined.map(listChangeKey));
+  const isKnown = new Set(known.map((item) => item?.sort));
+  for (const slug of slugs) {
+    if (isKnown.has(slug)) continue;
+    await bundle.add({ kind: 'record', key: listChangeKey(slug), value: { wasListed: wasShown(slug) } });
+  }
+}
+
+/** All changes that the new list must show. The remembered changes are cleared with it. */
+export async function takeListChanges(
+  { ledger, objects }: PublisherStorage,
+  bundle: BundleWriter,
+  list: ListState | null,
+  markets: Planned,
+): Promise<ListChanges> {
+  const changes = new Map<string, ListChange>();
+  const remembered = await readAll(ledger, LIST_CHANGES);
+  for (const { sort: slug } of remembered) await bundle.add({ kind: 'record', key: listChangeKey(slug), value: null });
+  const slugs = remembered.map(({ sort }) => sort);
+  const heads = await readMany(ledger, slugs.map(publishedHeadsKey));
+  for (const [index, { sort: slug, value }] of remembered.entries()) {
+    changes.set(slug, {
+      wasListed: value.wasListed,
+      isListed: isListed(heads[index]?.value ?? null),
+      item: () => readPublishedBody(objects, slug),
+    });
+  }
+  for (const [slug, body] of markets.changedItems) {
+    const before = changes.get(slug)?.wasListed ?? wasListed(list, markets.joinedBefore.get(slug) ?? null);
+    changes.set(slug, { wasListed: before, isListed: body !== null, item: async () => body as string });
+  }
+  if (list?.isDoubtful) {
+    for (const slug of await lostBodies(objects, markets.putOff)) {
+      changes.set(slug, { wasListed: false, isListed: false, item: async () => '' });
+    }
+  }
+  return changes;
+}
+
+/**
+ * Put-off markets without a body: they are listed again with their bodies, and must not keep other markets out of the
+ * list. So too a put-off market whose body says that it is removed: the ledger has lost the removal in a restore, and
+ * a problem document is no list item.
+ */
+async function lostBodies(objects: ObjectStore, putOff: MarketsPlan['putOff']): Promise<readonly string[]> {
+  const slugs = [...putOff.keys()];
+  const stat = (slug: string) => objects.stat(publicKey({ kind: 'market', slug }));
+  const found = await pMap(slugs, stat, { concurrency: OBJECT_CONCURRENCY });
+  return slugs.filter((_, index) => {
+    const metadata = found[index]?.metadata ?? null;
+    return metadata === null || statusOfObject(metadata.contentType) === 410;
+  });
+}
+
+/** @param joined the generation that published the market first; null if the market was not published */
+function wasListed(list: ListState | null, joined: number | null): boolean {
+  return list !== null && joined !== null && joined <= list.generation;
+}

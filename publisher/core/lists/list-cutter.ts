@@ -1,0 +1,105 @@
+/**
+ * How the market list is cut into pages, from the last item to the first. Pure.
+ *
+ *   [ head: first 100 slugs ] ─► [ page 1 ] ─► [ page 2 ] ─► … ─► [ last page ]
+ *
+ * Pages are rendered from the last to the first, because each page names the next one by its digest. So a walk that
+ * began on one generation ends on it, and generations share the pages behind the last change. At most two pages are in
+ * memory.
+ */
+import { pageCursor } from '../../../contract/cursors.ts';
+import { collectionBody, type Rendered, rendered } from '../bodies/render.ts';
+import type { ListedPage } from './list-layout.ts';
+
+/** One list item: a slug and its market's canonical body. */
+export interface ListItem {
+  readonly slug: string;
+  readonly body: string;
+}
+
+export interface CutListPage {
+  readonly page: ListedPage;
+  readonly body: string;
+  readonly nextCursor: string | null;
+  /** Whether no published page has these bytes. */
+  readonly isNew: boolean;
+}
+
+export type ListHead = Rendered & { readonly nextCursor: string | null };
+
+export interface ListInput {
+  readonly generation: number;
+  readonly pageSize: number;
+  /** The number of items to cut. */
+  readonly total: number;
+  /** The items in pieces: each piece in order, the last piece first. */
+  readonly items: AsyncIterable<readonly ListItem[]>;
+  /** The cursor of the first unchanged page, behind everything that is cut; null if no page is kept. */
+  readonly keptCursor: string | null;
+  /**
+   * Published pages by digest. A page that is cut again with the same digest keeps its cursor and is removed from this
+   * map.
+   */
+  readonly reusable: Map<string, ListedPage>;
+}
+
+/** The number of items is not the announced one: it was counted at another time. */
+export class ItemsMiscounted extends Error {
+  override readonly name = 'ItemsMiscounted';
+}
+
+export class ListCutter {
+  readonly #input: ListInput;
+  readonly #source: AsyncIterator<readonly ListItem[]>;
+  /** Items that are not cut yet, from index `#start` of the list on. */
+  #items: ListItem[] = [];
+  #start: number;
+  #nextCursor: string | null;
+
+  constructor(input: ListInput) {
+    this.#input = input;
+    this.#source = input.items[Symbol.asyncIterator]();
+    this.#start = input.total;
+    this.#nextCursor = input.keptCursor;
+  }
+
+  /** All pages after the head, the last page first. @throws ItemsMiscounted */
+  async *pages(): AsyncGenerator<CutListPage> {
+    const { pageSize, total } = this.#input;
+    for (let number = Math.ceil(total / pageSize) - 1; number >= 1; number--) {
+      const from = number * pageSize;
+      while (this.#start > from) if (!(await this.#readMore())) throw new ItemsMiscounted();
+      yield this.#cut(this.#items.splice(from - this.#start));
+    }
+  }
+
+  /** To be called when all pages are cut. @throws ItemsMiscounted */
+  async finish(): Promise<ListHead> {
+    while (await this.#readMore());
+    if (this.#start !== 0) throw new ItemsMiscounted();
+    return { ...rendered(collectionBody(bodiesOf(this.#items), this.#nextCursor)), nextCursor: this.#nextCursor };
+  }
+
+  #cut(covered: readonly ListItem[]): CutListPage {
+    const { generation, reusable } = this.#input;
+    const nextCursor = this.#nextCursor;
+    const { body, digest } = rendered(collectionBody(bodiesOf(covered), nextCursor));
+    const published = reusable.get(digest);
+    reusable.delete(digest);
+    const page = published ?? { cursor: pageCursor(generation, digest), digest, first: covered[0]?.slug ?? '' };
+    this.#nextCursor = page.cursor;
+    return { page, body, nextCursor, isNew: published === undefined };
+  }
+
+  async #readMore(): Promise<boolean> {
+    const { done, value } = await this.#source.next();
+    if (done) return false;
+    this.#items.unshift(...value);
+    this.#start -= value.length;
+    return true;
+  }
+}
+
+function bodiesOf(items: readonly ListItem[]): readonly string[] {
+  return items.map((item) => item.body);
+}

@@ -1,0 +1,193 @@
+/**
+ * From the entries of the log back to the records that are rendered: with it, the log alone gives every public value
+ * again. `verify --log` and the simulator use it. Pure. docs/log.md has the rules ("From entries to bodies").
+ */
+import type { LogEntry, ServiceEntry, TakedownEntry } from '../../../contract/log/entries.ts';
+import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import { parseEntry } from '../../../contract/log/parse-entry.ts';
+import type { Removal } from '../../../contract/removed-market.ts';
+import { foldObservations } from './fold-observations.ts';
+import { addFact, type FoldedMarket, type MarketFact, type MarketFacts, noFacts, recordOf } from './folded-market.ts';
+import { TextSpool } from './text-spool.ts';
+
+/** A market as the log has it: shown with its record and its history, oldest observation first; or removed. */
+export type Folded =
+  | ({ readonly kind: 'shown' } & FoldedMarket)
+  | { readonly kind: 'removed'; readonly removal: Removal };
+
+/** An entry and its index in the log. */
+export interface PlacedEntry {
+  readonly index: number;
+  readonly entry: MarketFact;
+}
+
+/** Takes the entries of a log, in order and each once, and gives the markets that they add up to. */
+export class LogFold {
+  readonly #keepsPast: boolean;
+  readonly #markets = new Map<string, MarketFacts>();
+  /** Observations; with the past, all entries of markets. Each text is behind its index and a space. */
+  readonly #texts = new TextSpool();
+  readonly #vkeys: string[] = [];
+  #service: ServiceEntry | null = null;
+  /** Indexes of entries whose text was taken down. */
+  readonly #takenDown = new Set<number>();
+  /** Indexes that `takedown` entries name. */
+  readonly #announced = new Set<number>();
+  #size = 0;
+  readonly #end: number;
+
+  /**
+   * @param options `keepsPast`: also gives what earlier entries said; default: it does not, and needs less memory.
+   *   `end`: what the log says after so many entries does not count; default: all counts
+   */
+  constructor({ keepsPast = false, end = Number.POSITIVE_INFINITY } = {}) {
+    this.#keepsPast = keepsPast;
+    this.#end = end;
+  }
+
+  /**
+   * @param text the exact text of the next entry
+   * @throws LogFaultError if it is no entry, or contradicts an earlier one
+   */
+  add(text: string): void {
+    const index = this.#size++;
+    // Of the entries behind the end, only those count that say which earlier ones may have gone.
+    if (index >= this.#end && !text.includes('"type":"takedown"')) return;
+    const entry = parseEntry(text);
+    if (entry.type === 'takedown') {
+      this.#announce(entry, index);
+      return;
+    }
+    if (index >= this.#end) return;
+    if (entry.type === 'key') {
+      this.#vkeys.push(entry.vkey);
+      return;
+    }
+    if (entry.type === 'service') {
+      this.#service = entry;
+      return;
+    }
+    const { market } = entry;
+    if (entry.type === 'reset') this.#markets.delete(market);
+    else this.#addFact(entry);
+    // The history of a removed market is no longer public.
+    if (!this.#keepsPast && (entry.type === 'reset' || entry.type === 'removal')) this.#texts.drop(market);
+    if (this.#keepsPast || entry.type === 'observation') this.#texts.add(market, `${index} ${text}`);
+  }
+
+  /** In the place of the next entry: its text was taken down. */
+  addTakenDown(): void {
+    this.#takenDown.add(this.#size++);
+  }
+
+  /** How many entries were taken down. */
+  get takenDown(): number {
+    return this.#takenDown.size;
+  }
+
+  isTakenDown(index: number): boolean {
+    return this.#takenDown.has(index);
+  }
+
+  /** Whether the log itself says that this entry may have gone. A line in its place is nobody's word. */
+  isAnnounced(index: number): boolean {
+    return this.#announced.has(index);
+  }
+
+  /** Entries that are gone, in order, although the log does not say so: somebody hides them. */
+  unannounced(): readonly number[] {
+    return [...this.#takenDown].filter((index) => !this.isAnnounced(index));
+  }
+
+  /** The verifier keys that `key` entries have announced, oldest first. */
+  get vkeys(): readonly string[] {
+    return this.#vkeys;
+  }
+
+  /** What is published, as the log says it last. Null: it does not say so. */
+  get service(): ServiceEntry | null {
+    return this.#service;
+  }
+
+  /** The slugs of all markets that are shown or removed, in order. */
+  slugs(): readonly string[] {
+    return [...this.#markets.keys()].sort();
+  }
+
+  /**
+   * The market; null if the log says nothing of it, or nothing since it was reset.
+   *
+   * @throws LogFaultError if its entries contradict each other
+   */
+  market(slug: string): Folded | null {
+    const facts = this.#markets.get(slug);
+    if (facts === undefined) return null;
+    if (facts.removal !== null) {
+      const { reason, replacedBy, removedAt } = facts.removal;
+      return { kind: 'removed', removal: { reason, replacedBy, removedAt } };
+    }
+    const entries = this.entriesOf(slug).flatMap(({ entry }) => (entry.type === 'observation' ? [entry] : []));
+    return { kind: 'shown', ...recordOf(slug, facts, foldObservations(slug, entries)) };
+  }
+
+  /** Markets of which the past says anything, in order. */
+  pastSlugs(): readonly string[] {
+    return this.#texts.owners().sort();
+  }
+
+  /** The newest revision of a market, also of one that was removed; 0: the log says nothing of it. */
+  revisionOf(slug: string): number {
+    return this.#markets.get(slug)?.revision ?? 0;
+  }
+
+  isRemoved(slug: string): boolean {
+    return (this.#markets.get(slug)?.removal ?? null) !== null;
+  }
+
+  /** The entries of a market that stood in a log of this size: those since its last reset. */
+  entriesOf(slug: string, size = Number.POSITIVE_INFINITY): readonly PlacedEntry[] {
+    return this.spansOf(slug, size).at(-1) as readonly PlacedEntry[];
+  }
+
+  /** All entries of a market in a log of this size, in a list of their own from each reset on. The last list stands. */
+  spansOf(slug: string, size = Number.POSITIVE_INFINITY): readonly (readonly PlacedEntry[])[] {
+    const spans: PlacedEntry[][] = [[]];
+    for (const line of this.#texts.textsOf(slug)) {
+      const space = line.indexOf(' ');
+      const index = Number(line.slice(0, space));
+      if (index >= size) break;
+      const entry = JSON.parse(line.slice(space + 1)) as Exclude<
+        LogEntry,
+        { readonly type: 'key' | 'service' | 'takedown' }
+      >;
+      if (entry.type === 'reset') spans.push([]);
+      else spans.at(-1)?.push({ index, entry });
+    }
+    return spans;
+  }
+
+  /** The answer of a removed market follows from its removal, so no body needs what is gone. */
+  #announce({ market, first, last }: TakedownEntry, index: number): void {
+    if (!this.#markets.get(market)?.removal) {
+      throw new LogFaultError(`entries of ${market} are taken down, and it is not removed`);
+    }
+    if (first > last || last >= index)
+      throw new LogFaultError(`no entries ${first} to ${last} are before entry ${index}`);
+    for (let named = first; named <= last; named++) this.#announced.add(named);
+  }
+
+  #addFact(entry: MarketFact): void {
+    const facts = this.#factsOf(entry.market);
+    if (facts.removal !== null) throw new LogFaultError(`${entry.market} was removed, and has a later entry`);
+    addFact(facts, entry);
+  }
+
+  #factsOf(slug: string): MarketFacts {
+    let facts = this.#markets.get(slug);
+    if (facts === undefined) {
+      facts = noFacts();
+      this.#markets.set(slug, facts);
+    }
+    return facts;
+  }
+}

@@ -1,0 +1,117 @@
+/** The record of a market from the entries that stand. Pure. */
+import { laterInstant } from '../../../contract/instants.ts';
+import {
+  LOG_FORMAT,
+  type LogEntry,
+  type MarketEntry,
+  type RemovalEntry,
+  type SourceEntry,
+  type StandingEntry,
+} from '../../../contract/log/entries.ts';
+import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import type { Source, SourceVerification } from '../../../contract/market.ts';
+import { type MarketRecordValue, observationKey } from '../../../storage/records/markets.ts';
+import { recountOf } from '../../repair/recount.ts';
+import type { OrderedObservation } from '../bodies/history-cutter.ts';
+
+/** The standing entries of a market, but for its observations. */
+export interface MarketFacts {
+  market: MarketEntry | null;
+  readonly sources: Map<number, SourceEntry>;
+  standing: StandingEntry | null;
+  removal: RemovalEntry | null;
+  revision: number;
+}
+
+/** An entry that states something of a market. */
+export type MarketFact = Exclude<LogEntry, { readonly type: 'key' | 'reset' | 'service' | 'takedown' }>;
+
+export function noFacts(): MarketFacts {
+  return { market: null, sources: new Map(), standing: null, removal: null, revision: 0 };
+}
+
+/** Of an observation only the revision: see {@link recordOf}. */
+export function addFact(facts: MarketFacts, entry: MarketFact): void {
+  facts.revision = Math.max(facts.revision, entry.revision);
+  if (entry.type === 'market') facts.market = entry;
+  else if (entry.type === 'source') facts.sources.set(entry.position, entry);
+  else if (entry.type === 'standing') facts.standing = entry;
+  else if (entry.type === 'removal') facts.removal = entry;
+}
+
+/** The public name of a representative, and the salt of its digest. Both are in the market's body. */
+export interface PublicRepresentative {
+  readonly name: string;
+  readonly salt: string | null;
+}
+
+export interface FoldedMarket {
+  readonly revision: number;
+  /** Oldest first, superseded versions included. */
+  readonly observations: readonly OrderedObservation[];
+  /** Null: not represented. The digest is null for a name that was public before the log began. */
+  readonly representedBy: { readonly digest: string | null } | null;
+  /** The record, with the name that the log has only a digest of. */
+  readonly record: (representative: PublicRepresentative | null) => MarketRecordValue;
+}
+
+/** @throws LogFaultError if the definition of the market, or one of its sources, has no entry */
+export function recordOf(
+  slug: string,
+  { market, sources, standing, revision }: MarketFacts,
+  observations: readonly OrderedObservation[],
+): FoldedMarket {
+  if (market === null) throw new LogFaultError(`no entry defines ${slug}`);
+  const { name, kind, status, nativeCurrency, unit, sourceCount } = market;
+  const standingSources = Array.from({ length: sourceCount }, (_, position) => {
+    const source = sources.get(position);
+    if (source === undefined) throw new LogFaultError(`no entry states source ${position} of ${slug}`);
+    return source;
+  });
+  const stored = observations.map(({ order, observation, revision: written }) => {
+    return { sort: observationKey(slug, order).sort, value: observation, revision: written };
+  });
+  const { updatedAt } = observations.reduce<{ readonly updatedAt: string | null }>(
+    (latest, { observation }) => ({ updatedAt: laterInstant(observation.recordedAt, latest.updatedAt) }),
+    market,
+  );
+  const disputedMetrics = standing?.disputedMetrics ?? [];
+  return {
+    revision,
+    observations,
+    representedBy: standing?.representedBy ?? null,
+    record: (representative) => ({
+      ...{ name, kind, status, nativeCurrency, unit, updatedAt },
+      ...recountOf(stored),
+      ...ruleOf(market),
+      sources: standingSources.map(sourcePart),
+      standing: {
+        // Ids of claims stay in the ledger, and are not rendered.
+        representedBy: representative === null ? null : representedBy(representative),
+        disputes: Object.fromEntries(disputedMetrics.map((metric) => [metric, ''])),
+        comparisons: {},
+        verifications: verificationsOf(standingSources),
+      },
+    }),
+  };
+}
+
+function ruleOf(market: MarketEntry): Pick<MarketRecordValue, 'outliers' | 'outliersReason'> {
+  if (market.format === LOG_FORMAT) return {};
+  const { outliers, outliersReason } = market;
+  return { outliers, ...(outliersReason === null ? {} : { outliersReason }) };
+}
+
+function sourcePart({ label, url, publisher, licence, attribution, cadence }: SourceEntry): Source {
+  return { label, url, publisher, licence, attribution, cadence };
+}
+
+function verificationsOf(sources: readonly SourceEntry[]): { [url: string]: SourceVerification } {
+  return Object.fromEntries(
+    sources.flatMap(({ url, verification }) => (verification === null ? [] : [[url, verification]])),
+  );
+}
+
+function representedBy({ name, salt }: PublicRepresentative) {
+  return { name, claim: '', ...(salt === null ? {} : { salt }) };
+}

@@ -1,0 +1,241 @@
+/**
+ * The part of a generation that the log contributes. Entries are appended in the order in which the plan takes markets.
+ * All that they change goes into the bundle: tiles, the ledger's records of them, and the signed checkpoint. So nothing
+ * of it is public before the swap, and applying the generation again writes the same bytes.
+ *
+ * In memory are the entries of one tile, and one tile of hashes for each level.
+ */
+import { checkpointText } from '../../../contract/log/checkpoint.ts';
+import { entryText, LOG_FORMAT, type ServiceEntry } from '../../../contract/log/entries.ts';
+import { leafHash } from '../../../contract/log/merkle.ts';
+import { parseVkey, signNote } from '../../../contract/log/notes.ts';
+import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
+import type { HashTile } from '../../../contract/log/tree.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import type { Item } from '../../../storage/ledger.ts';
+import type { MarketRecordValue } from '../../../storage/records/markets.ts';
+import type { HeadValue, LogState, PublishedHeads } from '../../../storage/records/publication.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
+import type { LogSettings, PublisherDependencies } from '../../dependencies.ts';
+import { LogForked } from '../../errors.ts';
+import type { BundleWriter } from '../../kernel/bundle.ts';
+import type { LogNeed, MarketView } from '../../kernel/market-view.ts';
+import { EntrySpool } from './entry-spool.ts';
+import { chunkRecords } from './log-chunks.ts';
+import { hashRecords, type LogEdge, NO_LOG, readEdge } from './log-edge.ts';
+import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
+import { MarketEntries } from './market-entries.ts';
+import type { reconcileLog } from './reconcile-log.ts';
+
+/** Loaded after a repair or a restore, which is rare. */
+const settle: typeof reconcileLog = async (...parts) =>
+  await (await import('./reconcile-log.ts')).reconcileLog(...parts);
+
+export class LogPlan {
+  readonly #dependencies: PublisherDependencies;
+  readonly #settings: LogSettings;
+  readonly #bundle: BundleWriter;
+  readonly #generation: number;
+  readonly #before: LogState;
+  /** The checkpoint is put again, even if the log does not grow. */
+  readonly #isCheckpointDue: boolean;
+  /** Read with the first entry. */
+  #edge: LogEdge | null = null;
+  /** The entries of the open tile from here on are new, or were taken down. */
+  #newFrom = 0;
+  /** Entries that the generation takes down. */
+  #takenDown = 0;
+  #isTakedownDue = false;
+
+  /**
+   * Null if the deployment writes no log.
+   *
+   * @param takedown the id of a takedown that is due
+   * @throws LogForked if the log cannot continue
+   */
+  static async open(
+    dependencies: PublisherDependencies,
+    bundle: BundleWriter,
+    generation: number,
+    before: HeadValue | null,
+    takedown: string | null,
+  ): Promise<LogPlan | null> {
+    const { log } = dependencies;
+    if (log === undefined) return null;
+    const isDoubtful = before?.log?.isDoubtful === true;
+    const state = before !== null && isDoubtful ? await settle(dependencies, before) : (before?.log ?? NO_LOG);
+    assertSameName(log, state);
+    const isFirst = before?.log === undefined;
+    const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
+    // A takedown is of a market that the log has as removed: after a restore, the log says so again.
+    if (takedown !== null && state.resetBefore === undefined) await plan.#takeDown(takedown);
+    else plan.#isTakedownDue = takedown !== null;
+    await plan.#appendKeys();
+    return plan;
+  }
+
+  private constructor(
+    dependencies: PublisherDependencies,
+    settings: LogSettings,
+    bundle: BundleWriter,
+    generation: number,
+    before: LogState,
+    isCheckpointDue: boolean,
+  ) {
+    this.#dependencies = dependencies;
+    this.#settings = settings;
+    this.#bundle = bundle;
+    this.#generation = generation;
+    this.#before = before;
+    this.#isCheckpointDue = isCheckpointDue;
+  }
+
+  readonly needOf = (published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null): LogNeed => {
+    const { resetBefore = 0 } = this.#before;
+    if (resetBefore > (published?.revision ?? 0)) return 'anew';
+    if (published === null) return 'new';
+    const { logged } = published.value;
+    if (logged !== undefined && (record?.value.repairedRevision ?? 0) > logged) return 'anew';
+    return logged === published.value.revision ? 'new' : 'all';
+  };
+
+  entriesOf(view: MarketView): { readonly entries: MarketEntries; readonly spool: EntrySpool } {
+    return { entries: new MarketEntries(view), spool: new EntrySpool(this.#dependencies.objects, this.#generation) };
+  }
+
+  /** Whether the takedown has entries left. */
+  get isTakedownDue(): boolean {
+    return this.#isTakedownDue;
+  }
+
+  async append(texts: readonly string[]): Promise<void> {
+    if (texts.length === 0) return;
+    const edge = await this.#openEdge();
+    for (const text of texts) {
+      edge.open.push(text);
+      const filled = edge.tree.append(leafHash(text));
+      if (filled.length === 0) continue;
+      await this.#addEntries(edge.open, Math.floor((edge.tree.size - 1) / TILE_WIDTH));
+      await this.#addHashes(filled);
+      edge.open.length = 0;
+      this.#newFrom = 0;
+    }
+  }
+
+  /**
+   * The new state of the log. To be called once, after the last entry.
+   *
+   * @param isAnyUnknown whether markets still wait for their refresh
+   * @param service says what is published; null: not all of it is there yet
+   */
+  async finish(isAnyUnknown: boolean, service: ServiceEntry | null): Promise<LogState> {
+    const { resetBefore, ...before } = this.#before;
+    const stated = service === null ? before.service : await this.#appendService(service);
+    const edge = this.#edge;
+    let { size, root } = before;
+    if (edge !== null) {
+      size = edge.tree.size;
+      root = edge.tree.root().toString('base64');
+      const n = Math.floor(size / TILE_WIDTH);
+      if (edge.open.length > 0) await this.#addEntries(edge.open, n);
+      await this.#addHashes(edge.tree.partialTiles(before.size));
+    }
+    const vkeys = this.#vkeys;
+    const isSignedAnew = this.#isCheckpointDue || vkeys.join() !== before.vkeys.join();
+    if (size > before.size || isSignedAnew) await this.#addCheckpoint(size, root);
+    if (isSignedAnew) await this.#addVkeys();
+    const was = { size: before.size, root: before.root, vkeys: before.vkeys, service: before.service ?? '' };
+    const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
+    const takenDown = (before.takenDown ?? 0) + this.#takenDown;
+    const said = stated === undefined ? {} : { service: stated };
+    return { size, root, vkeys, was, ...said, ...left, ...(takenDown === 0 ? {} : { takenDown }) };
+  }
+
+  /** All that the log names from this generation on. */
+  get #vkeys(): string[] {
+    const { signers, announced = [] } = this.#settings;
+    return [...new Set([...signers.map(({ vkey }) => vkey), ...announced])];
+  }
+
+  /** A key that the log does not know yet. */
+  async #appendKeys(): Promise<void> {
+    // The first keys of a log are known from elsewhere; an announced one never is.
+    const first = this.#before.vkeys.length === 0 ? this.#settings.signers.map(({ vkey }) => vkey) : [];
+    const known = new Set([...this.#before.vkeys, ...first]);
+    const added = this.#vkeys.filter((vkey) => !known.has(vkey));
+    await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));
+  }
+
+  /** The last part of the plan: whoever reads it has read the markets. Returns its digest. */
+  async #appendService(service: ServiceEntry): Promise<string> {
+    const text = entryText(service);
+    const digest = sha256Hex(text).slice(0, 12);
+    if (digest !== this.#before.service) await this.append([text]);
+    return digest;
+  }
+
+  /** The first part of the plan: entries that are appended then go into the tile as it is without the texts. */
+  async #takeDown(id: string): Promise<void> {
+    const { nextTakedownStep } = await import('./take-down.ts');
+    const step = await nextTakedownStep(this.#dependencies, id, this.#generation, this.#before.size);
+    if (step === null) return;
+    for (const line of step.lines) await this.#bundle.add(line);
+    this.#takenDown = step.count;
+    this.#isTakedownDue = step.isMoreDue;
+    if (step.open !== null) {
+      const { open } = await this.#openEdge();
+      open.splice(0, open.length, ...step.open.entries);
+      this.#newFrom = step.open.from;
+    }
+    await this.append(step.announcements);
+  }
+
+  async #openEdge(): Promise<LogEdge> {
+    if (this.#edge === null) {
+      this.#edge = await readEdge(this.#dependencies.ledger, this.#before);
+      this.#newFrom = this.#edge.open.length;
+    }
+    return this.#edge;
+  }
+
+  async #addEntries(entries: readonly string[], tile: number): Promise<void> {
+    await this.#addChunks(entries, tile);
+    for (const made of entryTiles(tile, entries.length, async () => entries)) await this.#addTile(made);
+  }
+
+  async #addChunks(entries: readonly string[], tile: number): Promise<void> {
+    for (const record of chunkRecords(tile, entries, this.#newFrom)) await this.#bundle.add(record);
+  }
+
+  async #addHashes(tiles: readonly HashTile[]): Promise<void> {
+    for (const { level, n, width, hashes } of tiles) await this.#addTile(hashTile(level, n, width, async () => hashes));
+    for (const record of hashRecords(tiles)) await this.#bundle.add(record);
+  }
+
+  async #addTile({ key, make }: MadeTile): Promise<void> {
+    const { body, ...more } = await make();
+    await this.#bundle.add({ kind: 'tile', key, body: body.toString('base64'), ...more });
+  }
+
+  /** The keys that sign now, newest first, one a line. */
+  async #addVkeys(): Promise<void> {
+    const body = this.#settings.signers.map(({ vkey }) => `${vkey}\n`).join('');
+    await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-vkey' }), body, nextCursor: null });
+  }
+
+  async #addCheckpoint(size: number, root: string): Promise<void> {
+    const { origin, signers } = this.#settings;
+    const text = checkpointText({ origin, size, root: Buffer.from(root, 'base64') });
+    const body = await signNote(text, signers);
+    await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-checkpoint' }), body, nextCursor: null });
+  }
+}
+
+/** Its entries would be those of the other log, under a name that nobody follows. */
+function assertSameName({ origin }: LogSettings, { vkeys }: LogState): void {
+  const names = vkeys.map((vkey) => parseVkey(vkey).name);
+  if (names.length === 0 || names.includes(origin)) return;
+  throw new LogForked(
+    `the log of this ledger is ${names[0]}, and ${origin} is configured: the name of a log never changes`,
+  );
+}

@@ -1,0 +1,48 @@
+/** The public objects of the log, made from entries and hashes. */
+import { gzipSync } from 'node:zlib';
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { encodeEntryBundle, ndjsonTile, takenDownHash } from '../../../contract/log/entry-bundle.ts';
+import { ndjsonPath, tilePath } from '../../../contract/log/tiles.ts';
+import { problem } from '../../../contract/problems.ts';
+import { LOG_ROOT, PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
+
+/** The key of the object at a path below the root of the log. */
+export function logKeyOf(path: string): string {
+  return `${PUBLIC_PREFIX}${LOG_ROOT}/${path}`;
+}
+
+/** The bytes of a tile. */
+export interface TileBody {
+  readonly body: Buffer;
+  /** A problem document: an entry of the bundle was taken down. */
+  readonly isGone?: true;
+}
+
+/** A tile, and its bytes when they are needed. */
+export interface MadeTile {
+  readonly key: string;
+  readonly make: () => Promise<TileBody>;
+}
+
+/**
+ * The two objects with the entries of a tile. An entry that was taken down is a tombstone. The file of lines has it, and
+ * the bundle is gone, because its format has no place for one.
+ */
+export function entryTiles(n: number, width: number, entries: () => Promise<readonly string[]>): readonly MadeTile[] {
+  const lines = ndjsonPath(n, width);
+  return [
+    { key: logKeyOf(tilePath('entries', n, width)), make: async () => entryBundle(await entries(), lines) },
+    { key: logKeyOf(lines), make: async () => ({ body: gzipSync(ndjsonTile(await entries())) }) },
+  ];
+}
+
+/** The entry bundle; the answer in its place if an entry was taken down. @param lines the path of its NDJSON */
+export function entryBundle(entries: readonly string[], lines: string): TileBody {
+  if (entries.every((text) => takenDownHash(text) === null)) return { body: encodeEntryBundle(entries) };
+  const document = problem('taken-down', `Read ${LOG_ROOT}/${lines}: it has the other entries, and the hashes of all.`);
+  return { body: Buffer.from(canonicalJson(document as object as Json)), isGone: true };
+}
+
+export function hashTile(level: number, n: number, width: number, bytes: () => Promise<Buffer>): MadeTile {
+  return { key: logKeyOf(tilePath(level, n, width)), make: async () => ({ body: await bytes() }) };
+}

@@ -1,0 +1,169 @@
+/**
+ * Makes the ledger, the store and the log agree again, after a restore of an older ledger, a lost bundle, or a loss of
+ * objects. A log never goes back: every checkpoint that was ever public stays a prefix of the log. So if the store shows
+ * a longer log than the ledger has, the ledger takes over its entries; the markets then state everything anew. If the
+ * store shows a shorter one, its missing tiles are put again. Both are facts of committed generations, so this comes
+ * before the swap, and may be repeated.
+ */
+import { gunzipSync } from 'node:zlib';
+import pMap from 'p-map';
+import { type LogCheckpoint, openCheckpoint } from '../../../contract/log/checkpoint.ts';
+import { leafOf } from '../../../contract/log/entry-bundle.ts';
+import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import { verifierKey } from '../../../contract/log/notes.ts';
+import { ndjsonPath, TILE_WIDTH, tilesOfGrowth } from '../../../contract/log/tiles.ts';
+import { LogTree } from '../../../contract/log/tree.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { StorageCorrupt } from '../../../storage/errors.ts';
+import type { Change } from '../../../storage/ledger.ts';
+import { HEAD_KEY, type HeadValue, type LogState, refreshMarkKey } from '../../../storage/records/publication.ts';
+import { OBJECT_CONCURRENCY, type PublisherDependencies } from '../../dependencies.ts';
+import { LogForked, Superseded } from '../../errors.ts';
+import type { BundleLine } from '../../kernel/bundle.ts';
+import { changeMany } from '../../kernel/change-many.ts';
+import { putTile } from '../../kernel/put-tile.ts';
+import { chunkRecords, readEntries } from './log-chunks.ts';
+import { hashRecords, type LogEdge, ledgerTiles, NO_LOG, readEdge } from './log-edge.ts';
+import { entryTiles, hashTile, logKeyOf } from './log-tiles.ts';
+
+/**
+ * The state of the log from which the generation continues.
+ *
+ * @throws LogForked if the store shows a log that the ledger's cannot become
+ */
+export async function reconcileLog(dependencies: PublisherDependencies, head: HeadValue): Promise<LogState> {
+  const { isDoubtful, ...known } = head.log ?? NO_LOG;
+  const shown = await readShown(dependencies, known.vkeys);
+  let settled: LogState = known;
+  let edge = await readEdge(dependencies.ledger, known).catch((error: unknown) => {
+    if (!(error instanceof StorageCorrupt) || shown === null) throw error;
+    return null;
+  });
+  if (edge === null || (shown !== null && shown.size > known.size)) {
+    edge ??= await readEdge(dependencies.ledger, NO_LOG);
+    settled = await adopt(dependencies, head, edge, shown as LogCheckpoint);
+  } else if (shown !== null) await checkPrefix(dependencies, shown);
+  await putMissing(dependencies, head.generation, settled.size);
+  return settled;
+}
+
+/** The checkpoint in the store. A key of this deployment must have signed it, or one that the log has named. */
+async function readShown(
+  { objects, log }: PublisherDependencies,
+  keys: readonly string[],
+): Promise<LogCheckpoint | null> {
+  const found = await objects.get(publicKey({ kind: 'log-checkpoint' }));
+  if (found.kind !== 'found') return null;
+  const vkeys = new Set([...(log?.signers ?? []).map(({ vkey }) => vkey), ...keys]);
+  try {
+    return openCheckpoint(Buffer.from(found.body).toString('utf8'), [...vkeys].map(verifierKey));
+  } catch (error) {
+    throw forked('the checkpoint in the store is not of this log', error);
+  }
+}
+
+/** @throws LogForked unless the ledger's log had this root when it had this size */
+async function checkPrefix({ ledger }: PublisherDependencies, { size, root }: LogCheckpoint): Promise<void> {
+  const tree = await LogTree.at(size, ledgerTiles(ledger));
+  if (!tree.root().equals(root)) throw forked(`the store shows another log of ${size} entries than the ledger`);
+}
+
+/** Takes the entries after the edge from the store into the ledger. The markets that they are about get refresh marks. */
+async function adopt(
+  dependencies: PublisherDependencies,
+  head: HeadValue,
+  { tree, open }: LogEdge,
+  { size, root }: LogCheckpoint,
+): Promise<LogState> {
+  const from = tree.size;
+  const slugs = new Set<string>();
+  const lines: BundleLine[] = [];
+  let kept = [...open];
+  for (let n = Math.floor(from / TILE_WIDTH); n * TILE_WIDTH < size; n++) {
+    const width = Math.min(TILE_WIDTH, size - n * TILE_WIDTH);
+    const entries = await readShownEntries(dependencies, n, width);
+    if (kept.some((text, index) => !leafOf(text).equals(leafOf(entries[index] ?? ''))))
+      throw forked(`tile ${n} has other entries in the ledger`);
+    for (const text of entries.slice(kept.length)) {
+      const { market } = JSON.parse(text) as { readonly market?: string };
+      if (market !== undefined) slugs.add(market);
+      lines.push(...hashRecords(tree.append(leafOf(text))));
+    }
+    lines.push(...chunkRecords(n, entries, kept.length));
+    kept = [];
+    await writeRecords(dependencies, head, lines.splice(0));
+  }
+  if (!tree.root().equals(root)) throw forked(`the tiles in the store do not give the root of its checkpoint`);
+  await writeRecords(dependencies, head, hashRecords(tree.partialTiles(from)));
+  await changeMany(
+    dependencies,
+    [...slugs].map((slug): Change => {
+      return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
+    }),
+  );
+  const { vkeys = [] } = head.log ?? {};
+  return { size, root: root.toString('base64'), vkeys, resetBefore: head.generation + 1 };
+}
+
+async function readShownEntries(
+  { objects }: PublisherDependencies,
+  n: number,
+  width: number,
+): Promise<readonly string[]> {
+  // The lines have tombstones too.
+  const path = ndjsonPath(n, width);
+  const found = await objects.get(logKeyOf(path));
+  if (found.kind !== 'found') throw forked(`the store has a longer log than the ledger, and ${path} of it is missing`);
+  try {
+    return gunzipSync(found.body).toString('utf8').split('\n').slice(0, -1);
+  } catch (error) {
+    throw forked(`${path} is damaged`, error);
+  }
+}
+
+/** Each transaction checks HEAD, because the next generation may write the same records. */
+async function writeRecords(
+  { ledger, newAttemptId }: PublisherDependencies,
+  { generation }: HeadValue,
+  lines: readonly BundleLine[],
+): Promise<void> {
+  const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
+  const any = { kind: 'any' } as const;
+  const puts = lines.flatMap((line): Change[] =>
+    line.kind === 'record' ? [{ kind: 'put', key: line.key, revision: generation, value: line.value, if: any }] : [],
+  );
+  if (puts.length === 0) return;
+  const { committed } = await ledger.transact([guard, ...puts], { attemptId: newAttemptId() });
+  if (!committed) throw new Superseded(`HEAD has moved on from generation ${generation}`);
+}
+
+/** Puts the tiles of the log that the store does not list. */
+async function putMissing({ ledger, objects }: PublisherDependencies, generation: number, size: number): Promise<void> {
+  const present = new Set<string>();
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await objects.list(logKeyOf(''), after === undefined ? {} : { after });
+    for (const key of page.keys) present.add(key);
+    after = page.next;
+  }
+  const readTile = ledgerTiles(ledger);
+  await pMap(
+    tilesOfGrowth(0, size),
+    async ({ level, n, width }) => {
+      const tiles = [hashTile(level, n, width, () => readTile(level, n, width))];
+      if (level === 0) tiles.push(...entryTiles(n, width, () => readEntries(ledger, n, width)));
+      for (const { key, make } of tiles) {
+        if (!present.has(key)) await putTile(objects, generation, { key, ...(await make()) });
+      }
+    },
+    { concurrency: OBJECT_CONCURRENCY },
+  );
+}
+
+function forked(what: string, cause?: unknown): LogForked {
+  const reason = cause instanceof LogFaultError ? ` (${cause.message})` : '';
+  return new LogForked(
+    `${what}${reason}. Nothing was published, because the log would have two versions. ` +
+      'docs/operations.md, "The log after a restore", says how to go on.',
+    { cause },
+  );
+}

@@ -1,0 +1,23 @@
+/** What a deployment publishes, as an entry of the log: so whoever serves its files cannot leave a kind of them out. */
+import { SECOND_FORMAT, type ServiceEntry } from '../../../contract/log/entries.ts';
+import { PROJECTIONS } from '../../../contract/projections.ts';
+import { defaultListEverySeconds, type PublisherDependencies } from '../../dependencies.ts';
+
+/** An entry for each further list page would say little. */
+const LIST_SECONDS_MIN = 64;
+
+/** @param markets in the list */
+export function serviceEntry(
+  {
+    projections = new Set(),
+    listEverySeconds = defaultListEverySeconds,
+  }: Pick<PublisherDependencies, 'projections' | 'listEverySeconds'>,
+  markets: number,
+): ServiceEntry {
+  return {
+    format: SECOND_FORMAT,
+    type: 'service',
+    projections: PROJECTIONS.filter((name) => projections.has(name)),
+    listSeconds: Math.max(LIST_SECONDS_MIN, 2 ** Math.ceil(Math.log2(listEverySeconds(markets)))),
+  };
+}

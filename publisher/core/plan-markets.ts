@@ -1,0 +1,277 @@
+/** Plans the marked markets, and puts their new closed pages in place. */
+import { pMapIterable } from 'p-map';
+import type { Item } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import type { HeadValue, PublishedFiles } from '../../storage/records/publication.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import type { EditionKeeper } from '../editions/edition-keeper.ts';
+import type { BundleWriter, HeadPut } from '../kernel/bundle.ts';
+import { type MarketView, type ViewOptions, viewMarket } from '../kernel/market-view.ts';
+import type { MarkedMarket } from '../kernel/marks.ts';
+import { putPage } from '../kernel/put-immutable.ts';
+import { storedDigest } from '../kernel/stored-digest.ts';
+import { withGoneFaces } from '../projections/compat/gone-faces.ts';
+import type { FileWriteBudget } from '../projections/history-files/file-write-budget.ts';
+import { hasHistoryFiles, MarketFiles, openFiles } from '../projections/history-files/plan-files.ts';
+import { type NewestPrices, newestPrices } from '../projections/latest/recent-prices.ts';
+import { type ClosedPage, HistoryCutter, type HistoryPlan } from './bodies/history-cutter.ts';
+import { isListed, type MarketPlan, planMarket, type ShownHeads } from './bodies/plan-market.ts';
+import type { EntrySpool } from './log/entry-spool.ts';
+import type { LogPlan } from './log/log-plan.ts';
+import type { MarketEntries } from './log/market-entries.ts';
+
+/** The part of a generation that the marked markets contribute. */
+export interface MarketsPlan {
+  /** The new list item of each market whose body differs from the published one; null: the market leaves the list. */
+  readonly changedItems: ReadonlyMap<string, string | null>;
+  /** The newest prices of all markets that are rendered, if files show them. */
+  readonly newestPrices: ReadonlyMap<string, NewestPrices>;
+  /** The generation that first published each market of `changedItems`, before this plan; null: not published. */
+  readonly joinedBefore: ReadonlyMap<string, number | null>;
+  /** The marks that this plan covers. */
+  readonly marks: readonly Item[];
+  /** The revision of each planned market. For a market without a record, every revision. */
+  readonly planned: ReadonlyMap<string, number>;
+  /** The reason for each put-off market, by slug. */
+  readonly putOff: ReadonlyMap<string, string>;
+  /** Slugs of removed markets that wait for a generation with a list: the list must leave them out first. */
+  readonly waiting: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
+  /** Takes these markets into the plan, because the generation publishes a list. */
+  readonly takeWaiting: () => Promise<void>;
+  /** The problem documents of removed markets, to be added to the bundle after the list. */
+  readonly gone: readonly HeadPut[];
+  /** The change of the snapshot's counts. */
+  readonly countsDelta: HeadValue['counts'];
+}
+
+const MARKETS_AT_ONCE = 8;
+
+/**
+ * How often a market is read until its view adds up. More readings would only wait for a transaction that is being
+ * committed.
+ */
+const READINGS = 3;
+
+/**
+ * After this many rendered observations, a generation takes no more markets, so that its time and its pages are
+ * bounded.
+ */
+const MAX_RENDERED = 500_000;
+
+type Planned = {
+  readonly view: MarketView;
+  readonly plan: MarketPlan;
+  readonly rendered: number;
+  /** Null: no file shows them. */
+  readonly newest: NewestPrices | null;
+  /** The market's entries of the log. */
+  readonly spool: EntrySpool | null;
+  /** Absent: the market has none. */
+  readonly files?: PublishedFiles;
+};
+
+export interface PlanParts {
+  readonly log: LogPlan | null;
+  readonly editions: EditionKeeper;
+  /** Of the histories' files. */
+  readonly turn: FileWriteBudget;
+}
+
+/**
+ * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
+ * is put off: it keeps its marks, and delays no other market.
+ *
+ * @param isDoubtful the published list is not known. Then the next list waits for all markets, so no market may wait for
+ *   it.
+ * @param log gets the entries of each market when it is taken; null: there is no log
+ */
+export async function planMarkets(
+  storage: PublisherStorage,
+  bundle: BundleWriter,
+  generation: number,
+  due: readonly MarkedMarket[],
+  isDoubtful: boolean,
+  { log, editions, turn }: PlanParts,
+): Promise<MarketsPlan> {
+  const changedItems = new Map<string, string | null>();
+  const newestPricesOf = new Map<string, NewestPrices>();
+  const joinedBefore = new Map<string, number | null>();
+  const marks: Item[] = [];
+  const planned = new Map<string, number>();
+  const putOff = new Map<string, string>();
+  const waiting = new Map<string, () => Promise<void>>();
+  const gone: HeadPut[] = [];
+  const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
+  let rendered = 0;
+
+  const take = async (market: MarkedMarket, { view, plan, spool, newest, files }: Planned): Promise<void> => {
+    const { slug } = market;
+    turn.took(slug, files);
+    for (const part of plan.parts) bundle.addPart(part);
+    for (const line of plan.lines) await bundle.add(line);
+    for await (const texts of spool?.parts() ?? []) await log?.append(texts);
+    gone.push(...plan.gone);
+    // Also of an unchanged market: its history may have been lost, and is not in the store before this generation is.
+    if (newest !== null) newestPricesOf.set(slug, newest);
+    if (plan.isChanged) {
+      changedItems.set(slug, plan.body);
+      joinedBefore.set(slug, view.published?.joined ?? null);
+    }
+    marks.push(...market.marks, ...view.historyMarks);
+    planned.set(slug, view.record?.revision ?? Number.POSITIVE_INFINITY);
+    addDifference(countsDelta, view);
+  };
+  const takeWaiting = async (): Promise<void> => {
+    for (const takeOne of waiting.values()) await takeOne();
+    waiting.clear();
+  };
+
+  const planOne = async (market: MarkedMarket) => ({
+    market,
+    outcome: await planMarked({ storage, bundle, generation, log, turn }, market, editions),
+  });
+  for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
+    if (typeof outcome === 'string') {
+      putOff.set(market.slug, outcome);
+      continue;
+    }
+    if (!isDoubtful && isForList(outcome)) {
+      waiting.set(market.slug, () => take(market, outcome));
+      continue;
+    }
+    await take(market, outcome);
+    rendered += outcome.rendered;
+    if (rendered > MAX_RENDERED) break;
+  }
+  return {
+    changedItems,
+    newestPrices: newestPricesOf,
+    joinedBefore,
+    marks,
+    planned,
+    putOff,
+    waiting,
+    takeWaiting,
+    gone,
+    countsDelta,
+  };
+}
+
+/** Whether the market is removed, and a list may show it: a list without it must come first. */
+function isForList({ view, plan }: Planned): boolean {
+  return view.record !== null && !view.isShown && plan.isChanged;
+}
+
+/** The plan, or the reason why the market is put off. */
+async function planMarked(
+  context: PlanContext,
+  market: MarkedMarket,
+  editions: EditionKeeper,
+): Promise<Planned | string> {
+  let reason = '';
+  for (let reading = 0; reading < READINGS; reading++) {
+    const outcome = await planOnce(context, market);
+    if (typeof outcome !== 'string') {
+      await editions.keep(market.slug, outcome.view.published);
+      return outcome;
+    }
+    reason = outcome;
+  }
+  return reason;
+}
+
+interface PlanContext {
+  readonly storage: PublisherStorage;
+  readonly bundle: BundleWriter;
+  readonly generation: number;
+  readonly log: LogPlan | null;
+  readonly turn: FileWriteBudget;
+}
+
+async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
+  const { storage, bundle, generation, log, turn } = context;
+  const { ledger, objects, pageSizes, projections } = storage;
+  const { slug, revision, isRefresh } = market;
+  const pageSize = pageSizes.observations;
+  const needOfLog = log?.needOf ?? null;
+  const areFilesDue: ViewOptions['areFilesDue'] = (published, record) =>
+    hasHistoryFiles(storage) && (isRefresh || turn.isDue(slug, published?.files, record?.value.sum));
+  const view = await viewMarket(ledger, slug, { isRefresh, pageSize, areFilesDue, needOfLog });
+  const { record } = view;
+  if (revision !== null && record === null) return 'its record does not exist';
+  if (record !== null && record.revision < (revision ?? 0)) {
+    return `its record is of revision ${record.revision}, its mark of ${revision}`;
+  }
+  // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
+  if (!view.isIndexed) return 'it is not in the index of markets';
+  const refreshed = () => planOnce(context, { ...market, isRefresh: true });
+  const files = await openFiles({ storage, bundle, generation, view, isRefresh });
+  if (files === null) return await refreshed();
+  const rows = files instanceof MarketFiles ? files : null;
+  const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
+  await spool?.add(entries?.opening() ?? []);
+  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, files: rows, entries, spool });
+  await spool?.add(entries?.closing() ?? []);
+  // A page without one of its observations would stay published for good. The sweep removes pages that were put in
+  // vain.
+  if (view.isShown && history.sum !== record?.value.sum) {
+    return `its observations do not add up to its record of revision ${record?.revision}`;
+  }
+  const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
+  const filesPlan =
+    files instanceof MarketFiles ? await files.finish(history) : await withGoneFaces(storage, view, files);
+  if (filesPlan === null) return await refreshed();
+  const { published: after } = filesPlan;
+  const lines = [...filesPlan.lines, ...turn.lines(slug, view.published?.files, after)];
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, { ...filesPlan, lines });
+  const isPriced = projections?.has('latest') === true || projections?.has('recent') === true;
+  const newest = isPriced && view.isShown ? newestPrices(history, record?.value.unit.quantity ?? 1) : null;
+  return { view, plan, rendered: history.rendered, newest, spool, ...(after && { files: after }) };
+}
+
+interface CutOptions {
+  readonly pageSize: number;
+  readonly isRefresh: boolean;
+  readonly files: MarketFiles | null;
+  readonly entries: MarketEntries | null;
+  readonly spool: EntrySpool | null;
+}
+
+/** Puts each new page when it is cut, so that only some pages of a history are in memory. */
+async function cutHistory(
+  objects: ObjectStore,
+  { slug, record, keptPages, publishedPages, observations }: MarketView,
+  generation: number,
+  { pageSize, isRefresh, files, entries, spool }: CutOptions,
+): Promise<HistoryPlan> {
+  const quantity = record?.value.unit.quantity ?? 1;
+  const rows = files?.rows ?? null;
+  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, files: rows });
+  const put = (page: ClosedPage): Promise<void> =>
+    putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
+  for await (const some of observations()) {
+    await Promise.all(cutter.add(some).map(put));
+    await files?.takeYears();
+    await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
+  }
+  return cutter.finish();
+}
+
+async function readShownHeads(
+  objects: ObjectStore,
+  { slug, isShown }: MarketView,
+  nextCursor: string | null,
+): Promise<ShownHeads> {
+  const [market, history] = await Promise.all([
+    storedDigest(objects, { kind: 'market', slug }, null, !isShown),
+    storedDigest(objects, { kind: 'history', slug }, nextCursor, !isShown),
+  ]);
+  return { market, history };
+}
+
+function addDifference(counts: HeadValue['counts'], { record, isShown, published }: MarketView): void {
+  const now = isShown ? record?.value : undefined;
+  counts.markets += Number(isShown) - Number(isListed(published));
+  counts.observations += (now?.observations ?? 0) - (published?.observations ?? 0);
+  counts.unknownValues += (now?.unknownValues ?? 0) - (published?.unknownValues ?? 0);
+}

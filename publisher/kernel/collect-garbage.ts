@@ -1,0 +1,320 @@
+/**
+ * Removes objects that no reader can reach any more: pages whose cursors have expired, bundles and layouts that are no
+ * longer needed, leftovers of dead publishers, bodies of markets that are no longer published, pages for people that the
+ * newest release does not have. Nothing else deletes public objects. A run ends when all is done, or when its cap or its time is reached. A dry run lists what a run would
+ * remove.
+ *
+ * The garbage of a day's generations is known by name, and is removed first in every run: layouts name the list pages
+ * that they superseded, ledger records name the history pages, and the partial tiles of the log follow from its sizes.
+ * So a run costs as much as there is to remove. Only
+ * objects that nothing names (leftovers and bodies of removed markets) need a walk through all public objects. Each run
+ * walks a part, from where the run before stopped; the ledger keeps the position.
+ *
+ * Safety of objects: only objects whose generation is at or below an *applied* HEAD are considered, and names of pages
+ * and bundles are never used again. So nothing of a generation in preparation is removed. A head body is deleted only
+ * with the ETag that was seen together with such an old generation, and only if the ledger, read after that, does not
+ * list the market. A market that is defined again may at any moment be published with the same bytes, and so with the
+ * same ETag.
+ *
+ * Safety of pages: a page that is unreachable stays unreachable, whatever is published during the sweep and however
+ * long the sweep takes. A page is in one of three states: in use, as the records said that were read; newer than HEAD
+ * was then; or recorded as superseded by the transaction that removed it from the other records. A page that had expired
+ * when the run began stays expired.
+ *
+ * Records are removed when no later sweep depends on them. Of expired generations only the newest is needed. A page
+ * that an expired generation superseded is treated like a page that was never in use. So its record may be removed
+ * before the page, or the page may be left: a walk finds it later.
+ *
+ * Safety of tiles: a partial tile that the log has outgrown never comes back. A tile beyond the end of the log is of a
+ * generation that was given up. It is removed unless HEAD has moved. A later generation could put it with the same
+ * bytes, and so with the same ETag, while the delete request is on its way; a rebuild puts the tile back then.
+ *
+ * Safety of editions: an edition names an applied generation with its list, so all of its pages are in use at that
+ * moment. From then on they are kept: list pages by the edition's layout, history pages because the generation lies
+ * between the page and the one that superseded it. Bodies of editions are removed only after an operator has ended them.
+ *
+ * After a restore, the ledger does not know which pages readers hold cursors of. Nothing is removed until the published
+ * state is known again, and no walk begins until the generation that ended the doubt has expired.
+ */
+import pMap from 'p-map';
+import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { removed } from '../../storage/changes.ts';
+import type { Item } from '../../storage/ledger.ts';
+import type { KeyPage } from '../../storage/object-store.ts';
+import { queryPages } from '../../storage/paging.ts';
+import { ENDED_EDITIONS, OPEN_EDITION_KEY } from '../../storage/records/editions.ts';
+import {
+  GENERATIONS,
+  type GenerationValue,
+  SUPERSEDED_PAGES,
+  WALK_KEY,
+  type WalkValue,
+} from '../../storage/records/publication.ts';
+import { LAYOUT_PREFIX, readLayoutAt } from '../core/lists/list-layout.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { expiredExports } from '../projections/exports/expired-exports.ts';
+import { REDO_PREFIX } from './bundle.ts';
+import { changeMany } from './change-many.ts';
+import { tilesOutgrown } from './expired-tiles.ts';
+import { type NewestExpired, ReachableSet, readSettledList, type SettledList } from './reachable-set.ts';
+
+export interface GarbageOptions {
+  readonly dryRun: boolean;
+  /** The maximum of removed objects in one run, and of removed records. */
+  readonly maxRemovals?: number;
+  /** The walk ends after about this many objects: it finishes its page of the listing. */
+  readonly maxWalked?: number;
+  /** Asked before each batch of at most 1,000 objects; `false` ends the run. Default: there is time. */
+  readonly hasTime?: () => boolean;
+}
+
+export interface GarbageReport {
+  /** Keys of objects that were removed, or would be in a dry run. */
+  readonly removed: readonly string[];
+  /** Objects that were examined and kept. */
+  readonly kept: number;
+  /** Records that were no longer needed, and were removed. */
+  readonly prunedRecords: number;
+  /** Keys that no rule knows: never removed. */
+  readonly unknown: readonly string[];
+  /** Whether work is left: the next run continues. */
+  readonly endedEarly: boolean;
+}
+
+/** Takes some minutes; the embedded server does not publish during a sweep. */
+const DEFAULT_MAX_REMOVALS = 10_000;
+
+/**
+ * A walk reads about one record for each object. Through 3,000,000 objects (1,000,000 markets) every hour, that would
+ * be 72 million reads a day, for the few objects that no record names. At this number an hour, everything is walked
+ * twice a day.
+ */
+const DEFAULT_MAX_WALKED = 250_000;
+
+/** A page is kept this long after its generation was replaced, because a cache may serve an old list until then. */
+export const PAGE_RETENTION_SECONDS = CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS;
+
+const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false };
+
+/** Does nothing while a generation is not applied: publish first. */
+export async function collectGarbage(dependencies: PublisherStorage, options: GarbageOptions): Promise<GarbageReport> {
+  const list = await readSettledList(dependencies);
+  if (list === null) return NOTHING_DONE;
+  const sweep = new Sweep(dependencies, options, list);
+  const newestExpired = await sweep.pruneGenerations();
+  return await sweep.removeAll(new ReachableSet(dependencies, list, newestExpired));
+}
+
+/** One run and its results so far. */
+class Sweep {
+  readonly #storage: PublisherStorage;
+  readonly #options: Required<GarbageOptions>;
+  readonly #list: SettledList;
+  readonly #removed = new Set<string>();
+  readonly #unknown: string[] = [];
+  #kept = 0;
+  #prunedRecords = 0;
+  #endedEarly = false;
+
+  constructor(storage: PublisherStorage, options: GarbageOptions, list: SettledList) {
+    this.#storage = storage;
+    this.#list = list;
+    this.#options = {
+      maxRemovals: DEFAULT_MAX_REMOVALS,
+      maxWalked: DEFAULT_MAX_WALKED,
+      hasTime: () => true,
+      ...options,
+    };
+  }
+
+  /**
+   * Finds the newest expired generation. A generation has expired when no cache can still serve a valid cursor of a page
+   * that it superseded. Removes the list pages that it superseded, and the tiles that the log has outgrown. Also removes
+   * the records of earlier generations while reading them, so that no run reads much more than it removes. If this ends
+   * early, an older generation is found, and more is kept.
+   */
+  async pruneGenerations(): Promise<NewestExpired> {
+    const { ledger, nowMs } = this.#storage;
+    const expiredBeforeMs = nowMs() - PAGE_RETENTION_SECONDS * 1000;
+    const appliedAtMs = ({ value }: Item<GenerationValue>) => value.appliedAtMs;
+    /** Read and not removed: the newest expired generation, and later ones that were given up and never applied. */
+    let last: readonly Item<GenerationValue>[] = [];
+    for await (const items of queryPages(ledger, GENERATIONS)) {
+      const retainedAt = items.findIndex((item) => (appliedAtMs(item) ?? 0) >= expiredBeforeMs);
+      const read = [...last, ...(retainedAt < 0 ? items : items.slice(0, retainedAt))];
+      const newest = Math.max(
+        0,
+        read.findLastIndex((item) => appliedAtMs(item) !== null),
+      );
+      const swept = await this.#removeSupersededBy(read.slice(0, newest + 1));
+      const due = read.slice(0, Math.min(newest, swept, this.#room));
+      await this.#prune(due);
+      last = read.slice(newest);
+      if (due.length < newest || !this.#mayGoOn()) this.#endedEarly = true;
+      if (retainedAt >= 0 || this.#endedEarly) break;
+    }
+    const newest = last[0];
+    if (newest === undefined || appliedAtMs(newest) === null) return { generation: 0, logSize: 0 };
+    return { generation: newest.revision, logSize: newest.value.logSize ?? 0 };
+  }
+
+  /** First the objects that are known by name, then a part of the walk. */
+  async removeAll(reach: ReachableSet): Promise<GarbageReport> {
+    await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
+    await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
+    await this.#removeSuperseded(reach);
+    await this.#removeEditions();
+    await this.#removeExports();
+    if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
+    return {
+      removed: [...this.#removed],
+      kept: this.#kept,
+      prunedRecords: this.#prunedRecords,
+      unknown: this.#unknown,
+      endedEarly: this.#endedEarly,
+    };
+  }
+
+  /**
+   * Removes the list pages that these generations superseded, and the tiles that only the logs before the last one of
+   * them have. Returns for how many generations it has finished.
+   */
+  async #removeSupersededBy(generations: readonly Item<GenerationValue>[]): Promise<number> {
+    for (const [index, { value }] of generations.entries()) {
+      const logSize = generations[index + 1]?.value.logSize ?? 0;
+      const tiles = value.logSize === undefined ? [] : tilesOutgrown(value.logSize, logSize);
+      if (value.layout === null && tiles.length === 0) continue;
+      if (!this.#mayGoOn()) return index;
+      const layout = value.layout === null ? null : await readLayoutAt(this.#storage.objects, value.layout);
+      const superseded = layout?.superseded.filter((cursor) => !this.#list.cursors.has(cursor)) ?? [];
+      const pages = superseded.map((cursor) => publicKey({ kind: 'market-list-page', cursor }));
+      const keys = [...pages, ...tiles];
+      const due = keys.slice(0, this.#room);
+      await this.#remove(due);
+      if (due.length < keys.length) return index;
+    }
+    return generations.length;
+  }
+
+  /**
+   * Every run reads all records, also those of retained pages. For an expired page, both the page and its record are
+   * removed.
+   */
+  async #removeSuperseded(reach: ReachableSet): Promise<void> {
+    for await (const items of queryPages(this.#storage.ledger, SUPERSEDED_PAGES)) {
+      if (!this.#mayGoOn()) return;
+      const expired = items.filter(reach.isExpired);
+      const due = expired.slice(0, this.#room);
+      const { unreachable } = await reach.judge(due.map(({ sort }) => sort));
+      await this.#remove(unreachable, reach);
+      await this.#prune(due);
+      if (due.length < expired.length) this.#endedEarly = true;
+    }
+  }
+
+  /** The bodies of editions that were removed or have failed. While one is being copied, its publisher ends that first. */
+  async #removeEditions(): Promise<void> {
+    const { ledger, objects } = this.#storage;
+    for await (const items of queryPages(ledger, ENDED_EDITIONS)) {
+      for (const item of items) {
+        if ((await ledger.get(OPEN_EDITION_KEY))?.value.name === item.sort) continue;
+        const document = publicKey({ kind: 'edition', edition: item.sort });
+        await this.#remove([document]);
+        for (let after: string | null | undefined; after !== null; ) {
+          if (!this.#mayGoOn()) return;
+          const page: KeyPage = await objects.list(`${document}/`, after === undefined ? {} : { after });
+          const due = page.keys.slice(0, this.#room);
+          await this.#remove(due);
+          after = due.length < page.keys.length ? (due.at(-1) ?? '') : page.next;
+        }
+        await this.#prune([item]);
+      }
+    }
+  }
+
+  /** A record goes before its objects: then no export counts on them any more. A walk finds what is left. */
+  async #removeExports(): Promise<void> {
+    const { ledger, nowMs } = this.#storage;
+    for (const { record, keys } of await expiredExports(ledger, nowMs())) {
+      if (!this.#mayGoOn()) return;
+      if (await this.#prune([record])) await this.#remove(keys);
+    }
+  }
+
+  async #walk(reach: ReachableSet): Promise<void> {
+    const { ledger, newAttemptId } = this.#storage;
+    const { dryRun, maxWalked } = this.#options;
+    const begin = (await ledger.get(WALK_KEY))?.value.after ?? '';
+    const end = await this.#removeListed(reach, `${PUBLIC_PREFIX}/`, begin, maxWalked);
+    if (dryRun) return;
+    const value: WalkValue = { after: end ?? '' };
+    await ledger.transact([{ kind: 'put', key: WALK_KEY, revision: 0, value, if: { kind: 'any' } }], {
+      attemptId: newAttemptId(),
+    });
+  }
+
+  /** Walks the objects with this prefix, after a key. Returns the last examined key; null at the end. */
+  async #removeListed(reach: ReachableSet, prefix: string, begin: string, most: number): Promise<string | null> {
+    let after: string | null = begin;
+    for (let looked = 0; after !== null; ) {
+      if (looked >= most || !this.#mayGoOn()) {
+        this.#endedEarly = true;
+        break;
+      }
+      const page = await this.#storage.objects.list(prefix, { after });
+      const { unreachable, unknown } = await reach.judge(page.keys);
+      // In a dry run, objects that were removed by name are still there.
+      const left = unreachable.filter((key) => !this.#removed.has(key));
+      const due = left.slice(0, this.#room);
+      await this.#remove(due, reach);
+      const done =
+        due.length < left.length ? page.keys.slice(0, page.keys.indexOf(due.at(-1) as string) + 1) : page.keys;
+      this.#kept += done.filter((key) => !this.#removed.has(key)).length;
+      this.#unknown.push(...unknown.filter((key) => done.includes(key)));
+      looked += done.length;
+      after = done.length < page.keys.length ? (done.at(-1) as string) : page.next;
+    }
+    return after;
+  }
+
+  /**
+   * Removes each object, unless a later generation has put it before or since it was judged. Bodies come before the
+   * pages that they link to.
+   */
+  async #remove(keys: readonly string[], reach?: ReachableSet): Promise<void> {
+    const { objects } = this.#storage;
+    const isRemoved = async (key: string): Promise<boolean> => {
+      const present = await objects.stat(key);
+      if (present === null || present.metadata.generation > this.#list.generation) return false;
+      if (await reach?.isBodyInUse(key)) return false;
+      return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
+    };
+    const gone = new Set<string>();
+    const remove = async (key: string) => (await isRemoved(key)) && gone.add(key);
+    const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
+    for (const some of [keys.filter((key) => !isPage(key)), keys.filter(isPage)]) {
+      await pMap(some, remove, { concurrency: OBJECT_CONCURRENCY });
+    }
+    for (const key of keys) if (gone.has(key)) this.#removed.add(key);
+  }
+
+  /** A record that was written again since it was read stays. True: none was. */
+  async #prune(records: readonly Item<unknown>[]): Promise<boolean> {
+    const due = records.map(removed);
+    const pruned = this.#options.dryRun ? due : await changeMany(this.#storage, due);
+    this.#prunedRecords += pruned.length;
+    return pruned.length === due.length;
+  }
+
+  /** How many more objects and records may be removed. */
+  get #room(): number {
+    return this.#options.maxRemovals - Math.max(this.#removed.size, this.#prunedRecords);
+  }
+
+  #mayGoOn(): boolean {
+    if (this.#room > 0 && this.#options.hasTime()) return true;
+    this.#endedEarly = true;
+    return false;
+  }
+}

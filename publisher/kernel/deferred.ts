@@ -1,0 +1,66 @@
+/**
+ * Put-off markets: since when, and the reason. The publisher decides again in each generation. These records are for
+ * operators: a market that stays put off needs a repair.
+ */
+import { created } from '../../storage/changes.ts';
+import type { Change } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
+import type { GenerationPlan } from '../core/plan-generation.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import { changeMany } from './change-many.ts';
+
+/** After this time an alarm goes off. */
+const PUT_OFF_TOO_LONG_MS = 5 * 60 * 1000;
+
+const MARKETS_SHOWN = 3;
+
+export interface DeferredMarket {
+  readonly slug: string;
+  readonly sinceMs: number;
+  readonly reason: string;
+}
+
+/** Whether the market needs a repair: waiting would not help any more. */
+export function isDeferredTooLong({ sinceMs }: Pick<DeferredMarket, 'sinceMs'>, nowMs: number): boolean {
+  return nowMs - sinceMs > PUT_OFF_TOO_LONG_MS;
+}
+
+/** The first markets with their reasons, in one line. */
+export function firstOf(putOff: readonly DeferredMarket[]): string {
+  const shown = putOff.slice(0, MARKETS_SHOWN).map(({ slug, reason }) => `${slug}: ${reason}`);
+  return [...shown, ...(putOff.length > MARKETS_SHOWN ? ['…'] : [])].join('; ');
+}
+
+export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly DeferredMarket[]> {
+  return (await readAll(ledger, PUT_OFF)).map(({ sort, value }) => ({ slug: sort, ...value }));
+}
+
+/**
+ * Remembers the markets that a generation has put off, and forgets those that it has planned. Returns all put-off
+ * markets.
+ *
+ * @param before read before the marks: a market that has no mark any more was published by a rival, and is forgotten
+ *   too
+ */
+export async function settleDeferred(
+  storage: PublisherStorage,
+  before: readonly DeferredMarket[],
+  {
+    planned,
+    putOff,
+    isFreshLeft,
+    isRefreshLeft,
+  }: Pick<GenerationPlan, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>,
+): Promise<readonly DeferredMarket[]> {
+  const known = new Set(before.map(({ slug }) => slug));
+  const areAllRead = !isFreshLeft && !isRefreshLeft;
+  const isDone = ({ slug }: DeferredMarket) => planned.has(slug) || (areAllRead && !putOff.has(slug));
+  const sinceMs = storage.nowMs();
+  const added = [...putOff].flatMap(([slug, reason]) => (known.has(slug) ? [] : [{ slug, sinceMs, reason }]));
+  await changeMany(storage, [
+    ...added.map(({ slug, ...value }): Change => created(putOffKey(slug), value)),
+    ...before.filter(isDone).map(({ slug }): Change => ({ kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } })),
+  ]);
+  return [...before.filter((market) => !isDone(market)), ...added];
+}

@@ -1,0 +1,164 @@
+/**
+ * Reads the view of one market, for rendering: as much of its history as needed, in small parts.
+ *
+ * Queries are read-committed: while a transaction is being committed, its record may be visible before its observation,
+ * and its mark before either. So a view is the record at its revision, with the observations of this revision or an
+ * earlier one. Later transactions do not disturb it. The sums show whether an observation is missing (see
+ * `plan-markets.ts`).
+ */
+import type { Item, Ledger } from '../../storage/ledger.ts';
+import { queryPages, readAll } from '../../storage/paging.ts';
+import {
+  type MarketRecordValue,
+  marketIndexKey,
+  marketKey,
+  type ObservationValue,
+  observationsOf,
+  orderOfObservation,
+} from '../../storage/records/markets.ts';
+import {
+  historyMarksOf,
+  historyPagesOf,
+  indexOfPage,
+  type PublishedHeads,
+  type PublishedPage,
+  parseMark,
+  publishedHeadsKey,
+} from '../../storage/records/publication.ts';
+import type { IndexedPage, OrderedObservation } from '../core/bodies/history-cutter.ts';
+
+export interface MarketView {
+  readonly slug: string;
+  /** Null if the ledger has lost the market. */
+  readonly record: Item<MarketRecordValue> | null;
+  /** Whether its history is public: it has a record, and is not removed. */
+  readonly isShown: boolean;
+  /** Whether the index of markets has it. Assumed, not read, for a published market that needs no refresh. */
+  readonly isIndexed: boolean;
+  /** The published state; null if the market is not published. */
+  readonly published: PublishedHeads | null;
+  /** The log states everything anew: see {@link LogState}. */
+  readonly isReset: boolean;
+  /** Whether the history's files are due. */
+  readonly hasFiles: boolean;
+  /** The number of closed history pages, from the oldest on, that no change touches. */
+  readonly keptPages: number;
+  /** The published page at `keptPages - 1`, and all from `keptPages` on. */
+  readonly publishedPages: readonly IndexedPage[];
+  /** Every observation after the last kept page, oldest first, in parts that are read as the caller asks. */
+  readonly observations: () => AsyncGenerator<readonly OrderedObservation[]>;
+  /** The marks of closed history pages that this view covers. */
+  readonly historyMarks: readonly Item[];
+}
+
+export interface ViewOptions {
+  /** Renders the history from its first observation on. */
+  readonly isRefresh: boolean;
+  /** Observations on a closed page. A page of another size is never kept. */
+  readonly pageSize: number;
+  /** Whether the history's files are due: then only pages from which they can be continued are kept. */
+  readonly areFilesDue: (published: PublishedHeads | null, record: Item<MarketRecordValue> | null) => boolean;
+  /** What the log needs of a published market. Null: there is no log. */
+  readonly needOfLog:
+    | ((published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null) => LogNeed)
+    | null;
+}
+
+/**
+ * The observations that the log needs:
+ * - `all`, because the log does not have all that was published before.
+ * - `anew`: all, although the log may have them;
+ * - `new`: those that are not published yet.
+ */
+export type LogNeed = 'new' | 'all' | 'anew';
+
+/** Reads the history from the last closed page on that no mark touches, or all of it for a refresh. */
+export async function viewMarket(
+  ledger: Ledger,
+  slug: string,
+  { isRefresh, pageSize, areFilesDue, needOfLog }: ViewOptions,
+): Promise<MarketView> {
+  // Read first. Later reads are at least as new, so only newer items have to be left out.
+  const record = await ledger.get(marketKey(slug));
+  const revision = record?.revision ?? Number.POSITIVE_INFINITY;
+  const heads = await ledger.get(publishedHeadsKey(slug));
+  const published = heads?.value ?? null;
+  const hasFiles = areFilesDue(published, record);
+  const need = needOfLog?.(heads, record) ?? 'new';
+  const isNew = published === null || isRefresh;
+  const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
+  const isShown = record !== null && record.value.removal === undefined;
+  const marks = await readAll(ledger, historyMarksOf(slug));
+  const historyMarks = marks.filter((mark) => mark.revision <= revision);
+  const fromOrder = isRefresh || need !== 'new' || !isShown ? '' : lowestOrder(historyMarks);
+  const isKept = ({ page }: IndexedPage) =>
+    page.sum !== undefined &&
+    page.count === pageSize &&
+    (!hasFiles || page.files !== undefined) &&
+    (fromOrder === null || page.last < fromOrder);
+  // A market that was never published has no pages. For a refresh they are read all the same, because a restored ledger
+  // may have lost the published record.
+  const publishedPages = published === null && !isRefresh ? [] : await readPages(ledger, slug, isKept);
+  const lastKept = publishedPages.find(isKept);
+  return {
+    slug,
+    record,
+    isShown,
+    isIndexed,
+    published,
+    isReset: need === 'anew',
+    hasFiles,
+    keptPages: lastKept ? lastKept.index + 1 : 0,
+    publishedPages,
+    async *observations() {
+      if (!isShown) return;
+      const range = observationsOf(slug);
+      const after = lastKept ? { after: range.prefix + lastKept.page.last } : {};
+      for await (const items of queryPages(ledger, range, after)) {
+        yield items.filter((item) => item.revision <= revision).map(orderedObservation);
+      }
+    },
+    historyMarks,
+  };
+}
+
+/** Newest first, down to and including the newest kept page. */
+async function readPages(
+  ledger: Ledger,
+  slug: string,
+  isKept: (entry: IndexedPage) => boolean,
+): Promise<readonly IndexedPage[]> {
+  const pages: IndexedPage[] = [];
+  for await (const item of newestPagesFirst(ledger, slug)) {
+    const entry = { index: indexOfPage(item), page: item.value };
+    pages.push(entry);
+    if (isKept(entry)) break;
+  }
+  return pages;
+}
+
+/** Pages of one read if the newest page is not kept, because a correction may be far back. */
+const PAGES_AT_ONCE = 100;
+
+/** Usually the newest page is kept, and no other is read. */
+async function* newestPagesFirst(ledger: Ledger, slug: string): AsyncGenerator<Item<PublishedPage>> {
+  const range = historyPagesOf(slug);
+  let newest: Item<PublishedPage> | undefined;
+  for await (const items of queryPages(ledger, range, { descending: true, limit: 1 })) {
+    [newest] = items;
+    break;
+  }
+  if (newest === undefined) return;
+  yield newest;
+  const older = { descending: true, after: newest.sort, limit: PAGES_AT_ONCE };
+  for await (const items of queryPages(ledger, range, older)) yield* items;
+}
+
+function lowestOrder(marks: readonly Item[]): string | null {
+  const orders = marks.map((mark) => parseMark(mark).fromOrder ?? '').sort();
+  return orders[0] ?? null;
+}
+
+function orderedObservation(item: Item<ObservationValue>): OrderedObservation {
+  return { order: orderOfObservation(item), revision: item.revision, observation: item.value };
+}

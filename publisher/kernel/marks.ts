@@ -1,0 +1,94 @@
+/** The marks of markets that are due for publication: selecting those of a generation, and clearing them. */
+import { removed } from '../../storage/changes.ts';
+import type { Item, Ledger } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
+import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import { changeMany } from './change-many.ts';
+
+/** A market that is due. */
+export interface MarkedMarket {
+  readonly slug: string;
+  /** The revision of the market's record that the transaction of the mark wrote; null if only a refresh is due. */
+  readonly revision: number | null;
+  /** Renders the market from its first observation on, and compares it with the published bodies. */
+  readonly isRefresh: boolean;
+  /** As they were read. */
+  readonly marks: readonly Item[];
+}
+
+export interface DueMarkets {
+  /** Fresh marks first, then refresh marks. */
+  readonly markets: readonly MarkedMarket[];
+  /** Whether fresh marks are left for the next generation. */
+  readonly isFreshLeft: boolean;
+  readonly isRefreshLeft: boolean;
+}
+
+/**
+ * Reads the marks of one generation. Fresh marks begin after the slug at which the previous generation stopped. So a
+ * mark waits at most until the generations have gone once through all slugs, even if other markets are marked again all
+ * the time.
+ *
+ * @param max the maximum number of marks, without those of put-off markets, which would take the place of others each
+ *   time
+ */
+export async function readDue(
+  ledger: Ledger,
+  after: string,
+  max: number,
+  putOff: ReadonlySet<string>,
+): Promise<DueMarkets> {
+  const fresh = await readUpTo(marksAround(ledger, after), max, putOff);
+  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.counted, putOff);
+  const markets = new Map<string, MarkedMarket>();
+  for (const mark of fresh.marks) {
+    const { slug } = parseMark(mark);
+    markets.set(slug, { slug, revision: mark.revision, isRefresh: false, marks: [mark] });
+  }
+  for (const mark of refresh.marks) {
+    const { slug } = parseMark(mark);
+    const { revision = null, marks = [] } = markets.get(slug) ?? {};
+    markets.set(slug, { slug, revision, isRefresh: true, marks: [...marks, mark] });
+  }
+  return { markets: [...markets.values()], isFreshLeft: fresh.isMoreLeft, isRefreshLeft: refresh.isMoreLeft };
+}
+
+interface TakenMarks {
+  readonly marks: readonly Item[];
+  readonly counted: number;
+  readonly isMoreLeft: boolean;
+}
+
+async function readUpTo(marks: AsyncIterable<Item>, max: number, uncounted: ReadonlySet<string>): Promise<TakenMarks> {
+  const taken: Item[] = [];
+  let counted = 0;
+  for await (const mark of marks) {
+    if (counted >= max) return { marks: taken, counted, isMoreLeft: true };
+    taken.push(mark);
+    if (!uncounted.has(parseMark(mark).slug)) counted++;
+  }
+  return { marks: taken, counted, isMoreLeft: false };
+}
+
+/** Marks after the slug, then marks from the first slug up to it. With an empty slug: all of them, in order. */
+async function* marksAround(ledger: Ledger, slug: string): AsyncGenerator<Item> {
+  const last = FRESH_MARKS.prefix + slug;
+  for await (const some of queryPages(ledger, FRESH_MARKS, slug === '' ? {} : { after: last })) yield* some;
+  if (slug === '') return;
+  for await (const some of queryPages(ledger, FRESH_MARKS)) {
+    for (const mark of some) {
+      if (mark.sort > last) return;
+      yield mark;
+    }
+  }
+}
+
+async function* refreshMarks(ledger: Ledger): AsyncGenerator<Item> {
+  for await (const some of queryPages(ledger, REFRESH_MARKS)) yield* some;
+}
+
+/** If a mark was set again since it was read, it stays, and the next generation takes it. */
+export async function clearMarks(storage: PublisherStorage, marks: readonly Item[]): Promise<void> {
+  await changeMany(storage, marks.map(removed));
+}

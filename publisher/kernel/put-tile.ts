@@ -1,0 +1,75 @@
+/** Puts tiles of the log. Only a committed generation may: a tile's key is its place in the log. */
+import { gunzipSync } from 'node:zlib';
+import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
+import { parseNote } from '../../contract/log/notes.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import type { ObjectStore, PutCondition } from '../../storage/object-store.ts';
+import { ImmutableMismatch, ledgerBehind } from '../errors.ts';
+import { isTileBeyond } from './expired-tiles.ts';
+import { publicMetadata } from './put-immutable.ts';
+
+/** As of `TilePut`. */
+interface NewTile {
+  readonly key: string;
+  readonly body: Buffer;
+  readonly isGone?: boolean;
+  readonly isTakenDown?: boolean;
+}
+
+/** More rounds than publishers and late requests that could ever race for one tile. */
+const MAX_ROUNDS = 20;
+
+/**
+ * Creates the tile unless it exists with the same contents: another version of the compressor may have made other
+ * bytes of them. True: it has replaced another tile, so caches may still have that one.
+ *
+ * A *stray tile* is of a generation that was given up: its bundle was lost, or an older ledger was restored. It lies
+ * beyond every checkpoint that was ever put, so no reader was led to it.
+ *
+ * Safety: every checkpoint that was ever public is a prefix of the log (log/settle-log.ts), and is put after its tiles.
+ * So a tile with other contents under the published checkpoint is damaged or foreign, and is never replaced. The swap
+ * names the ETag that was seen. So a late request cannot replace a tile that was put meanwhile.
+ *
+ * @throws ImmutableMismatch if the tile has other contents, and the published checkpoint leads to it
+ * @throws {@link ledgerBehind} if a newer generation has put other contents
+ */
+export async function putTile(
+  objects: ObjectStore,
+  generation: number,
+  { key, body, isGone = false, isTakenDown = false }: NewTile,
+): Promise<boolean> {
+  const name = parsePublicKey(key);
+  if (name?.kind !== 'log-tile' && name?.kind !== 'log-ndjson') throw new RangeError(`${key} is not the key of a tile`);
+  const metadata = publicMetadata(name, generation, null, isGone);
+  let condition: PutCondition = { kind: 'absent' };
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    if ((await objects.put(key, body, metadata, condition)).kind === 'stored') return condition.kind === 'matches';
+    const present = await objects.get(key);
+    condition = { kind: 'absent' };
+    if (present.kind !== 'found') continue;
+    const isSame = Buffer.compare(present.body, body) === 0;
+    if (isSame || (name.kind === 'log-ndjson' && isSameText(present.body, body))) return false;
+    if (present.metadata.generation > generation) throw ledgerBehind(key, present.metadata.generation, generation);
+    if (!isTakenDown && !isTileBeyond(key, await publishedSize(objects))) break;
+    condition = { kind: 'matches', etag: present.etag };
+  }
+  throw new ImmutableMismatch(
+    `${key} is a tile of the log and has other contents than the log gives it. Nothing was overwritten. ` +
+      'Find out who wrote it, and remove it by hand. Applying the generation again puts it.',
+  );
+}
+
+/** The number of entries under the published checkpoint. */
+async function publishedSize(objects: ObjectStore): Promise<number> {
+  const found = await objects.get(publicKey({ kind: 'log-checkpoint' }));
+  if (found.kind !== 'found') return 0;
+  return parseCheckpoint(parseNote(Buffer.from(found.body).toString('utf8')).text).size;
+}
+
+function isSameText(one: Uint8Array, other: Uint8Array): boolean {
+  try {
+    return gunzipSync(one).equals(gunzipSync(other));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,343 @@
+/**
+ * Decides which objects readers may still ask for: the mark phase of garbage collection. collect-garbage.ts explains
+ * its safety. Look-ups are made in batches. Objects that they show to be in use are kept; only the others are examined
+ * further.
+ */
+
+import pMap from 'p-map';
+import { cursorGeneration } from '../../contract/cursors.ts';
+import type { PublicObjectKind, PublicObjectName } from '../../contract/public-object-names.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
+import { queryPages, readAll, readMany } from '../../storage/paging.ts';
+import { EDITIONS } from '../../storage/records/editions.ts';
+import { marketIndexKey } from '../../storage/records/markets.ts';
+import {
+  GENERATIONS,
+  HEAD_KEY,
+  historyPageKey,
+  historyPagesOf,
+  listChangeKey,
+  publishedHeadsKey,
+  type SupersededValue,
+  supersededPageKey,
+} from '../../storage/records/publication.ts';
+import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../core/lists/list-layout.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { type FaceObject, isFace, unreachableFaces } from '../projections/compat/unreachable-faces.ts';
+import { type ExportObject, unrecordedExports } from '../projections/exports/expired-exports.ts';
+import { type FileObject, isHistoryFile, unpublishedFiles } from '../projections/history-files/unpublished-files.ts';
+import { isSiteFile, type SiteObject, unpublishedSiteFiles } from '../projections/pages/unpublished-site-files.ts';
+import { changeMany } from './change-many.ts';
+import { isTileBeyond, isTileExpired } from './expired-tiles.ts';
+import { packedGeneration } from './packed-object.ts';
+
+/** The market list of an applied generation. */
+export interface SettledList {
+  readonly generation: number;
+  /** The size of its log. Null: the store may have a longer one. */
+  readonly logSize: number | null;
+  /** The cursors of its pages, and of those of editions. */
+  readonly cursors: ReadonlySet<string>;
+  /** Whether the newest values are published as files. */
+  readonly hasLatest: boolean;
+  readonly hasRecent: boolean;
+  /** The keys of its layout, and of those of editions. */
+  readonly layoutKeys: ReadonlySet<string>;
+  /** Generations that editions name, in order. */
+  readonly editions: readonly number[];
+  /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
+  readonly knownSince: number;
+}
+
+/** Null unless HEAD is applied and its list is known. */
+export async function readSettledList({ ledger, objects }: PublisherStorage): Promise<SettledList | null> {
+  const head = await ledger.get(HEAD_KEY);
+  if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
+  const { list } = head.value;
+  const knownSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
+  const layout = await readLayout(objects, list);
+  if (layout === null || list.layout === null) return null;
+  const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
+  const layoutKeys = new Set([list.layout.key]);
+  const editions: number[] = [];
+  for await (const items of queryPages(ledger, EDITIONS)) {
+    for (const { value } of items) {
+      if (value.generation === null || value.layout === null) continue;
+      const pages = (await readLayoutAt(objects, value.layout))?.pages;
+      // Without its layout, nobody knows which pages belong to the edition.
+      if (pages === undefined) return null;
+      for (const { cursor } of pages) cursors.add(cursor);
+      layoutKeys.add(value.layout.key);
+      editions.push(value.generation);
+    }
+  }
+  return {
+    generation: head.revision,
+    logSize: head.value.log?.isDoubtful ? null : (head.value.log?.size ?? 0),
+    hasLatest: list.latest !== undefined,
+    hasRecent: list.recent !== undefined,
+    cursors,
+    layoutKeys,
+    editions: editions.sort((a, b) => a - b),
+    knownSince,
+  };
+}
+
+/** The files that a list has, if they are not switched off. */
+const LIST_FILES: { readonly [Kind in PublicObjectKind]?: 'hasLatest' | 'hasRecent' } = {
+  latest: 'hasLatest',
+  'latest-csv': 'hasLatest',
+  recent: 'hasRecent',
+};
+
+function isFileOfList({ kind }: PublicObjectName, list: SettledList): boolean {
+  const has = LIST_FILES[kind];
+  return has !== undefined && list[has];
+}
+
+interface Body {
+  readonly key: string;
+  readonly slug: string;
+}
+
+interface HistoryPage extends Body {
+  readonly cursor: string;
+}
+
+export interface Verdict {
+  /** Keys that no reader can reach, in the given order. */
+  readonly unreachable: readonly string[];
+  /** Keys that no rule knows. */
+  readonly unknown: readonly string[];
+}
+
+/** The newest generation that has expired; 0 and 0 if none has. */
+export interface NewestExpired {
+  readonly generation: number;
+  /** The size of its log. */
+  readonly logSize: number;
+}
+
+export class ReachableSet {
+  readonly #storage: PublisherStorage;
+  readonly #list: SettledList;
+  /** Pages that this generation or an earlier one superseded are no longer retained. 0: all are retained. */
+  readonly newestExpired: number;
+  readonly #expiredLogSize: number;
+  #retainedListPages: Promise<ReadonlySet<string> | null> | null = null;
+
+  constructor(storage: PublisherStorage, list: SettledList, { generation, logSize }: NewestExpired) {
+    this.#storage = storage;
+    this.#list = list;
+    this.newestExpired = generation;
+    this.#expiredLogSize = logSize;
+  }
+
+  /** Objects of a later generation are always reachable. */
+  get generation(): number {
+    return this.#list.generation;
+  }
+
+  readonly isExpired = ({ sort, value }: Item<SupersededValue>): boolean =>
+    value.generation <= this.newestExpired && !this.#isInEdition(sort, value.generation);
+
+  /**
+   * Whether an edition may name the page of a history with this key: its generation has the page, or lies between the
+   * page and the generation that superseded it.
+   *
+   * @param supersededBy a later generation than every edition, if it is not known
+   */
+  #isInEdition(key: string, supersededBy: number): boolean {
+    const name = parsePublicKey(key);
+    if (name?.kind !== 'history-page') return false;
+    const first = cursorGeneration(name.cursor);
+    return this.#list.editions.some((generation) => first <= generation && generation < supersededBy);
+  }
+
+  /**
+   * Judges any number of objects, some thousands at a time. For each history page and market body in use, it reads one
+   * record, in batches of {@link MAX_GET_KEYS}.
+   */
+  async judge(keys: readonly string[]): Promise<Verdict> {
+    const unreachable = new Set<string>();
+    const unknown: string[] = [];
+    const bodies: Body[] = [];
+    const files: FileObject[] = [];
+    const historyPages: HistoryPage[] = [];
+    const lostPages: string[] = [];
+    const exported: ExportObject[] = [];
+    const faces: FaceObject[] = [];
+    const site: SiteObject[] = [];
+    for (const key of keys) {
+      const written = packedGeneration(key);
+      const name = parsePublicKey(key);
+      if (written !== null) {
+        if (this.#isPackedDone(key, written)) unreachable.add(key);
+      } else if (name === null) unknown.push(key);
+      else if (name.kind.startsWith('export-')) exported.push({ key, name });
+      else if (isFace(name)) faces.push({ key, name });
+      else if (isSiteFile(name)) site.push({ key, name });
+      else if ('tile' in name) {
+        if (isTileExpired(key, this.#expiredLogSize) || this.#isStray(key)) unreachable.add(key);
+      } else if ('cursor' in name) {
+        // A page of a later generation may not be in the layout yet.
+        if (cursorGeneration(name.cursor) > this.generation) continue;
+        if (name.kind === 'history-page') historyPages.push({ key, ...name });
+        else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
+      } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
+      else if (isHistoryFile(name)) files.push({ key, name });
+      else if (name.kind in LIST_FILES && !isFileOfList(name, this.#list)) unreachable.add(key);
+    }
+    const { ledger, nowMs } = this.#storage;
+    for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
+    for (const key of await unreachableFaces(this.#storage, faces)) unreachable.add(key);
+    for (const key of await unpublishedSiteFiles(ledger, site)) unreachable.add(key);
+    for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
+    for (const key of await unpublishedFiles(this.#storage.ledger, files)) unreachable.add(key);
+    lostPages.push(...(await this.#lostHistoryPages(historyPages)));
+    // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
+    const superseded = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
+    const unrecorded = lostPages.filter(
+      (key, index) => superseded[index] === null && !this.#isInEdition(key, Number.POSITIVE_INFINITY),
+    );
+    for (const [index, key] of lostPages.entries()) {
+      const record = superseded[index] ?? null;
+      if (record !== null && this.isExpired(record)) unreachable.add(key);
+    }
+    for (const key of await this.#neverSuperseded(unrecorded)) unreachable.add(key);
+    return { unreachable: keys.filter((key) => unreachable.has(key)), unknown };
+  }
+
+  /**
+   * The pages of `keys` that no record names. The transaction that drops a page records it as superseded, but its items may
+   * become visible in any order: only the condition of a transaction proves that a record is absent.
+   */
+  async #neverSuperseded(keys: readonly string[]): Promise<readonly string[]> {
+    const checks = keys.map((key): Change => {
+      return { kind: 'check', key: supersededPageKey(key) as ItemKey, if: { kind: 'absent' } };
+    });
+    // The sort key of the record is the key of the page.
+    return (await changeMany(this.#storage, checks)).map(({ key }) => key.sort);
+  }
+
+  /** Whether the tile lies beyond the end of the log: its generation was given up. */
+  #isStray(key: string): boolean {
+    const { logSize } = this.#list;
+    return logSize !== null && isTileBeyond(key, logSize);
+  }
+
+  /** Whether this is a tile, a file, or a body of a market that is in use now, even if it was not when it was judged. */
+  async isBodyInUse(key: string): Promise<boolean> {
+    const name = parsePublicKey(key);
+    if (name !== null && isFace(name)) return (await unreachableFaces(this.#storage, [{ key, name }])).length === 0;
+    if (this.#isStray(key)) {
+      const head = await this.#storage.ledger.get(HEAD_KEY);
+      return head?.revision !== this.generation;
+    }
+    if (name !== null && name.kind in LIST_FILES) {
+      const list = await readSettledList(this.#storage);
+      return list === null || isFileOfList(name, list);
+    }
+    const findLost = name === null ? null : this.#recordOf(key, name);
+    if (findLost === null) return false;
+    // While a generation is being applied, its records become visible one after the other. The next run looks again.
+    const before = await this.#storage.ledger.get(HEAD_KEY);
+    const isGone = (await findLost()).length > 0;
+    const after = await this.#storage.ledger.get(HEAD_KEY);
+    return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
+  }
+
+  /** A function that looks for the ledger's record of the object, and resolves to the object if the record is missing. Null: this kind has no record. */
+  #recordOf(key: string, name: PublicObjectName): (() => Promise<readonly unknown[]>) | null {
+    const { ledger } = this.#storage;
+    if (isSiteFile(name)) return () => unpublishedSiteFiles(ledger, [{ key, name }]);
+    if (isHistoryFile(name)) return () => unpublishedFiles(ledger, [{ key, name }]);
+    if (name.kind !== 'market' && name.kind !== 'history') return null;
+    return () => this.#withoutMarket([{ key, slug: name.slug }]);
+  }
+
+  /** Bundles of earlier generations; layouts of expired ones, unless they are in use. */
+  #isPackedDone(key: string, written: number): boolean {
+    if (!key.startsWith(LAYOUT_PREFIX)) return written < this.generation;
+    return written <= this.newestExpired && !this.#list.layoutKeys.has(key);
+  }
+
+  /**
+   * Whether the page is in no list and no retained generation has superseded it. A page of a retained generation is not
+   * examined before that generation has expired. By then it was superseded, or it was never published.
+   */
+  async #isListPageLost(cursor: string): Promise<boolean> {
+    if (this.#list.cursors.has(cursor) || cursorGeneration(cursor) > this.newestExpired) return false;
+    this.#retainedListPages ??= this.#readRetainedListPages();
+    const retained = await this.#retainedListPages;
+    return retained !== null && !retained.has(cursor);
+  }
+
+  /**
+   * The pages that retained generations have superseded, without pages of later generations. Null: one of the layouts
+   * is lost, so every page may be retained.
+   */
+  async #readRetainedListPages(): Promise<ReadonlySet<string> | null> {
+    const cursors = new Set<string>();
+    for await (const generations of queryPages(this.#storage.ledger, GENERATIONS)) {
+      for (const { revision, value } of generations) {
+        if (revision <= this.newestExpired || value.layout === null) continue;
+        const layout = await readLayoutAt(this.#storage.objects, value.layout);
+        if (layout === null) return null;
+        for (const cursor of layout.superseded) {
+          if (cursorGeneration(cursor) <= this.newestExpired) cursors.add(cursor);
+        }
+      }
+    }
+    return cursors;
+  }
+
+  /**
+   * Reads the published records first: a market that is not published may be listed, and may be published before the
+   * list is read. For a removed market, the ledger remembers the change until a list without it is published.
+   */
+  async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
+    let left = bodies;
+    for (const keyOf of [publishedHeadsKey, marketIndexKey, listChangeKey]) {
+      const keys = left.map(({ slug }): ItemKey<unknown> => keyOf(slug));
+      const found = await readMany(this.#storage.ledger, keys);
+      left = left.filter((_, index) => found[index] === null);
+    }
+    return left;
+  }
+
+  /**
+   * Pages that are in no layout. If no page of a market is garbage, its n pages have the first n places of its layout.
+   * Only if a page is not found there, the whole layout is read.
+   */
+  async #lostHistoryPages(pages: readonly HistoryPage[]): Promise<readonly string[]> {
+    const places = [...Map.groupBy(pages, ({ slug }) => slug)].flatMap(([slug, some]) =>
+      some.map((_, index) => ({ slug, record: historyPageKey(slug, index) })),
+    );
+    const records = await readMany(
+      this.#storage.ledger,
+      places.map(({ record }) => record),
+    );
+    const found = new Set(
+      places.flatMap(({ slug }, index) => {
+        const page = records[index]?.value;
+        return page === undefined ? [] : [publicKey({ kind: 'history-page', slug, cursor: page.cursor })];
+      }),
+    );
+    const doubtful = Map.groupBy(
+      pages.filter(({ key }) => !found.has(key)),
+      ({ slug }) => slug,
+    );
+    const lost = await pMap(
+      doubtful,
+      async ([slug, some]) => {
+        const layout = await readAll(this.#storage.ledger, historyPagesOf(slug));
+        const cursors = new Set(layout.map((item) => item.value.cursor));
+        return some.filter(({ cursor }) => !cursors.has(cursor)).map(({ key }) => key);
+      },
+      { concurrency: OBJECT_CONCURRENCY },
+    );
+    return lost.flat();
+  }
+}

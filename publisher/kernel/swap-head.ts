@@ -1,0 +1,116 @@
+/** HEAD, which names the published generation. Only this file changes it. */
+import { created } from '../../storage/changes.ts';
+import type { Change, Condition, Item, Ledger } from '../../storage/ledger.ts';
+import { workKey } from '../../storage/records/batches.ts';
+import {
+  type GenerationValue,
+  generationKey,
+  HEAD_KEY,
+  type HeadValue,
+  type ObjectRef,
+} from '../../storage/records/publication.ts';
+import type { GenerationPlan } from '../core/plan-generation.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import { Superseded } from '../errors.ts';
+
+export type Head = Item<HeadValue>;
+
+/**
+ * The one transaction that commits a generation.
+ *
+ * @param editionCheck holds if no edition was opened since the plan began
+ * @throws {@link Superseded} if HEAD is no longer the one on which the draft is based
+ */
+export async function swapHead(
+  storage: PublisherStorage,
+  before: Head | null,
+  { head, asksForRefresh }: Pick<GenerationPlan, 'head' | 'asksForRefresh'>,
+  bundle: ObjectRef,
+  editionCheck: Change,
+): Promise<Head> {
+  const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);
+  const more = [editionCheck, ...(asksForRefresh ? [refreshOfAll(head.generation)] : [])];
+  return await putHead(storage, { ...head, bundle }, condition, null, more);
+}
+
+/** Work for the worker: set the refresh mark of every market. */
+function refreshOfAll(generation: number): Change {
+  const id = `refresh-${generation}`;
+  return created(workKey(id), {
+    kind: 'refresh',
+    markets: null,
+    after: '',
+    publication: null,
+    lane: id,
+    lease: null,
+  });
+}
+
+/**
+ * HEAD stays at its generation. The change only says that recovery has nothing left to do.
+ *
+ * @throws {@link Superseded} if HEAD has moved on
+ */
+export async function markApplied(storage: PublisherStorage, head: Head, counts = head.value.counts): Promise<Head> {
+  const condition = { kind: 'revision-is', revision: head.revision } as const;
+  return await putHead(storage, { ...head.value, applied: true, counts }, condition, storage.nowMs());
+}
+
+/** Whether HEAD was raised to this generation, which has no bodies of its own. */
+export function isRaised({ bundle }: Pick<HeadValue, 'bundle'>): boolean {
+  return bundle.key === '';
+}
+
+/**
+ * Raises HEAD to a generation without bodies of its own. The next generation renders everything again.
+ *
+ * @throws {@link Superseded} if HEAD is not as it was read
+ */
+export async function raiseHead(storage: PublisherStorage, before: Head | null, value: HeadValue): Promise<Head> {
+  const condition = before === null ? ABSENT : ({ kind: 'written-by', attemptId: before.attemptId } as const);
+  return await putHead(storage, value, condition, storage.nowMs());
+}
+
+const ABSENT = { kind: 'absent' } as const;
+
+async function putHead(
+  { ledger, newAttemptId }: PublisherStorage,
+  value: HeadValue,
+  condition: Condition,
+  appliedAtMs: number | null,
+  more: readonly Change[] = [],
+): Promise<Head> {
+  const revision = value.generation;
+  const put: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
+  const attemptId = newAttemptId();
+  const result = await ledger.transact([put, generationRecord(value, appliedAtMs), ...more], { attemptId });
+  if (!result.committed) throw new Superseded(`another publisher has moved HEAD: generation ${revision} was given up`);
+  return { ...HEAD_KEY, revision, attemptId, expiresAtMs: null, value };
+}
+
+function generationRecord({ generation, publishedAt, list, log }: HeadValue, appliedAtMs: number | null): Change {
+  const layout = list.generation === generation ? list.layout : null;
+  const logSize = log === undefined ? {} : { logSize: log.size };
+  const value: GenerationValue = { generation, publishedAt, appliedAtMs, layout, ...logSize };
+  return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
+}
+
+/**
+ * A fault may have its cause in a newer generation of another publisher. Returns {@link Superseded} in that case, else
+ * the fault.
+ */
+export async function supersededIfMoved(
+  ledger: Ledger,
+  before: Pick<Item, 'attemptId'> | null,
+  error: unknown,
+): Promise<unknown> {
+  let now: Head | null;
+  try {
+    now = await ledger.get(HEAD_KEY);
+  } catch (fault) {
+    // Without an answer, nothing may be called corrupt.
+    return fault;
+  }
+  if (now?.attemptId === before?.attemptId) return error;
+  return new Superseded('another publisher has committed or applied a generation meanwhile', { cause: error });
+}

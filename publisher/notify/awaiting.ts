@@ -1,0 +1,175 @@
+/**
+ * Answers batches and publications that wait for the generation in which they became public, and purges caches if a
+ * publication asks for it.
+ *
+ * A batch waits for revisions: it names each market with the revision that it wrote. It is answered when that revision
+ * or a later one of each market is published. So the order in which its items became visible does not matter. A
+ * publication begins to wait after its refresh marks were acknowledged, and the waiting items are read before the
+ * marks. So a refresh mark that this generation covers, or that is gone, was handled by it or by an earlier one.
+ *
+ * HEAD must still name this generation when the answer is written. If a rival has handled the marks and this publisher
+ * found nothing to do, the rival gives the answer. An answer is put only if there is no answer yet, in one transaction
+ * with the end of the waiting. So it never changes.
+ *
+ * A market that is put off, or left for the next generation, delays only those who wait for it.
+ */
+import { created, removed } from '../../storage/changes.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { inBatches, queryPages, readAll, readMany } from '../../storage/paging.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION,
+  type AwaitingGenerationValue,
+  awaitingGenerationKey,
+  type GenerationOfValue,
+  generationOfKey,
+  HEAD_KEY,
+  type PublicationValue,
+  publicationKey,
+  publishedHeadsKey,
+  REFRESH_MARKS,
+  refreshMarkKey,
+} from '../../storage/records/publication.ts';
+import type { GenerationPlan } from '../core/plan-generation.ts';
+import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
+import type { PurgeTargets } from './purge.ts';
+
+type Awaiting = Item<AwaitingGenerationValue>;
+
+/** The outcome of a generation, as far as waiting items depend on it. */
+type Coverage = Pick<GenerationPlan, 'marks' | 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
+
+const PUBLICATION_PREFIX = 'publication/';
+
+/** Each item takes two changes, its answer and the end of its waiting, beside the one check of HEAD. */
+const ANSWERS_AT_ONCE = Math.floor((MAX_TRANSACT_CHANGES - 1) / 2);
+
+/** To be read before the marks. */
+export async function readAwaiting(ledger: Ledger): Promise<readonly Awaiting[]> {
+  return await readAll(ledger, AWAITING_GENERATION);
+}
+
+/**
+ * Answers the covered items with an applied generation. A publication with a purge is answered after the purge, so a
+ * crash in between repeats the purge. Rejects with the purge's own error; items without an answer go on waiting.
+ */
+export async function answerAwaiting(
+  dependencies: PublisherDependencies,
+  awaiting: readonly Awaiting[],
+  { generation, publishedAt }: GenerationOfValue,
+  coverage: Coverage,
+): Promise<void> {
+  const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
+  const batches: Awaiting[] = [];
+  for (const item of awaiting) {
+    if (!isPublication(item) && (await isPublished(dependencies, item, coverage))) batches.push(item);
+  }
+  await answerAll(dependencies, generation, batches, () => publishedAt);
+  const asking = awaiting.filter(isPublication);
+  const ids = asking.map(({ sort }) => sort.slice(PUBLICATION_PREFIX.length));
+  const asked = await readMany(dependencies.ledger, ids.map(publicationKey));
+  /** The ledger may not know a publication that waits. */
+  const covered = new Map<Item, PublicationValue | undefined>();
+  for (const [index, item] of asking.entries()) {
+    const publication = asked[index]?.value;
+    if (await isRefreshed(dependencies.ledger, publication?.markets ?? null, coverage)) covered.set(item, publication);
+  }
+  const targets = purgeTargets(covered.values());
+  if (targets !== null) await dependencies.caches.purge(targets);
+  // If nothing had to change, the generation is older than the publication.
+  await answerAll(dependencies, generation, [...covered.keys()], (item) => {
+    const { createdAt = publishedAt } = covered.get(item) ?? {};
+    return createdAt > publishedAt ? createdAt : publishedAt;
+  });
+}
+
+/** Whether every market is published at the awaited revision. A removed market counts as published. */
+async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
+  const { value } = item;
+  // Written by an earlier version.
+  if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.putOff.size === 0;
+  const waited = Object.entries(value.revisions).filter(
+    // A market without observations has revision 0.
+    ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
+  );
+  const heads = await readMany(
+    storage.ledger,
+    waited.map(([slug]) => publishedHeadsKey(slug)),
+  );
+  for (const [index, [slug, revision]] of waited.entries()) {
+    const published = heads[index]?.value.revision ?? null;
+    if (published !== null && published < revision) return false;
+    if (published === null && !(await isRemoved(storage, item, slug))) return false;
+  }
+  return true;
+}
+
+/** A missing record alone proves nothing: the record may belong to the waiting transaction and not be visible yet. */
+async function isRemoved(
+  { ledger, newAttemptId }: PublisherStorage,
+  { sort, attemptId }: Awaiting,
+  slug: string,
+): Promise<boolean> {
+  if ((await ledger.get(marketKey(slug))) !== null) return false;
+  const checks: readonly Change[] = [
+    { kind: 'check', key: awaitingGenerationKey(sort), if: { kind: 'written-by', attemptId } },
+    { kind: 'check', key: marketKey(slug), if: { kind: 'absent' } },
+  ];
+  return (await ledger.transact(checks, { attemptId: newAttemptId() })).committed;
+}
+
+/**
+ * Whether the refresh marks of these markets are handled.
+ *
+ * @param markets null for all of them
+ */
+async function isRefreshed(ledger: Ledger, markets: readonly string[] | null, { marks }: Coverage): Promise<boolean> {
+  const covered = new Set(marks.map(({ sort }) => sort));
+  const isHandled = (mark: Item<null> | null) => mark === null || covered.has(mark.sort);
+  if (markets !== null) return (await readMany(ledger, markets.map(refreshMarkKey))).every(isHandled);
+  for await (const left of queryPages(ledger, REFRESH_MARKS)) if (!left.every(isHandled)) return false;
+  return true;
+}
+
+/** All purges that are asked for, together; null for no purge. */
+function purgeTargets(asked: Iterable<PublicationValue | undefined>): PurgeTargets | null {
+  const tags = new Set<string>();
+  for (const publication of asked) {
+    if (!publication?.purge) continue;
+    if (publication.markets === null) return 'everything';
+    for (const tag of [...publication.markets, 'markets', 'snapshot']) tags.add(tag);
+  }
+  return tags.size === 0 ? null : { tags: [...tags].sort() };
+}
+
+async function answerAll(
+  { ledger, newAttemptId }: PublisherDependencies,
+  generation: number,
+  awaiting: readonly Item[],
+  publishedAtOf: (item: Item) => string,
+): Promise<void> {
+  const isNewest: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
+  for (let waiting of inBatches(awaiting, ANSWERS_AT_ONCE)) {
+    const answered = new Set<Item>();
+    while (waiting.length > 0) {
+      const answerOf = (item: Item) => ({ generation, publishedAt: publishedAtOf(item) });
+      const steps = waiting.flatMap((item) => stepsOf(item, answered.has(item) ? null : answerOf(item)));
+      const changes = [isNewest, ...steps.map(({ change }) => change)];
+      const result = await ledger.transact(changes, { attemptId: newAttemptId() });
+      if (result.committed) break;
+      for (const { index } of result.refusals) {
+        const refused = steps[index - 1];
+        if (refused === undefined) return;
+        // An existing answer stays, and only the waiting ends. An item that waits again, or no longer, is left alone.
+        if (refused.change.kind === 'put') answered.add(refused.item);
+        else waiting = waiting.filter((item) => item !== refused.item);
+      }
+    }
+  }
+}
+
+function stepsOf(item: Item, answer: GenerationOfValue | null): readonly { item: Item; change: Change }[] {
+  const end = { item, change: removed(item) };
+  if (answer === null) return [end];
+  return [{ item, change: created(generationOfKey(item.sort), answer, answer.generation) }, end];
+}

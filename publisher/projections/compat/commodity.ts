@@ -1,0 +1,24 @@
+/** The names of commodities in price files: valid in beancount and hledger, and a different one for each market. */
+import { isIso4217 } from '../../../contract/currencies.ts';
+import type { Market } from '../../../contract/market.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
+
+/** Of beancount 2: a capital letter, then letters, digits and some signs; the last one a letter or digit. */
+const NAME_MAX = 24;
+const PLAIN = /^[A-Z][A-Z0-9-]+$/;
+/** Words of beancount's own. */
+const RESERVED = ['TRUE', 'FALSE', 'NULL'];
+const DIGEST_LENGTH = 10;
+
+/**
+ * The code of ISO 4217 that the market's unit is of, else its slug in capitals, e.g. `GOLD-USD`. A slug that would be no
+ * name, or that of a currency, has `M.` before it, which no slug has. A long one is cut and gets a digest.
+ */
+export function commodityOf({ slug, unit }: Pick<Market, 'slug' | 'unit'>): string {
+  if (isIso4217(unit.of)) return unit.of;
+  const name = slug.toUpperCase();
+  if (PLAIN.test(name) && name.length <= NAME_MAX && !RESERVED.includes(name) && !isIso4217(name)) return name;
+  if (name.length <= NAME_MAX - 'M.'.length) return `M.${name}`;
+  const digest = sha256Hex(slug).slice(0, DIGEST_LENGTH).toUpperCase();
+  return `M.${name.slice(0, NAME_MAX - 'M..'.length - DIGEST_LENGTH)}.${digest}`;
+}

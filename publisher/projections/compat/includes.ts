@@ -1,0 +1,16 @@
+/** The files that include the price files of all pairs. */
+import { PRICE_EXTENSIONS, type PriceExtension } from '../../../contract/public-object-names.ts';
+import type { Face } from './market-faces.ts';
+
+const LINES: { readonly [Extension in PriceExtension]: (path: string) => string } = {
+  beancount: (path) => `include "${path}"\n`,
+  journal: (path) => `include ${path}\n`,
+};
+
+/** @param slugs one market for each pair of a commodity and a currency */
+export function includeFaces(slugs: readonly string[]): readonly Face[] {
+  return PRICE_EXTENSIONS.map((extension) => ({
+    name: { kind: 'face-includes', extension },
+    text: slugs.map((slug) => LINES[extension](`prices/${slug}.${extension}`)).join(''),
+  }));
+}

@@ -1,0 +1,87 @@
+/** Rates of currencies, in the layout of the npm package currency-api. Pure: the same input has the same bytes. */
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { FACE_RATES_NOTE } from '../../../contract/face-limits.ts';
+import type { FaceRate } from '../../../contract/faces.ts';
+import type { Face } from './market-faces.ts';
+import type { Rate } from './pairs.ts';
+
+/** What the rates show. */
+export interface RatesMade {
+  /** The day on which they are made. */
+  readonly date: string;
+  /** Of the list of markets. */
+  readonly generation: number;
+  readonly log: { readonly size: number; readonly root: string } | null;
+}
+
+export interface RateFaces {
+  readonly faces: readonly Face[];
+  /** All currencies that have a file, in lower case, sorted. */
+  readonly codes: readonly string[];
+}
+
+/**
+ * The files of the day and of `latest`.
+ *
+ * @param knownCodes that had files before. Without a rate today their files of `latest` have none, so that no reader
+ *   takes an old rate for a new one.
+ */
+export function rateFaces(rates: readonly Rate[], made: RatesMade, knownCodes: readonly string[]): RateFaces {
+  const byBase = Map.groupBy(rates, ({ base }) => base.toLowerCase());
+  const current = [...byBase.keys()].sort();
+  const codes = [...new Set([...current, ...knownCodes])].sort();
+  const currencies = canonicalJson(Object.fromEntries(current.map((code) => [code, nameOf(code)])));
+  const faceOf = (date: string, file: string, text: string): Face => ({
+    name: { kind: 'face-rates', date, file },
+    text,
+  });
+  const rateFace = (date: string, code: string): Face =>
+    faceOf(date, `currencies/${code}`, ratesText(code, byBase.get(code) ?? [], made));
+  return {
+    // The list comes last: it leads to the others.
+    faces: [
+      ...current.map((code) => rateFace(made.date, code)),
+      faceOf(made.date, 'currencies', currencies),
+      ...codes.map((code) => rateFace('latest', code)),
+      faceOf('latest', 'currencies', currencies),
+    ],
+    codes,
+  };
+}
+
+function ratesText(code: string, rates: readonly Rate[], { date, generation, log }: RatesMade): string {
+  const values = rates.map(({ quote, value }) => [quote.toLowerCase(), value] as const);
+  const credits = rates.flatMap(({ market }) => market.sources.flatMap(({ attribution }) => attribution ?? []));
+  const document = {
+    date,
+    [code]: Object.fromEntries([...values, [code, 1]]),
+    derived: {
+      note: FACE_RATES_NOTE,
+      generation,
+      log,
+      rates: Object.fromEntries(rates.map((rate) => [rate.quote.toLowerCase(), faceRate(rate)])),
+      attributions: [...new Set(credits)].sort(),
+    },
+  };
+  return canonicalJson(document as unknown as Json);
+}
+
+function faceRate({ market, isInverse }: Rate): FaceRate {
+  const { slug, unit, metrics, nativeCurrency } = market;
+  const { decimal, observedAt } = metrics.price as { readonly decimal: string; readonly observedAt: string };
+  return {
+    market: slug,
+    decimal,
+    currency: nativeCurrency,
+    quantity: unit.quantity,
+    unit: unit.of,
+    observedAt,
+    isInverse,
+  };
+}
+
+const NAMES = new Intl.DisplayNames('en', { type: 'currency', fallback: 'none' });
+
+function nameOf(code: string): string {
+  return NAMES.of(code.toUpperCase()) ?? '';
+}

@@ -1,0 +1,36 @@
+/** Reads the prices of a market from its published history. */
+import type { PublicObservation } from '../../../contract/metric.ts';
+import type { PublicObjectName } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { Superseded } from '../../errors.ts';
+import { type DayPrice, DayPrices } from './day-prices.ts';
+
+interface HistoryBody {
+  readonly data: readonly PublicObservation[];
+  readonly page: { readonly nextCursor: string | null };
+}
+
+/**
+ * One price a day, oldest first. One page is in memory at a time.
+ *
+ * @throws Superseded if a page is gone: then the market has just changed, or was removed
+ */
+export async function readDays(
+  { objects }: Pick<PublisherStorage, 'objects'>,
+  slug: string,
+  breathe: () => Promise<void>,
+): Promise<readonly DayPrice[]> {
+  const prices = new DayPrices();
+  for (let name: PublicObjectName | null = { kind: 'history', slug }; name !== null; ) {
+    const found = await objects.get(publicKey(name));
+    if (found.kind !== 'found') throw new Superseded(`${publicKey(name)} is not there any more`);
+    const { data, page } = JSON.parse(Buffer.from(found.body).toString('utf8')) as HistoryBody;
+    // A removed market has a problem document.
+    if (data === undefined) throw new Superseded(`${slug} was removed`);
+    await breathe();
+    if (!data.every((observation) => prices.add(observation))) break;
+    name = page.nextCursor === null ? null : { kind: 'history-page', slug, cursor: page.nextCursor };
+  }
+  return prices.days;
+}

@@ -1,0 +1,61 @@
+/** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
+import { createGunzip } from 'node:zlib';
+import type * as z from 'zod';
+import { exportManifestSchema } from '../../../contract/export-manifest.ts';
+import { EXPORTS_URL } from '../../../contract/routes.ts';
+import { bodyDigest } from '../../../storage/object-rules.ts';
+import { checkAnswer, type Findings } from '../../verify/check-body.ts';
+import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
+import type { Share } from '../../verify/share.ts';
+
+/** Paths of files in a manifest follow it. */
+export const EXPORT_ROOT = '/api/v1/exports/';
+/** The rows of a part; what is larger after decompression is not read. */
+const ROWS_BYTES_MAX = 1024 * 1024 * 1024;
+
+export type ReadManifest = z.infer<typeof exportManifestSchema>;
+
+/** A deployment without exports answers 404, which is no finding. Of the files, only a share is read. */
+export async function checkExports(reader: PublicReader, findings: Findings, share: Share): Promise<void> {
+  const response = await reader(EXPORTS_URL);
+  if (response.status === 404) return;
+  const manifest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema);
+  for (const [index, resource] of (manifest?.value.resources ?? []).entries()) {
+    if (index % share.of !== share.index) continue;
+    const url = EXPORT_ROOT + resource.path;
+    await checkExportFile(findings, url, await reader(url), resource);
+  }
+}
+
+/** Whether a file is the one that the manifest promises. */
+export async function checkExportFile(
+  findings: Findings,
+  url: string,
+  { status, body }: PublicResponse,
+  { bytes, hash, format, rows }: ReadManifest['resources'][number],
+): Promise<boolean> {
+  if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
+  else if (body.length !== bytes || `sha256:${bodyDigest(body)}` !== hash) {
+    findings.add(url, 'digest', `has ${body.length} bytes of another digest than the manifest says`);
+  } else if (format === 'ndjson' && (await linesIn(body)) !== rows) {
+    findings.add(url, 'count', `has another number of rows than ${rows}, which the manifest says`);
+  } else return true;
+  return false;
+}
+
+/** Null: it is no gzip, or too large. Little of the text is in memory. */
+async function linesIn(gzipped: Uint8Array): Promise<number | null> {
+  let [bytes, lines] = [0, 0];
+  const text = createGunzip();
+  text.end(gzipped);
+  try {
+    for await (const piece of text as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > ROWS_BYTES_MAX) return null;
+      for (let end = piece.indexOf(0x0a); end >= 0; end = piece.indexOf(0x0a, end + 1)) lines++;
+    }
+  } catch {
+    return null;
+  }
+  return lines;
+}

@@ -1,0 +1,74 @@
+/**
+ * Exports that are no longer kept: manifests of days that are more than {@link EXPORT_KEPT_DAYS} ago, and files that no
+ * later manifest names. Their records name all of them. If no export was made in all that time, the deployment makes
+ * none any more, and the newest one is removed too. (If the next one begins at that moment, it may name a file that is
+ * removed; the one after it notices and puts the file back.)
+ */
+import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
+import type { PublicObjectName } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import type { Item, Ledger } from '../../../storage/ledger.ts';
+import { readAll, readMany } from '../../../storage/paging.ts';
+import { dateOfExportDay, EXPORT_DAYS, EXPORT_FILES, exportFileKey } from '../../../storage/records/exports.ts';
+import { objectsOfFile } from './export-objects.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A record to be removed, and then its objects. */
+export interface ExpiredExport {
+  readonly record: Item<unknown>;
+  readonly keys: readonly string[];
+}
+
+/** Manifests first: nothing that a reader finds leads to a file that is removed. */
+export async function expiredExports(ledger: Ledger, nowMs: number): Promise<readonly ExpiredExport[]> {
+  const cutoff = firstKeptDay(nowMs);
+  const days = await readAll(ledger, EXPORT_DAYS);
+  const newest = days.at(-1);
+  if (newest === undefined) return [];
+  const isOver = dateOfExportDay(newest) < cutoff;
+  const latest = isOver ? [publicKey({ kind: 'export-latest' })] : [];
+  const ofDays = days
+    .filter((day) => dateOfExportDay(day) < cutoff)
+    .map((record) => ({
+      record,
+      keys: [...(record === newest ? latest : []), ...manifestKeys(dateOfExportDay(record))],
+    }));
+  const files = await readAll(ledger, EXPORT_FILES);
+  const ofFiles = files
+    .filter(({ value: { unusedFrom } }) => isOver || (unusedFrom !== null && unusedFrom <= cutoff))
+    .map((record) => ({ record, keys: objectsOfFile(record.sort).map(([, name]) => publicKey(name)) }));
+  return [...ofDays, ...ofFiles];
+}
+
+function firstKeptDay(nowMs: number): string {
+  return new Date(nowMs - EXPORT_KEPT_DAYS * DAY_MS).toISOString().slice(0, 10);
+}
+
+function manifestKeys(date: string): readonly string[] {
+  const kinds = ['export-package', 'export-dataset'] as const;
+  return kinds.map((kind) => publicKey({ kind, date }));
+}
+
+export type ExportObject = { readonly key: string; readonly name: PublicObjectName };
+
+/**
+ * Of objects that a walk has found, those that no record names: leftovers of a sweep that died, and of exports that a
+ * restored ledger does not know. A file has its record before its objects, so none of them is about to be used.
+ */
+export async function unrecordedExports(
+  ledger: Ledger,
+  objects: readonly ExportObject[],
+  nowMs: number,
+): Promise<readonly string[]> {
+  const cutoff = firstKeptDay(nowMs);
+  const old = objects.filter(({ name }) => 'date' in name && name.date < cutoff).map(({ key }) => key);
+  const files = objects.flatMap(({ key, name }) =>
+    'file' in name && name.kind !== 'export-schema' ? [{ key, file: name.file }] : [],
+  );
+  const records = await readMany(
+    ledger,
+    files.map(({ file }) => exportFileKey(file)),
+  );
+  return [...old, ...files.filter((_, index) => records[index] === null).map(({ key }) => key)];
+}

@@ -1,0 +1,137 @@
+/**
+ * The files of one export. A file is named by a digest of its rows, so the same rows are put once, whatever the day.
+ *
+ * Safety: the sweep removes a file only if its record says that no kept manifest names it. So the record is written
+ * before the objects, and says "unused from today on" until the transaction that makes the file part of the export. Whatever is
+ * left by a process that died is swept like a file of an old export.
+ */
+import type { ExportTable } from '../../../contract/export-tables.ts';
+import type { PublicObjectName } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { created } from '../../../storage/changes.ts';
+import type { Change, Item } from '../../../storage/ledger.ts';
+import { bodyDigest } from '../../../storage/object-rules.ts';
+import {
+  type ExportFiles,
+  type ExportPartValue,
+  exportFileKey,
+  exportPartKey,
+  partDigits,
+} from '../../../storage/records/exports.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { Superseded } from '../../errors.ts';
+import { publicMetadata } from '../../kernel/put-immutable.ts';
+import { objectsOfFile } from './export-objects.ts';
+import type { PartFile } from './part-file.ts';
+
+export class ExportWriter {
+  readonly #storage: PublisherStorage;
+  readonly #date: string;
+  readonly #generation: number;
+
+  constructor(storage: PublisherStorage, date: string, generation: number) {
+    this.#storage = storage;
+    this.#date = date;
+    this.#generation = generation;
+  }
+
+  /**
+   * Puts the rows of a part and records them, unless they are recorded already.
+   *
+   * @param before the record of the part; null for a new part
+   * @throws Superseded if another export does the same work
+   */
+  async writePart(
+    table: ExportTable,
+    part: number,
+    before: Item<ExportPartValue> | null,
+    { file, ...covered }: Pick<ExportPartValue, 'entries' | 'takenDown'> & { readonly file: PartFile },
+  ): Promise<void> {
+    const files = file.rows === 0 ? null : await this.#putRows(table, part, before?.value.files ?? null, file);
+    const value: ExportPartValue = { ...covered, files, ...file.observed };
+    const key = exportPartKey(table.name, part);
+    const guard =
+      before === null ? { kind: 'absent' as const } : { kind: 'written-by' as const, attemptId: before.attemptId };
+    await this.#commit([
+      { kind: 'put', key, revision: 0, value, if: guard },
+      ...this.#fileChanges(before?.value.files ?? null, files),
+    ] as Change[]);
+  }
+
+  /** The rows of the part are to be made again, or there is no such part any more. */
+  async forgetPart(before: Item<ExportPartValue>): Promise<void> {
+    const { partition, sort, attemptId, value } = before;
+    const guard = { kind: 'written-by', attemptId } as const;
+    await this.#commit([
+      { kind: 'delete', key: { partition, sort }, if: guard },
+      ...this.#fileChanges(value.files, null),
+    ]);
+  }
+
+  /** Puts a manifest, unless it is in place with the same bytes. */
+  async putHead(name: PublicObjectName, text: string): Promise<void> {
+    const { objects } = this.#storage;
+    const body = Buffer.from(text);
+    const key = publicKey(name);
+    for (;;) {
+      const present = await objects.get(key);
+      if (present.kind === 'found' && body.equals(present.body)) return;
+      const condition =
+        present.kind === 'found' ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
+      const result = await objects.put(key, body, publicMetadata(name, this.#generation), condition);
+      if (result.kind === 'stored') return;
+    }
+  }
+
+  /** Puts an immutable object, and says what is stored: compressed bytes may differ where the contents do not. */
+  async put(name: PublicObjectName, body: Buffer): Promise<{ bytes: number; digest: string }> {
+    const { objects } = this.#storage;
+    const key = publicKey(name);
+    for (;;) {
+      const result = await objects.put(key, body, publicMetadata(name, this.#generation), { kind: 'absent' });
+      if (result.kind === 'stored') return { bytes: body.length, digest: bodyDigest(body) };
+      const present = await objects.get(key);
+      if (present.kind === 'found') return { bytes: present.body.length, digest: bodyDigest(present.body) };
+    }
+  }
+
+  async #putRows(
+    table: ExportTable,
+    part: number,
+    before: ExportFiles | null,
+    written: PartFile,
+  ): Promise<ExportFiles> {
+    const { contentDigest, bodies } = await written.end();
+    const file = `${table.name}-${partDigits(part)}-${contentDigest.slice(0, 32)}`;
+    if (before?.file === file && (await this.#isComplete(file))) return before;
+    const pending = created(exportFileKey(file), { unusedFrom: this.#date });
+    // Refused if it is known already.
+    await this.#storage.ledger.transact([pending] as Change[], { attemptId: this.#storage.newAttemptId() });
+    const formats: ExportFiles['formats'] = {};
+    for (const [extension, name] of objectsOfFile(file)) {
+      formats[extension] = await this.put(name, bodies[extension]);
+    }
+    return { file, rows: written.rows, formats };
+  }
+
+  async #isComplete(file: string): Promise<boolean> {
+    const present = objectsOfFile(file).map(([, name]) => this.#storage.objects.stat(publicKey(name)));
+    return !(await Promise.all(present)).includes(null);
+  }
+
+  #fileChanges(before: ExportFiles | null, after: ExportFiles | null): Change[] {
+    if (before?.file === after?.file) return [];
+    const put = (file: string, unusedFrom: string | null): Change =>
+      ({ kind: 'put', key: exportFileKey(file), revision: 0, value: { unusedFrom }, if: { kind: 'any' } }) as Change;
+    return [
+      ...(before === null ? [] : [put(before.file, this.#date)]),
+      ...(after === null ? [] : [put(after.file, null)]),
+    ];
+  }
+
+  async #commit(changes: readonly Change[]): Promise<void> {
+    const { ledger, newAttemptId } = this.#storage;
+    const result = await ledger.transact(changes, { attemptId: newAttemptId() });
+    if (!result.committed) throw new Superseded('another export changes the same part');
+  }
+}

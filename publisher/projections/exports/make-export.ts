@@ -1,0 +1,132 @@
+/**
+ * The daily export: every observation up to a size of the log, the newest values of all markets, and a manifest.
+ *
+ * 1. The parts of the observations are brought up to the log, one part after the other (observation-parts.ts).
+ * 2. The table of markets is made from the published list (market-parts.ts).
+ * 3. The manifests are put: of the day, then `latest`. Everything that they name is in place by then.
+ * 4. The day is recorded, so that it is made once, unless it is asked for again.
+ *
+ * Every step may be repeated, by this process or another. Files are immutable and named by their contents, so an export
+ * that was interrupted goes on where it stopped, and an export without news puts the manifests alone.
+ */
+import { EXPORT_PART_ENTRIES, EXPORT_TABLES, type ExportTable } from '../../../contract/export-tables.ts';
+import type { Change } from '../../../storage/ledger.ts';
+import { readAll } from '../../../storage/paging.ts';
+import {
+  EXPORT_DAYS,
+  type ExportDayValue,
+  type ExportFiles,
+  exportDayKey,
+  exportPartsOf,
+} from '../../../storage/records/exports.ts';
+import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { ExportWriter } from './export-files.ts';
+import { dataPackage, datasetJsonLd, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
+import { updateMarkets } from './market-parts.ts';
+import { type EntryReader, updateParts } from './observation-parts.ts';
+import { publishedMarkets } from './published-list.ts';
+
+export interface ExportOptions {
+  readonly storage: PublisherStorage;
+  readonly readEntries: EntryReader;
+  /** Lets other tasks run. Default: nothing else runs. */
+  readonly breathe?: () => Promise<void>;
+  /** Asked before each part, which takes some seconds; false ends the run. Default: there is time. */
+  readonly hasTime?: () => boolean;
+  /** Default: {@link EXPORT_PART_ENTRIES}. */
+  readonly partEntries?: number;
+  /** When to make the export of today again. Default: never. */
+  readonly again?: ExportAgain;
+}
+
+/**
+ * - `always`: an operator asks for it.
+ * - `afterQuietMs`: if today has the first export of all, and something was published since, but nothing for this long.
+ *   Otherwise the first readers would see until midnight what the first file of the day held.
+ *
+ * Days before today are never made again.
+ */
+export type ExportAgain = 'always' | { readonly afterQuietMs: number };
+
+/**
+ * - `made`: the export of `date` is published.
+ * - `present`: it was published before.
+ * - `no-data`: nothing is published yet, or there is no log.
+ * - `busy`: a generation is being applied; try again soon.
+ * - `unfinished`: the time was over; the next run goes on.
+ */
+export type ExportOutcome = {
+  readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
+  readonly date: string;
+};
+
+/**
+ * Makes the export of today (UTC) unless it is there, or is to be made again.
+ *
+ * @throws Superseded if another process does the same work, or the list has just changed: try again
+ */
+export async function makeExport(options: ExportOptions): Promise<ExportOutcome> {
+  const { storage, readEntries, breathe = async () => {}, hasTime = () => true } = options;
+  const { partEntries = EXPORT_PART_ENTRIES, again } = options;
+  const { ledger, nowMs } = storage;
+  const date = new Date(nowMs()).toISOString().slice(0, 10);
+  const made = (await ledger.get(exportDayKey(date)))?.value ?? null;
+  const head = (await ledger.get(HEAD_KEY))?.value ?? null;
+  if (made !== null && again !== 'always' && !(await isDueAgain(storage, made, head, again?.afterQuietMs))) {
+    return { kind: 'present', date };
+  }
+  if (head?.log === undefined || head.counts.markets === 0) return { kind: 'no-data', date };
+  if (!head.applied || head.list.isDoubtful || head.log.isDoubtful === true) return { kind: 'busy', date };
+
+  const writer = new ExportWriter(storage, date, head.generation);
+  // Before the parts, which may take minutes: a list that changes all the time would never be read otherwise.
+  const list = await publishedMarkets(storage, head.list);
+  const { size, takenDown = 0 } = head.log;
+  if (!(await updateParts({ storage, readEntries, writer, breathe, hasTime, partEntries, takenDown }, size))) {
+    return { kind: 'unfinished', date };
+  }
+  const sources = await updateMarkets(storage, list, writer, { breathe, partRows: partEntries });
+  for (const table of EXPORT_TABLES) {
+    await writer.put({ kind: 'export-schema', file: schemaFile(table) }, Buffer.from(tableSchema(table).text));
+  }
+  const manifest: ExportManifest = {
+    ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
+    logGeneration: head.generation,
+    log: { size: head.log.size, root: head.log.root },
+    files: { observations: await filesOf(storage, 'observations'), markets: await filesOf(storage, 'markets') },
+  };
+  const text = dataPackage(manifest);
+  await writer.putHead({ kind: 'export-package', date }, text);
+  await writer.putHead({ kind: 'export-dataset', date }, datasetJsonLd(manifest));
+  await writer.putHead({ kind: 'export-latest' }, text);
+  await recordDay(storage, date, head, manifest);
+  return { kind: 'made', date };
+}
+
+async function isDueAgain(
+  { ledger, nowMs }: PublisherStorage,
+  made: ExportDayValue,
+  head: HeadValue | null,
+  afterQuietMs = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  if (head === null || head.generation === made.generation) return false;
+  if (nowMs() - Date.parse(head.publishedAt) < afterQuietMs) return false;
+  return (await readAll(ledger, EXPORT_DAYS)).length === 1;
+}
+
+async function filesOf({ ledger }: PublisherStorage, table: ExportTable['name']): Promise<readonly ExportFiles[]> {
+  const parts = await readAll(ledger, exportPartsOf(table));
+  return parts.flatMap(({ value }) => value.files ?? []);
+}
+
+async function recordDay(
+  { ledger, newAttemptId }: PublisherStorage,
+  date: string,
+  { generation }: HeadValue,
+  { log }: ExportManifest,
+): Promise<void> {
+  const value = { generation, logSize: log.size, logRoot: log.root };
+  const change = { kind: 'put', key: exportDayKey(date), revision: 0, value, if: { kind: 'any' } } as Change;
+  await ledger.transact([change], { attemptId: newAttemptId() });
+}

@@ -1,0 +1,186 @@
+/**
+ * Keeps the parts of the observations up to the log. Part k has the observations of entries 65,536·k to 65,536·(k+1)−1,
+ * so appending changes the last part only. A correction, or a market that is stated anew, changes rows of earlier parts:
+ * these are read back, and written again.
+ *
+ * Earlier parts are changed before the part whose entries change them is recorded. So after a crash the same changes are
+ * found and made again, and making them twice has no effect. A part whose objects are lost is forgotten together with
+ * all later ones; all of them are then made from the log.
+ */
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { OBSERVATIONS_TABLE } from '../../../contract/export-tables.ts';
+import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import type { Item } from '../../../storage/ledger.ts';
+import { readAll, readMany } from '../../../storage/paging.ts';
+import { type ExportPartValue, exportPartsOf } from '../../../storage/records/exports.ts';
+import { marketKey } from '../../../storage/records/markets.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import type { ExportWriter } from './export-files.ts';
+import { objectsOfFile } from './export-objects.ts';
+import { changedRow, type EarlierChanges, type ObservationRow, PartRows } from './observation-rows.ts';
+import { PartFile } from './part-file.ts';
+
+/** The first entries of a tile of the log, as texts. */
+export type EntryReader = (tile: number, width: number) => Promise<readonly string[]>;
+
+export interface PartsOptions {
+  readonly storage: PublisherStorage;
+  readonly readEntries: EntryReader;
+  readonly writer: ExportWriter;
+  /** Lets other tasks run. Called every millisecond or two. */
+  readonly breathe: () => Promise<void>;
+  /** Asked before each part, which takes some seconds. */
+  readonly hasTime: () => boolean;
+  /** How many entries of the log were taken down. */
+  readonly takenDown: number;
+  /** Entries of the log in a part: a multiple of the width of a tile. */
+  readonly partEntries: number;
+}
+
+type Part = Item<ExportPartValue>;
+
+/** Some dozens of rows. Above 128 KB, V8 keeps each text apart until all of the heap is tidied: that took 60 MB. */
+const TEXT_BYTES = 32 * 1024;
+
+/** Whether all parts are up to a log of this size; false: there was no time for all. */
+export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
+  const { storage, hasTime, partEntries, takenDown } = options;
+  await forgetFromFirstLost(options, await readParts(storage));
+  await forgetBefore(options, takenDown, await readParts(storage));
+  for (;;) {
+    const parts = await readParts(storage);
+    const last = parts.at(-1);
+    const covered = last === undefined ? 0 : (parts.length - 1) * partEntries + last.value.entries;
+    if (covered === logSize) return true;
+    // The log has begun anew.
+    if (covered > logSize) {
+      await forget(options, parts);
+      continue;
+    }
+    if (!hasTime()) return false;
+    const isLastFull = last === undefined || last.value.entries === partEntries;
+    await updatePart(options, isLastFull ? parts : parts.slice(0, -1), isLastFull ? null : last, covered, logSize);
+  }
+}
+
+function readParts({ ledger }: PublisherStorage): Promise<Part[]> {
+  return readAll(ledger, exportPartsOf('observations'));
+}
+
+/** @param covered the first entry that no part covers yet */
+async function updatePart(
+  { storage, readEntries, writer, breathe, partEntries, takenDown }: PartsOptions,
+  earlier: readonly Part[],
+  before: Part | null,
+  covered: number,
+  logSize: number,
+): Promise<void> {
+  const start = earlier.length * partEntries;
+  const end = Math.min(logSize, start + partEntries);
+  const read = new PartRows();
+  for (let first = start; first < end; first += TILE_WIDTH) {
+    read.addTile(first, await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, end - first)));
+    await breathe();
+  }
+  await changeEarlierParts({ storage, writer, breathe }, earlier, read.earlierChanges(covered));
+  const file = new PartFile(OBSERVATIONS_TABLE, breathe);
+  const quantities = await quantitiesOf(storage, read.undefinedMarkets);
+  for await (const rows of read.rows(quantities, breathe)) await file.add(rows);
+  await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, {
+    entries: end - start,
+    ...(takenDown === 0 ? {} : { takenDown }),
+    file,
+  });
+}
+
+/** A market that the ledger has lost has none. A later entry says that its observations do not hold. */
+async function quantitiesOf({ ledger }: PublisherStorage, slugs: readonly string[]): Promise<Map<string, number>> {
+  const found = await readMany(ledger, slugs.map(marketKey));
+  return new Map(found.flatMap((item, index) => (item ? [[slugs[index] as string, item.value.unit.quantity]] : [])));
+}
+
+/** The newest first, because most corrections are of young observations. */
+async function changeEarlierParts(
+  options: Pick<PartsOptions, 'storage' | 'writer' | 'breathe'>,
+  earlier: readonly Part[],
+  { superseded, reset }: EarlierChanges,
+): Promise<void> {
+  const left = new Map(superseded);
+  for (const [index, part] of [...earlier.entries()].reverse()) {
+    if (reset.size === 0 && left.size === 0) return;
+    if (reset.size === 0 && ![...left.values()].some(({ observedAt }) => isWithin(part.value, observedAt))) continue;
+    const packed = await readPacked(options.storage, part);
+    const changes = { superseded: left, reset };
+    const found: string[] = [];
+    let isChanged = false;
+    for await (const rows of rowsIn(packed, options.breathe)) {
+      for (const row of rows) {
+        if (left.has(row.id)) found.push(row.id);
+        isChanged ||= changedRow(row, changes) !== row;
+      }
+    }
+    if (isChanged) {
+      const file = new PartFile(OBSERVATIONS_TABLE, options.breathe);
+      for await (const rows of rowsIn(packed, options.breathe)) {
+        await file.add(rows.map((row) => changedRow(row, changes)).filter((row) => row !== null));
+      }
+      const { entries, takenDown } = part.value;
+      const covered = { entries, ...(takenDown === undefined ? {} : { takenDown }) };
+      await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { ...covered, file });
+    }
+    for (const id of found) left.delete(id);
+  }
+}
+
+function isWithin({ firstObservedAt, lastObservedAt }: ExportPartValue, observedAt: string): boolean {
+  if (firstObservedAt === null || lastObservedAt === null) return false;
+  const atMs = Date.parse(observedAt);
+  return Date.parse(firstObservedAt) <= atMs && atMs <= Date.parse(lastObservedAt);
+}
+
+/** Compressed NDJSON. */
+async function readPacked({ objects }: PublisherStorage, { value }: Part): Promise<Buffer | null> {
+  if (value.files === null) return null;
+  const found = await objects.get(publicKey({ kind: 'export-ndjson', file: value.files.file }));
+  // The next run notices the loss.
+  if (found.kind !== 'found') throw new Error(`${value.files.file} of the exports is lost`);
+  return Buffer.from(found.body);
+}
+
+/** Some at a time: all rows of a part take too much memory. */
+async function* rowsIn(packed: Buffer | null, breathe: () => Promise<void>): AsyncGenerator<readonly ObservationRow[]> {
+  if (packed === null) return;
+  let rest = '';
+  const texts = Readable.from([packed])
+    .pipe(createGunzip({ chunkSize: TEXT_BYTES }))
+    .setEncoding('utf8');
+  for await (const text of texts as AsyncIterable<string>) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines.map((line) => JSON.parse(line) as ObservationRow);
+    await breathe();
+  }
+}
+
+async function forgetFromFirstLost({ storage, writer }: PartsOptions, parts: readonly Part[]): Promise<void> {
+  const names = parts.map(({ value }) => (value.files === null ? [] : objectsOfFile(value.files.file)));
+  let lost = 0;
+  for (const objects of names) {
+    const present = await Promise.all(objects.map(([, name]) => storage.objects.stat(publicKey(name))));
+    if (present.includes(null)) break;
+    lost++;
+  }
+  await forget({ writer }, parts.slice(lost));
+}
+
+/** Rows may hold a text that has been taken down since. */
+async function forgetBefore(options: PartsOptions, takenDown: number, parts: readonly Part[]): Promise<void> {
+  if (parts.some(({ value }) => (value.takenDown ?? 0) !== takenDown)) await forget(options, parts);
+}
+
+/** The last one first: after a crash, no part is missing before another. */
+async function forget({ writer }: Pick<PartsOptions, 'writer'>, parts: readonly Part[]): Promise<void> {
+  for (const part of [...parts].reverse()) await writer.forgetPart(part);
+}

@@ -1,0 +1,251 @@
+/** From entries of the log to the rows of one part of the observations. */
+import type { ExportRow } from '../../../contract/export-tables.ts';
+import { millisecondInstant } from '../../../contract/instants.ts';
+import { moneyTexts } from '../../../contract/money-texts.ts';
+import { sortedInStretches } from './sorted-in-stretches.ts';
+
+/** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
+export interface ObservationFacts {
+  readonly type: 'observation';
+  readonly market: string;
+  readonly id: string;
+  readonly metric: string;
+  readonly kind: 'money' | 'scalar';
+  readonly amountMinor: number | null;
+  readonly currency: string;
+  readonly value: string | null;
+  readonly unit: string;
+  readonly observedAt: string;
+  readonly recordedAt: string;
+  readonly releasedAt: string | null;
+  readonly retraction: string | null;
+  readonly supersedes: string | null;
+  readonly status: string;
+  readonly confidence: string;
+  readonly rounded: boolean;
+  readonly sourceValue: string | null;
+  readonly sourceLabel: string;
+  readonly sourceUrl: string;
+  readonly unknownReason: string | null;
+}
+
+type Facts =
+  | ObservationFacts
+  | { readonly type: 'market'; readonly market: string; readonly unit: { readonly quantity: number } }
+  | { readonly type: 'reset'; readonly market: string }
+  | { readonly type?: 'source' | 'standing' | 'removal' | 'takedown' | 'key' | 'service' };
+
+export interface SupersededAt {
+  /** The index in the log of the entry that says so. */
+  readonly index: number;
+  readonly by: string;
+  readonly at: string;
+  /** Of both: a correction is about the same moment. */
+  readonly observedAt: string;
+}
+
+/** Changes that entries make to rows of earlier parts. */
+export interface EarlierChanges {
+  /** By the id of the superseded observation. */
+  readonly superseded: ReadonlyMap<string, SupersededAt>;
+  /** Markets about which everything that was said before does not hold any more. */
+  readonly reset: ReadonlySet<string>;
+}
+
+export type ObservationRow = ExportRow & {
+  readonly market: string;
+  readonly observedAt: string;
+  readonly metric: string;
+  readonly id: string;
+  readonly logIndex: number;
+};
+
+/**
+ * An observation of a part. Its entry becomes a row when the row is written: all rows at once take too much memory. It is kept
+ * as bytes of its tile, because the heap may grow to several times the size of its strings before it is tidied.
+ */
+interface Place {
+  readonly index: number;
+  /** The entries of its tile, and where its own lies in them. */
+  readonly tile: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly id: string;
+  readonly market: string;
+  readonly metric: string;
+  /** With all three digits of its fraction. */
+  readonly observedAt: string;
+}
+
+type Order = Pick<Place, 'index' | 'market' | 'metric' | 'observedAt'>;
+
+/** The rows of the entries of one part, while they are read in order. */
+export class PartRows {
+  readonly #observations: Place[] = [];
+  readonly #quantities = new Map<string, number>();
+  /** The index in the log from which a market's observations count: everything before its reset does not hold. */
+  readonly #countsFrom = new Map<string, number>();
+  readonly #superseded = new Map<string, SupersededAt>();
+  /** Slugs and metrics, each once: thousands of observations share them. */
+  readonly #names = new Map<string, string>();
+
+  /** The entries of a tile. @param first index in the log of the first of them */
+  addTile(first: number, texts: readonly string[]): void {
+    const bytes = Buffer.from(texts.join(''));
+    let start = 0;
+    for (const [place, text] of texts.entries()) {
+      const end = start + Buffer.byteLength(text);
+      this.#add(text, { index: first + place, tile: bytes, start, end });
+      start = end;
+    }
+  }
+
+  #add(text: string, entry: Pick<Place, 'index' | 'tile' | 'start' | 'end'>): void {
+    const { index } = entry;
+    const facts = JSON.parse(text) as Facts;
+    if (facts.type === 'observation') {
+      const { supersedes, id, recordedAt, observedAt } = facts;
+      const [market, metric] = [this.#once(facts.market), this.#once(facts.metric)];
+      this.#observations.push({ ...entry, id, market, metric, observedAt: millisecondInstant(observedAt) });
+      if (supersedes !== null) this.#superseded.set(supersedes, { index, by: id, at: recordedAt, observedAt });
+    } else if (facts.type === 'market') this.#quantities.set(facts.market, facts.unit.quantity);
+    else if (facts.type === 'reset') this.#countsFrom.set(facts.market, index);
+  }
+
+  #once(name: string): string {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    this.#names.set(name, name);
+    return name;
+  }
+
+  /** The changes to earlier parts by the entries from this index on. */
+  earlierChanges(from: number): EarlierChanges {
+    const own = new Set(this.#observations.map(({ id }) => id));
+    const superseded = [...this.#superseded].filter(([id, { index }]) => index >= from && !own.has(id));
+    const reset = [...this.#countsFrom].filter(([, index]) => index >= from).map(([slug]) => slug);
+    return { superseded: new Map(superseded), reset: new Set(reset) };
+  }
+
+  /** Markets whose definition is in an earlier part. */
+  get undefinedMarkets(): readonly string[] {
+    const all = new Set(this.#observations.map(({ market }) => market));
+    return [...all].filter((slug) => !this.#quantities.has(slug));
+  }
+
+  /** The rows in order, some at a time. `quantities`: of {@link undefinedMarkets}. */
+  async *rows(
+    quantities: ReadonlyMap<string, number>,
+    breathe: () => Promise<void>,
+  ): AsyncGenerator<readonly ObservationRow[]> {
+    const seen = new Set<string>();
+    const standing = this.#observations.filter(({ id, market, index }) => {
+      if (index < (this.#countsFrom.get(market) ?? 0) || seen.has(id)) return false;
+      seen.add(id);
+      return true;
+    });
+    const places = await sortedInStretches(standing, inExportOrder, breathe);
+    const supersededAt = (id: string, market: string) => {
+      const newer = this.#superseded.get(id) ?? null;
+      // A version that the ledger has lost is stated before the reset, and not after it.
+      return newer !== null && newer.index >= (this.#countsFrom.get(market) ?? 0) ? newer : null;
+    };
+    for (let start = 0; start < places.length; start += ROWS_IN_A_STRETCH) {
+      yield places.slice(start, start + ROWS_IN_A_STRETCH).map(({ index, tile, start: from, end, id, market }) => {
+        const quantity = this.#quantities.get(market) ?? quantities.get(market) ?? null;
+        const facts = JSON.parse(tile.toString('utf8', from, end)) as ObservationFacts;
+        return observationRow(index, facts, quantity, supersededAt(id, market));
+      });
+    }
+  }
+}
+
+/** Takes a millisecond or two. */
+const ROWS_IN_A_STRETCH = 256;
+
+/** The row as later entries leave it; null if they take it away. */
+export function changedRow(row: ObservationRow, { superseded, reset }: EarlierChanges): ObservationRow | null {
+  if (reset.has(row.market)) return null;
+  const newer = superseded.get(row.id);
+  return newer === undefined ? row : { ...row, supersededAt: newer.at, supersededBy: newer.by };
+}
+
+/** The order of rows in a part. `observedAt`: with all three digits of its fraction. */
+export function inExportOrder(one: Order, other: Order): number {
+  if (one.market !== other.market) return one.market < other.market ? -1 : 1;
+  if (one.observedAt !== other.observedAt) return one.observedAt < other.observedAt ? -1 : 1;
+  if (one.metric !== other.metric) return one.metric < other.metric ? -1 : 1;
+  return one.index - other.index;
+}
+
+/** In the order of the table's columns. */
+export function observationRow(
+  logIndex: number,
+  facts: ObservationFacts,
+  quantity: number | null,
+  superseded: Pick<SupersededAt, 'by' | 'at'> | null,
+): ObservationRow {
+  const money = facts.kind === 'money' ? moneyCells(facts.amountMinor, facts.currency, quantity) : NO_MONEY;
+  const scalar = facts.kind === 'scalar' ? scalarCells(facts.value, facts.unit) : NO_SCALAR;
+  return {
+    market: facts.market,
+    observedAt: facts.observedAt,
+    metric: facts.metric,
+    kind: facts.kind,
+    amountMinor: money.amountMinor,
+    currency: money.currency,
+    minorDigits: money.minorDigits,
+    decimal: money.decimal,
+    decimalPerUnit: money.decimalPerUnit,
+    value: scalar.value,
+    unit: scalar.unit,
+    approximateValue: money.approximate ?? scalar.approximate,
+    status: facts.status,
+    confidence: facts.confidence,
+    rounded: facts.rounded,
+    sourceValue: facts.sourceValue,
+    unknownReason: facts.unknownReason,
+    sourceLabel: facts.sourceLabel,
+    sourceUrl: facts.sourceUrl,
+    releasedAt: facts.releasedAt,
+    recordedAt: facts.recordedAt,
+    supersededAt: superseded?.at ?? null,
+    supersededBy: superseded?.by ?? null,
+    supersedes: facts.supersedes,
+    retraction: facts.retraction,
+    id: facts.id,
+    logIndex,
+  };
+}
+
+const NO_MONEY = {
+  amountMinor: null,
+  currency: null,
+  minorDigits: null,
+  decimal: null,
+  decimalPerUnit: null,
+  approximate: null,
+};
+const NO_SCALAR = { value: null, unit: null, approximate: null };
+
+function moneyCells(amountMinor: number | null, currency: string, quantity: number | null) {
+  const { minorDigits, decimal, decimalPerUnit } = moneyTexts(amountMinor, currency, quantity ?? 1);
+  if (quantity === null)
+    return { amountMinor, currency, minorDigits, decimal, decimalPerUnit: null, approximate: null };
+  const approximate = approximateMoney(decimal, decimalPerUnit, quantity);
+  return { amountMinor, currency, minorDigits, decimal, decimalPerUnit, approximate };
+}
+
+function scalarCells(value: string | null, unit: string) {
+  return { value, unit, approximate: value === null ? null : Number(value) };
+}
+
+/** The nearest number where the decimals end, else the quotient of two numbers. */
+export function approximateMoney(
+  decimal: string | null,
+  decimalPerUnit: string | null,
+  quantity: number,
+): number | null {
+  if (decimalPerUnit !== null) return Number(decimalPerUnit);
+  return decimal === null ? null : Number(decimal) / quantity;
+}

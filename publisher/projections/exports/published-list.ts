@@ -1,0 +1,43 @@
+/** The published list of markets, as one generation as a whole. */
+import pMap from 'p-map';
+import type { Market } from '../../../contract/market.ts';
+import type { PublicObjectName } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { bodyDigest } from '../../../storage/object-rules.ts';
+import type { ListState } from '../../../storage/records/publication.ts';
+import { readLayout } from '../../core/lists/list-layout.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { Superseded } from '../../errors.ts';
+
+const PAGES_AT_ONCE = 8;
+
+/**
+ * The markets of each page, ordered by slug. The first page is read at once: newer lists may be published before the others
+ * are.
+ *
+ * @throws Superseded if a newer list is published already
+ */
+export async function publishedMarkets(
+  { objects }: Pick<PublisherStorage, 'objects'>,
+  list: ListState,
+): Promise<AsyncIterable<readonly Market[]>> {
+  const layout = await readLayout(objects, list);
+  const digest = list.digest;
+  if (layout === null || digest === null) throw new Superseded('the published list is not known');
+  const read = async (name: PublicObjectName, expected: string): Promise<readonly Market[]> => {
+    const found = await objects.get(publicKey(name));
+    // The first page is the only one that changes.
+    if (found.kind !== 'found' || bodyDigest(found.body) !== expected) throw new Superseded('the list has changed');
+    return (JSON.parse(Buffer.from(found.body).toString('utf8')) as { data: Market[] }).data;
+  };
+  const first = await read({ kind: 'market-list' }, digest);
+  const { pages: others } = layout;
+  async function* pages() {
+    yield first;
+    for (let start = 0; start < others.length; start += PAGES_AT_ONCE) {
+      const some = others.slice(start, start + PAGES_AT_ONCE);
+      yield* await pMap(some, (page) => read({ kind: 'market-list-page', cursor: page.cursor }, page.digest));
+    }
+  }
+  return pages();
+}

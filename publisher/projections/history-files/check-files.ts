@@ -1,0 +1,104 @@
+/** Compares the files of a market's history with its pages: they must have the same observations, byte for byte. */
+import type * as z from 'zod';
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { historyIndex, historyIndexSchema, historyTooLongSchema } from '../../../contract/history-files.ts';
+import {
+  FILE_BYTES_MAX,
+  FILE_ROWS_MAX,
+  HISTORY_FILE_FORMS,
+  HISTORY_FORMATS,
+  type HistoryFormat,
+} from '../../../contract/history-rows.ts';
+import { millisecondInstant } from '../../../contract/instants.ts';
+import type { PublicObservation } from '../../../contract/metric.ts';
+import { PUBLIC_OBJECTS } from '../../../contract/public-objects.ts';
+import { historyFileUrl, historyIndexUrl, historyUrl } from '../../../contract/routes.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
+import { checkAnswer, checkHeaders, Findings } from '../../verify/check-body.ts';
+import type { PublicReader } from '../../verify/reader.ts';
+
+/** The pages of a history, as they were read. */
+export interface ReadHistory {
+  /** Newest first. */
+  readonly observations: readonly PublicObservation[];
+  /** Oldest first. */
+  readonly closedPages: z.infer<typeof historyIndexSchema>['closedPages'];
+  /** SHA-256 of the newest page. */
+  readonly headDigest: string;
+}
+
+/** A history may have moved on since its pages were read. Then nothing is found, and the next walk looks again. */
+export async function checkFiles(
+  reader: PublicReader,
+  findings: Findings,
+  slug: string,
+  history: ReadHistory,
+): Promise<void> {
+  const found = new Findings();
+  const standing = history.observations.filter(({ supersededBy }) => supersededBy === null).reverse();
+  const byYear = Map.groupBy(standing, ({ observedAt }) => millisecondInstant(observedAt).slice(0, '2026'.length));
+  const years = [...byYear.keys()];
+  await checkIndex(reader, found, slug, history, years);
+  for (const [year, rows] of [[null, standing], ...byYear] as const) {
+    for (const format of HISTORY_FORMATS) await checkFile(reader, found, { slug, format, year, years }, rows);
+  }
+  if (found.all.length === 0) return;
+  const head = await reader(historyUrl(slug));
+  if (sha256Hex(head.body) === history.headDigest) findings.all.push(...found.all);
+}
+
+async function checkIndex(
+  reader: PublicReader,
+  findings: Findings,
+  slug: string,
+  { closedPages }: ReadHistory,
+  years: readonly string[],
+): Promise<void> {
+  const url = historyIndexUrl(slug);
+  const index = checkAnswer(findings, url, await reader(url), historyIndexSchema);
+  if (index === null || index.text === canonicalJson(historyIndex(slug, closedPages, years) as Json)) return;
+  findings.add(url, 'file', 'names other pages or years than the history has');
+}
+
+interface CheckedFile {
+  readonly slug: string;
+  readonly format: HistoryFormat;
+  readonly year: string | null;
+  readonly years: readonly string[];
+}
+
+async function checkFile(
+  reader: PublicReader,
+  findings: Findings,
+  { slug, format, year, years }: CheckedFile,
+  rows: readonly PublicObservation[],
+): Promise<void> {
+  const url = historyFileUrl(slug, format, year);
+  const response = await reader(url);
+  if (rows.length === 0) {
+    if (response.status !== 404)
+      findings.add(url, 'status', `answered ${response.status}, but there is no observation`);
+    return;
+  }
+  const texts = HISTORY_FORMATS.map((one) => {
+    const { header, line } = HISTORY_FILE_FORMS[one];
+    return { one, header, body: rows.map((row) => line(row)).join('') };
+  });
+  const isTooLong = rows.length > FILE_ROWS_MAX || texts.some(({ body }) => Buffer.byteLength(body) > FILE_BYTES_MAX);
+  if (isTooLong) {
+    const answer = checkAnswer(findings, url, response, historyTooLongSchema, undefined, 410);
+    const named = answer?.value.instead.join(' ');
+    const expected = years.map((one) => historyFileUrl(slug, format, one)).join(' ');
+    if (year === null && answer !== null && named !== expected)
+      findings.add(url, 'link', `names other years: ${named}`);
+    return;
+  }
+  if (response.status !== 200) {
+    findings.add(url, 'status', `answered ${response.status}, expected 200`);
+    return;
+  }
+  checkHeaders(findings, url, response, PUBLIC_OBJECTS[`history-${format}`].contentType);
+  const expected = texts.find(({ one }) => one === format);
+  if (Buffer.from(response.body).equals(Buffer.from(`${expected?.header}${expected?.body}`))) return;
+  findings.add(url, 'file', `differs from the ${rows.length} standing observations of the history's pages`);
+}

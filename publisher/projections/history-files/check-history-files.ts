@@ -1,0 +1,53 @@
+/** Compares the files of a history, where the deployment publishes them, with what the log gives: every byte. */
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { historyIndex } from '../../../contract/history-files.ts';
+import { HISTORY_FILE_FORMS, HISTORY_FORMATS } from '../../../contract/history-rows.ts';
+import { canonicalInstant } from '../../../contract/metric.ts';
+import { historyFileUrl, historyIndexUrl } from '../../../contract/routes.ts';
+import type { FoldedMarket } from '../../core/log/folded-market.ts';
+import { Findings } from '../../verify/check-body.ts';
+import type { PublicReader } from '../../verify/reader.ts';
+import { areFilesBehind } from './check-older-files.ts';
+import { FILES_START, HistoryFiles, NO_PREFIXES } from './history-files.ts';
+
+/** @param cursors of the closed pages, oldest first */
+export async function checkHistoryFiles(
+  reader: PublicReader,
+  findings: Findings,
+  slug: string,
+  { observations, record }: FoldedMarket,
+  cursors: readonly string[],
+  pageSize: number,
+): Promise<void> {
+  const indexUrl = historyIndexUrl(slug);
+  // A deployment may have them switched off.
+  if ((await reader(indexUrl)).status === 404) return;
+  const files = new HistoryFiles(record(null).unit.quantity, FILES_START, NO_PREFIXES);
+  for (const { order, observation } of observations) files.add(order, observation);
+  const whole = files.finish();
+  const years = files.takeYears();
+  const found = new Findings();
+  const compare = async (url: string, expected: string): Promise<void> => {
+    const { status, body } = await reader(url);
+    if (status === 200 && Buffer.from(expected).equals(body)) return;
+    found.add(url, 'not-in-log', `answers ${status}, or holds other bytes than the entries of the log give`);
+  };
+  for (const { year, size, texts } of [whole, ...years]) {
+    // Of a history without a value there is no file.
+    if (size.rows === 0) continue;
+    for (const format of HISTORY_FORMATS) {
+      // A file that is too long answers 410, and has no rows.
+      if (texts !== null)
+        await compare(historyFileUrl(slug, format, year), HISTORY_FILE_FORMS[format].header + texts[format]);
+    }
+  }
+  const closed = cursors.map((cursor, page) => {
+    const onPage = observations.slice(page * pageSize, (page + 1) * pageSize);
+    const at = (index: number) => canonicalInstant(onPage.at(index)?.observation.observedAt ?? '');
+    return { cursor, count: onPage.length, firstObservedAt: at(0), lastObservedAt: at(-1) };
+  });
+  const named = years.map(({ year }) => year as string).sort();
+  await compare(indexUrl, canonicalJson(historyIndex(slug, closed, named) as Json));
+  // Files that wait for their turn are older than the log. The other oracle compares them with the pages.
+  if (found.all.length > 0 && !(await areFilesBehind(reader))) findings.all.push(...found.all);
+}

@@ -1,0 +1,116 @@
+/**
+ * Which histories get their files in a generation. One more row writes a whole file again, so a feed of long histories
+ * would spend its time on files. A generation writes a bounded number of bytes of them. The other files wait, those that
+ * have waited longest come first, and the ledger remembers them. docs/decisions/058 gives the reasons.
+ *
+ * Files of a market that is new, removed or refreshed do not wait.
+ */
+import type { ItemKey } from '../../../storage/ledger.ts';
+import { queryPages } from '../../../storage/paging.ts';
+import {
+  FILES_BEHIND,
+  filesBehindKey,
+  type HeadValue,
+  type PublishedFiles,
+  parseFilesBehind,
+} from '../../../storage/records/publication.ts';
+import { DEFAULT_HISTORY_FILE_BYTES, MAX_MARKED_MARKETS, type PublisherDependencies } from '../../dependencies.ts';
+import type { BundleLine } from '../../kernel/bundle.ts';
+import type { MarkedMarket } from '../../kernel/marks.ts';
+
+export class FileWriteBudget {
+  readonly #maxBytes: number;
+  /** Since when, by slug: those that waited and get their turn. */
+  readonly #waiting = new Map<string, number>();
+  /** Since when those have waited that wait on. */
+  readonly #left: number[] = [];
+  #isMoreDue = false;
+  readonly #decided = new Map<string, boolean>();
+  #bytes = 0;
+
+  private constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Reads those that wait, if HEAD says that there are some.
+   *
+   * @param isAlone whether no market is marked
+   * @param putOff the slugs of markets that are put off: they keep no other from its turn
+   */
+  static async read(
+    { ledger, historyFileBytes = DEFAULT_HISTORY_FILE_BYTES }: PublisherDependencies,
+    before: HeadValue | null,
+    isAlone: boolean,
+    putOff: ReadonlySet<string>,
+  ): Promise<FileWriteBudget> {
+    const turn = new FileWriteBudget(isAlone ? historyFileBytes.alone : historyFileBytes.besideMarks);
+    if (before?.filesBehindSince === undefined) return turn;
+    for await (const items of queryPages(ledger, FILES_BEHIND)) {
+      for (const item of items) {
+        const { since, slug } = parseFilesBehind(item);
+        if (putOff.has(slug)) turn.#left.push(since);
+        else if (turn.#waiting.size < MAX_MARKED_MARKETS && turn.#hasRoomFor(item.value.bytes)) {
+          if (!turn.#waiting.has(slug)) turn.#waiting.set(slug, since);
+        } else {
+          // Nobody who did not wait may overtake.
+          turn.#bytes = turn.#maxBytes;
+          turn.#left.push(since);
+          turn.#isMoreDue = true;
+          return turn;
+        }
+      }
+    }
+    return turn;
+  }
+
+  #hasRoomFor(bytes: number): boolean {
+    if (this.#bytes > 0 && this.#bytes + bytes > this.#maxBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** Those that waited and are not marked. */
+  unmarked(marked: readonly MarkedMarket[]): readonly MarkedMarket[] {
+    const known = new Set(marked.map(({ slug }) => slug));
+    const slugs = [...this.#waiting.keys()].filter((slug) => !known.has(slug));
+    return slugs.map((slug) => ({ slug, revision: null, isRefresh: false, marks: [] }));
+  }
+
+  /** Whether the market's files are written if its history has another sum than they show. */
+  isDue(slug: string, files: PublishedFiles | undefined, sum: string | undefined): boolean {
+    if (files === undefined || files.sum === sum || this.#waiting.has(slug)) return true;
+    const isDue = this.#decided.get(slug) ?? this.#hasRoomFor(files.bytes ?? 0);
+    this.#decided.set(slug, isDue);
+    return isDue;
+  }
+
+  /** The lines that remember whether the market's files wait. @param after as this generation publishes them */
+  lines(slug: string, before: PublishedFiles | undefined, after: PublishedFiles | undefined): readonly BundleLine[] {
+    const since = after?.behindSince;
+    const known = new Set([before?.behindSince, this.#waiting.get(slug)]);
+    const remove = [...known].filter((one) => one !== undefined && one !== since) as number[];
+    const record = (key: ItemKey, value: { bytes: number } | null): BundleLine => ({ kind: 'record', key, value });
+    return [
+      ...remove.map((one) => record(filesBehindKey(one, slug), null)),
+      ...(since === undefined || known.has(since)
+        ? []
+        : [record(filesBehindKey(since, slug), { bytes: after?.bytes ?? 0 })]),
+    ];
+  }
+
+  /** To be called for each market that the generation takes. */
+  took(slug: string, files: PublishedFiles | undefined): void {
+    this.#waiting.delete(slug);
+    if (files?.behindSince === undefined) return;
+    this.#left.push(files.behindSince);
+    this.#isMoreDue = true;
+  }
+
+  /** To be called when all are taken: since when files wait, for HEAD, and whether the next generation may write some. */
+  end(putOff: Pick<ReadonlySet<string>, 'has'>): { readonly behindSince?: number; readonly areFilesLeft: boolean } {
+    const since = [...this.#left, ...this.#waiting.values()];
+    const areFilesLeft = this.#isMoreDue || [...this.#waiting.keys()].some((slug) => !putOff.has(slug));
+    return since.length === 0 ? { areFilesLeft } : { behindSince: Math.min(...since), areFilesLeft };
+  }
+}

@@ -1,0 +1,114 @@
+/** The newest price of every market, and its last ones, as files of the list's cadence. */
+import pMap from 'p-map';
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { LATEST_MARKETS_MAX, type LatestEntry, latestCsv, latestEntry } from '../../../contract/latest-entries.ts';
+import type { Market } from '../../../contract/market.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/recent-prices.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import type { ListState } from '../../../storage/records/publication.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
+import { rendered } from '../../core/bodies/render.ts';
+import type { ListChanges } from '../../core/lists/list-items.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
+import type { BundleWriter } from '../../kernel/bundle.ts';
+import { storedDigest } from '../../kernel/stored-digest.ts';
+import { type NewestPrices, readRecentPrices } from './recent-prices.ts';
+
+type Wanted = Pick<PublisherStorage, 'projections'>;
+
+/** Whether a list of this many markets is published as these files too. */
+export const hasLatest = ({ projections }: Wanted, markets: number): boolean =>
+  projections?.has('latest') === true && markets <= LATEST_MARKETS_MAX;
+
+export const hasRecent = ({ projections }: Wanted, markets: number): boolean =>
+  projections?.has('recent') === true && markets <= RECENT_MARKETS_MAX;
+
+/** The entries of a page of the list, without what only the histories have. */
+export function latestOfPage(body: string): readonly LatestEntry[] {
+  const { data } = JSON.parse(body) as { readonly data: readonly Market[] };
+  return data.map((market) => latestEntry(market, null));
+}
+
+/** What the files show of one market besides its list item. */
+interface Shown {
+  readonly recordedAt: string | null;
+  readonly recent: RecentEntry | null;
+}
+
+interface LatestPlan {
+  /** Of the new list. */
+  readonly entries: readonly LatestEntry[];
+  readonly changes: ListChanges;
+  /** Of markets that this generation renders: their histories may not be in the store yet. */
+  readonly newest: ReadonlyMap<string, NewestPrices>;
+  readonly before: ListState | null;
+  /** Whether markets without a change are shown as before. */
+  readonly isPreviousKnown: boolean;
+}
+
+/**
+ * Adds the files that have changed. Returns the SHA-256 of each, in hex. The histories of markets with a change are read;
+ * those of all markets only if the files before are not known.
+ */
+export async function addLatest(
+  storage: PublisherStorage,
+  bundle: BundleWriter,
+  { entries, changes, newest, before, isPreviousKnown }: LatestPlan,
+): Promise<Pick<ListState, 'latest' | 'recent'>> {
+  const { objects } = storage;
+  const isLatest = hasLatest(storage, entries.length);
+  const isRecent = hasRecent(storage, entries.length);
+  const isTrusted = isPreviousKnown && before?.isDoubtful !== true;
+  const known = isTrusted ? await readShown(objects, before, isLatest, isRecent) : null;
+  const show = async ({ slug }: LatestEntry): Promise<Shown> => {
+    const same = changes.has(slug) ? undefined : known?.get(slug);
+    if (same !== undefined) return same;
+    const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null);
+    return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entry(slug) : null };
+  };
+  const shown = await pMap(entries, show, { concurrency: OBJECT_CONCURRENCY });
+
+  const put = async (kind: 'latest' | 'latest-csv' | 'recent', text: string, last: string | undefined) => {
+    const { body, digest } = rendered(text);
+    const present = before?.isDoubtful ? await storedDigest(objects, { kind }) : last;
+    if (digest !== present) await bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
+    return digest;
+  };
+  const files: Pick<ListState, 'latest' | 'recent'> = {};
+  if (isLatest) {
+    const full = entries.map((entry, index) => ({ ...entry, recordedAt: shown[index]?.recordedAt ?? null }));
+    const json = await put('latest', textOf(full), before?.latest?.json);
+    files.latest = { json, csv: await put('latest-csv', latestCsv(full), before?.latest?.csv) };
+  }
+  if (isRecent) files.recent = await put('recent', textOf(shown.map(({ recent }) => recent)), before?.recent);
+  return files;
+}
+
+const textOf = (data: readonly unknown[]): string => canonicalJson({ data } as Json);
+
+/** By slug, from the published files. Null if one that is needed is not as it was recorded. */
+async function readShown(
+  objects: ObjectStore,
+  before: ListState | null,
+  isLatest: boolean,
+  isRecent: boolean,
+): Promise<ReadonlyMap<string, Shown> | null> {
+  const read = async <Entry>(kind: 'latest' | 'recent', digest: string | undefined) => {
+    const found = digest === undefined ? null : await objects.get(publicKey({ kind }));
+    if (found?.kind !== 'found' || sha256Hex(found.body) !== digest) return null;
+    return (JSON.parse(Buffer.from(found.body).toString()) as { readonly data: readonly Entry[] }).data;
+  };
+  const latest = isLatest ? await read<LatestEntry>('latest', before?.latest?.json) : [];
+  const recent = isRecent ? await read<RecentEntry>('recent', before?.recent) : [];
+  // An earlier version did not say when a price was recorded.
+  if (latest === null || recent === null || latest.some(({ recordedAt }) => recordedAt === undefined)) return null;
+  const recordedAt = new Map(latest.map((entry) => [entry.slug, entry.recordedAt]));
+  const recentOf = new Map(recent.map((entry) => [entry.slug, entry]));
+  return new Map(
+    [...(isLatest ? recordedAt : recentOf).keys()].map((slug) => [
+      slug,
+      { recordedAt: recordedAt.get(slug) ?? null, recent: recentOf.get(slug) ?? null },
+    ]),
+  );
+}

@@ -1,0 +1,53 @@
+/** The last prices of a market, from the newest page of its history on. No read of the ledger. */
+import type { PublicObservation } from '../../../contract/metric.ts';
+import { moneyTexts } from '../../../contract/money-texts.ts';
+import type { PublicObjectName } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { RecentPrices } from '../../../contract/recent-prices.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import type { HistoryPlan } from '../../core/bodies/history-cutter.ts';
+
+/** Prices of the newest page, and the cursor of the page before it, which is in the store. */
+export interface NewestPrices {
+  readonly prices: RecentPrices;
+  readonly nextCursor: string | null;
+}
+
+/** Of a history that was cut and is not published yet. @param quantity that one price of the market buys */
+export function newestPrices({ newest, head }: HistoryPlan, quantity: number): NewestPrices {
+  const prices = new RecentPrices();
+  for (const row of newest.toReversed()) {
+    prices.add(row, () => (row.kind === 'money' ? moneyTexts(row.amountMinor, row.currency, quantity).decimal : null));
+  }
+  return { prices, nextCursor: head.nextCursor };
+}
+
+/**
+ * Reads on through the pages in the store. A page that is missing ends the reading: `verify` and the search for lost
+ * objects find it, and it must not keep other markets from being published.
+ *
+ * @param known null: the published newest page is read, too
+ */
+export async function readRecentPrices(
+  objects: ObjectStore,
+  slug: string,
+  known: NewestPrices | null,
+): Promise<RecentPrices> {
+  const prices = known?.prices ?? new RecentPrices();
+  const pageAt = (cursor: string): PublicObjectName => ({ kind: 'history-page', slug, cursor });
+  let next: PublicObjectName | null =
+    known === null ? { kind: 'history', slug } : known.nextCursor === null ? null : pageAt(known.nextCursor);
+  while (next !== null && !prices.isComplete) {
+    const found = await objects.get(publicKey(next));
+    if (found.kind !== 'found') break;
+    const { data, page } = JSON.parse(Buffer.from(found.body).toString()) as HistoryPage;
+    for (const row of data) prices.add(row, () => (row.kind === 'money' ? row.decimal : null));
+    next = page.nextCursor === null ? null : pageAt(page.nextCursor);
+  }
+  return prices;
+}
+
+interface HistoryPage {
+  readonly data: readonly PublicObservation[];
+  readonly page: { readonly nextCursor: string | null };
+}

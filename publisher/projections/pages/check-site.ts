@@ -1,0 +1,40 @@
+/** Checks the first page for people, and what it loads. */
+import { SITE_ROOT } from '../../../contract/object-paths.ts';
+import { PAGE_CONTENT_TYPE } from '../../../contract/page-headers.ts';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
+import { checkEntityTag, checkHeaders, type Findings } from '../../verify/check-body.ts';
+import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
+
+/** Scripts, stylesheets and images of the same host. */
+const ASSET = /\b(?:src|href)="(\/assets\/[^"]+)"/g;
+
+/**
+ * The pages may be those of another version than this one, or be missing: then nothing is checked. But a page must not
+ * run scripts of other hosts, and what it names must be there.
+ */
+export async function checkSite(reader: PublicReader, findings: Findings): Promise<void> {
+  const page = await reader('/');
+  if (page.status === 404) return;
+  if (!checkFile(findings, '/', page, PAGE_CONTENT_TYPE)) return;
+  const policy = page.headers.get('content-security-policy') ?? 'missing';
+  if (!policy.includes("default-src 'none'") || policy.includes('unsafe-')) {
+    findings.add('/', 'headers', `content-security-policy is ${policy}, expected one that begins with nothing`);
+  }
+  const assets = Buffer.from(page.body).toString('utf8').matchAll(ASSET);
+  for (const url of new Set(Array.from(assets, ([, asset]) => asset as string))) {
+    const name = parsePublicKey(PUBLIC_PREFIX + SITE_ROOT + url);
+    if (name === null) findings.add('/', 'link', `names ${url}, which is no file of a site`);
+    else checkFile(findings, url, await reader(url), PUBLIC_OBJECTS[name.kind].contentType);
+  }
+}
+
+/** Whether it is there. */
+function checkFile(findings: Findings, url: string, answer: PublicResponse, contentType: string): boolean {
+  if (answer.status !== 200) {
+    findings.add(url, 'status', `answered ${answer.status}, expected 200`);
+    return false;
+  }
+  checkHeaders(findings, url, answer, contentType);
+  checkEntityTag(findings, url, answer);
+  return true;
+}
