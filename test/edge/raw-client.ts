@@ -1,19 +1,8 @@
-/**
- * Two edges with equal objects at the same time, one with the fast lane and one without. The same bytes are sent to
- * both, and everything that a client can see must be equal.
- */
+/** A client that sends bytes as they are, and sees everything that comes back. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type Edge, startEdge } from './edge-fixture.ts';
-
-export interface Twins {
-  readonly lane: Edge;
-  readonly plain: Edge;
-  /** Does the same to both, one after the other. */
-  each(change: (edge: Edge) => void): void;
-  close(): Promise<void>;
-}
+import type { Edge } from './edge-fixture.ts';
 
 /** Bytes that are sent at once; the next are sent when the server has read them. */
 export interface Sent {
@@ -40,33 +29,6 @@ const UNREAD_TURNS = 200;
 /** Without progress for so long, a server is taken to wait for more bytes. Answers are compressed in this time, too. */
 const PATIENCE_MS = 250;
 const CLOSE_MS = 3_000;
-
-export async function startTwins(options: Omit<Parameters<typeof startEdge>[0], 'fastLane'> = {}): Promise<Twins> {
-  const [lane, plain] = await Promise.all([
-    startEdge({ ...options, fastLane: true }),
-    startEdge({ ...options, fastLane: false }),
-  ]);
-  return {
-    lane,
-    plain,
-    each(change) {
-      change(lane);
-      change(plain);
-    },
-    async close() {
-      await Promise.all([lane.close(), plain.close()]);
-    },
-  };
-}
-
-/** Sends the same to both. Every connection ends: with the sentinel, or because the client ends its side. */
-export async function converseWithBoth(
-  { lane, plain }: Twins,
-  sent: readonly Sent[],
-): Promise<{ readonly lane: Seen; readonly plain: Seen }> {
-  const [first, second] = await Promise.all([conversation(lane, sent), conversation(plain, sent)]);
-  return { lane: first, plain: second };
-}
 
 /** A client with a connection of its own. */
 export class RawClient {
@@ -159,14 +121,4 @@ export async function conversation(
 /** `Date` keeps its place in the order of the fields. */
 export function withoutDate(text: string): string {
   return text.replace(/\r\nDate: [A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT\r\n/g, '\r\nDate: now\r\n');
-}
-
-/** A sentence about the first difference; null if there is none. */
-export function difference(lane: Seen, plain: Seen): string | null {
-  if (lane.text === plain.text && lane.ending === plain.ending) return null;
-  if (lane.text === plain.text) return `the lane's connection: ${lane.ending}; the other: ${plain.ending}`;
-  let at = 0;
-  while (lane.text[at] === plain.text[at]) at++;
-  const excerpt = ({ text }: Seen) => JSON.stringify(text.slice(Math.max(0, at - 300), at + 300));
-  return `at byte ${at}\nlane (${lane.text.length} bytes, ${lane.ending}): ${excerpt(lane)}\nplain (${plain.text.length} bytes, ${plain.ending}): ${excerpt(plain)}`;
 }
