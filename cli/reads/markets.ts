@@ -4,13 +4,13 @@ import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/history-rows.t
 import { Expectations } from '../../contract/late-sources.ts';
 import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
-import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { marketUrl } from '../../contract/routes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
 import { durationInWords, JsonList, note, printFields, printJson, printRaw, Table } from '../output.ts';
-import { walkCollection } from './walk.ts';
+import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
-  const markets = walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug);
+  const markets = allMarkets(client);
   if (asJson) {
     const list = new JsonList();
     for await (const market of markets) await list.add(market);
@@ -29,7 +29,7 @@ export async function listMarkets(client: Client, asJson: boolean): Promise<void
 export async function listLateMarkets(client: Client, asJson: boolean): Promise<void> {
   const list = new JsonList();
   const table = new Table(['SLUG', 'SOURCE', 'LATE BY', 'EXPECTED']);
-  for await (const market of walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug)) {
+  for await (const market of allMarkets(client)) {
     const late = new Expectations([market]).late(Date.now());
     if (asJson && late.length > 0) await list.add(market);
     if (asJson) continue;
@@ -69,7 +69,7 @@ export async function showMarket(client: Client, slug: string, asJson: boolean):
 export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, asJson: boolean): Promise<void> {
   const reading = new AsOfReading<PublicObservation>(asOf);
   let visibleRows = 0;
-  for await (const observation of walkHistory(client, slug)) if (reading.add(observation)) visibleRows++;
+  for await (const observation of allVersions(client, slug)) if (reading.add(observation)) visibleRows++;
   const at = new Date(asOf.atMs).toISOString();
   const { metrics, bySource } = reading;
   if (asJson)
@@ -89,7 +89,7 @@ export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
 /** @param asOf only what was visible at that moment; null: every version */
 export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
-  const all = walkHistory(client, slug);
+  const all = allVersions(client, slug);
   const observations = asOf === null ? all : visible(all, asOf);
   if (form === 'json') {
     const list = new JsonList();
@@ -122,10 +122,6 @@ function remarkOn({ supersededBy, retraction }: PublicObservation): string {
 }
 
 const RETRACTION_IN_WORDS = { mistake: 'retracted: mistake', withdrawn: 'withdrawn by the source' } as const;
-
-function walkHistory(client: Client, slug: string): AsyncGenerator<PublicObservation> {
-  return walkCollection<PublicObservation>(client, historyUrl(encodeURIComponent(slug)), ({ id }) => id);
-}
 
 /** If there is nothing to show, a note says from when on there would be something. */
 async function* visible(observations: AsyncIterable<PublicObservation>, asOf: AsOf): AsyncGenerator<PublicObservation> {

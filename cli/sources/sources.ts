@@ -6,6 +6,7 @@ import type { SentSchedule } from '../../mapping/recipe/schedule.ts';
 import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import { isAnswered } from '../http/refusals.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
 import { walkList } from '../reads/walk.ts';
 import { SOURCES_PATH, sourcePath } from './api.ts';
@@ -37,7 +38,7 @@ export async function addSource(
   const answer = await client
     .call({ method: 'PUT', path: sourcePath(name), headers, body, idempotencyKey })
     .catch((error: unknown) => {
-      if (isReplaced || !(error instanceof CommandError) || !/answered 412 /.test(error.message)) throw error;
+      if (isReplaced || !isAnswered(error, 412)) throw error;
       const mend = `To replace its recipe: tidemark sources add ${file} --replace`;
       throw new CommandError('refused', `There is a source ${name} already.`, mend, { cause: error });
     });
