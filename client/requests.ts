@@ -16,6 +16,8 @@ export interface RequestSettings {
   /** Null: nothing is kept, and nothing is asked with an entity tag. */
   readonly bodies: BodyStore | null;
   readonly system: System;
+  /** Default: a request with a credential follows no redirection to another host, and others do. */
+  readonly redirect?: 'error' | 'manual';
   /** Called before each wait. @param error of the try before */
   readonly onWait?: (error: TidemarkError, pauseMs: number) => void;
 }
@@ -27,8 +29,10 @@ export interface SentRequest {
   readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Of a write. Without one, a request that is not a GET is sent once. */
   readonly idempotencyKey?: string;
-  /** Statuses that are answers here, although they are no success. */
-  readonly accepts?: readonly number[];
+  /** Whether a status is an answer here, although it is no success. */
+  readonly accepts?: (status: number) => boolean;
+  /** How the cache of a browser is used. */
+  readonly cache?: 'default' | 'no-cache' | 'reload';
   readonly signal: AbortSignal | undefined;
 }
 
@@ -93,9 +97,9 @@ export class Requests {
   }
 
   async #try(request: SentRequest): Promise<SettledAnswer<Bytes> | TidemarkError> {
-    const { method, url, headers = {}, body, idempotencyKey, accepts, signal } = request;
+    const { method, url, headers = {}, body, idempotencyKey, accepts, cache, signal } = request;
     const asked = `${method} ${url.origin}${url.pathname}`;
-    const { timeoutMs, system } = this.#settings;
+    const { timeoutMs, system, redirect = 'authorization' in headers ? 'error' : 'follow' } = this.#settings;
     signal?.throwIfAborted();
     const { fetch: ask } = system;
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -104,13 +108,13 @@ export class Requests {
         method,
         headers: { ...headers, ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }) },
         ...(body === undefined ? {} : { body }),
-        // A credential must not follow a redirection to another host.
-        redirect: 'authorization' in headers ? 'error' : 'follow',
+        ...(cache === undefined ? {} : { cache }),
+        redirect,
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       const bytes = await wholeBody(response, url);
       const { status } = response;
-      if (response.ok || status === 304 || accepts?.includes(status)) {
+      if (response.ok || status === 304 || accepts?.(status)) {
         return { status, headers: response.headers, body: bytes };
       }
       return errorOfAnswer(response, decodedText(bytes), {

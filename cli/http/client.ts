@@ -52,8 +52,8 @@ export async function openClient(options: GlobalOptions): Promise<Client> {
     const { status, headers, body } = await requests.send({ ...request, signal: undefined });
     return { status, headers, text: new TextDecoder().decode(body) };
   };
-  const get = (path: string, accepts: readonly number[] = []) =>
-    send({ method: 'GET', url: new URL(path, profile.readUrl), accepts });
+  const get = (path: string, accepted: readonly number[] = []) =>
+    send({ method: 'GET', url: new URL(path, profile.readUrl), accepts: (status) => accepted.includes(status) });
   return {
     profile,
     read: (path, accepts) => get(path, accepts).catch(toCommandError),
@@ -80,8 +80,7 @@ function requestsOf({ timeout, patience }: GlobalOptions): Requests {
   let hasAnswered = false;
   const ask: typeof fetch = async (url, init) => {
     const headers = { 'user-agent': 'tidemark', ...(init?.headers as Record<string, string>) };
-    // A key must not follow a redirection to another host.
-    const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+    const response = await fetch(url, { ...init, headers });
     hasAnswered = true;
     return response;
   };
@@ -91,6 +90,7 @@ function requestsOf({ timeout, patience }: GlobalOptions): Requests {
       return Math.min(patience * 1000, hasAnswered ? Number.POSITIVE_INFINITY : UNKNOWN_SERVER_MS);
     },
     bodies: null,
+    redirect: 'manual',
     system: { ...THIS_SYSTEM, fetch: ask },
     onWait: ({ message }, pauseMs) => {
       if (pauseMs > SILENT_MS) note(`${message}. Next try in ${Math.ceil(pauseMs / 1000)} s.`);
