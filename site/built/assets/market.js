@@ -29,6 +29,26 @@ var BY_SOURCE_MAX = 10;
 var SLUG_MAX_LENGTH = 80;
 var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";
 
+// client/system.ts
+var THIS_SYSTEM = {
+  fetch: (...request) => fetch(...request),
+  nowMs: () => Date.now(),
+  random: () => Math.random(),
+  newKey: () => crypto.randomUUID(),
+  sleep: (ms, signal) => new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  })
+};
+
 // contract/routes.ts
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
@@ -6629,18 +6649,213 @@ function perUnitRow(row, unit) {
   ];
 }
 
+// client/retries.ts
+var PASSING_STATUSES = [408, 425, 429, 500, 502, 503, 504];
+var LASTING_CODES = ["daily-quota-exceeded"];
+var FIRST_PAUSE_MS = 300;
+var LONGEST_PAUSE_MS = 2e4;
+function mayPass({ status, code }) {
+  if (status === null || code === "contention") return true;
+  return PASSING_STATUSES.includes(status) && !LASTING_CODES.includes(code);
+}
+function retryAfterMs(text, nowMs) {
+  const trimmed = text?.trim() ?? "";
+  if (/^\d{1,9}$/.test(trimmed)) return Number(trimmed) * 1e3;
+  const atMs = /^[A-Za-z]{3,9}, ?\d/.test(trimmed) || /^[A-Z][a-z]{2} [A-Z]/.test(trimmed) ? Date.parse(trimmed) : NaN;
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+}
+function backOffMs(tries, random) {
+  const mostMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+  return mostMs / 2 + random * mostMs / 2;
+}
+
+// client/tidemark-error.ts
+var TidemarkError = class extends Error {
+  name = "TidemarkError";
+  /** A code of the service's problem catalogue, or of this client. A newer service may have further ones. */
+  code;
+  /** HTTP status. Null: there was no answer. */
+  status;
+  /** What happened, and what to do about it. */
+  detail;
+  /** The method and the address that were asked, without its query. Null: it is not about one request. */
+  request;
+  /** The faults inside the request, each with a JSON Pointer. */
+  errors;
+  /** Name it when you ask the operator about this request. Null: the answer has none. */
+  requestId;
+  /** The wait for which the service has asked. Null: it did not say. */
+  retryAfterMs;
+  /** Of a write: the key with which the same call can be repeated safely. Null: of a read. */
+  idempotencyKey;
+  constructor(code, parts) {
+    const asked = parts.request === void 0 ? "" : ` (${parts.request})`;
+    super(`${code}: ${parts.detail}${asked}`, { cause: parts.cause });
+    this.code = code;
+    this.detail = parts.detail;
+    this.request = parts.request ?? null;
+    this.status = parts.status ?? null;
+    this.errors = parts.errors ?? [];
+    this.requestId = parts.requestId ?? null;
+    this.retryAfterMs = parts.retryAfterMs ?? null;
+    this.idempotencyKey = parts.idempotencyKey ?? null;
+  }
+};
+function errorOfAnswer({ status, headers }, text, parts) {
+  const { code, detail, title, errors, instance } = problemIn(text);
+  if (typeof code !== "string") {
+    const isElsewhere = status >= 300 && status < 400;
+    const words = isElsewhere ? `leads to ${headers.get("location")}: use that address` : `is ${status}, and no problem`;
+    return new TidemarkError("unexpected-answer", { ...parts, status, detail: `the answer ${words}` });
+  }
+  return new TidemarkError(code, {
+    ...parts,
+    status,
+    detail: detail ?? title ?? String(status),
+    errors: Array.isArray(errors) ? errors : [],
+    requestId: instance?.replace("/requests/", "") ?? null
+  });
+}
+function problemIn(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+// client/requests.ts
+var Requests = class {
+  #settings;
+  constructor(settings) {
+    this.#settings = settings;
+  }
+  /** GETs a public text. If it has not changed, the kept one is given. @throws TidemarkError */
+  async text(url, signal) {
+    const { bodies } = this.#settings;
+    const kept = await bodies?.get(url.href);
+    const headers = kept === void 0 ? {} : { "if-none-match": kept.etag };
+    const answer = await this.send({ method: "GET", url, headers, signal });
+    if (answer.status === 304 && kept !== void 0) return kept.text;
+    const text = decodedText(answer.body);
+    const etag = answer.headers.get("etag");
+    if (etag !== null) await bodies?.set(url.href, { etag, text });
+    return text;
+  }
+  /** GETs a text that is not kept. @throws TidemarkError */
+  async once(url, signal) {
+    return decodedText(await this.bytes(url, signal));
+  }
+  /** GETs bytes that are not kept. @throws TidemarkError */
+  async bytes(url, signal) {
+    return (await this.send({ method: "GET", url, signal })).body;
+  }
+  /**
+   * @returns an answer with 2xx, 304, or a status that the request accepts. @throws TidemarkError for any other, and the
+   *   reason of the signal
+   */
+  async send(request) {
+    const { system, onWait } = this.#settings;
+    const isRepeatable = request.method === "GET" || request.idempotencyKey !== void 0;
+    const startedMs = system.nowMs();
+    for (let [tries, waitedMs] = [0, 0]; ; tries++) {
+      const outcome = await this.#try(request);
+      if (!(outcome instanceof TidemarkError)) return outcome;
+      const { patienceMs } = this.#settings;
+      const pauseMs = outcome.retryAfterMs ?? backOffMs(tries, system.random());
+      const isOver = Math.max(waitedMs, system.nowMs() - startedMs) + pauseMs > patienceMs || patienceMs === 0;
+      if (!isRepeatable || isOver || !mayPass(outcome)) throw outcome;
+      onWait?.(outcome, pauseMs);
+      waitedMs += pauseMs;
+      await system.sleep(pauseMs, request.signal);
+    }
+  }
+  async #try(request) {
+    const { method, url, headers = {}, body, idempotencyKey, accepts, cache, signal } = request;
+    const asked = `${method} ${url.origin}${url.pathname}`;
+    const { timeoutMs, system, redirect = "authorization" in headers ? "error" : "follow" } = this.#settings;
+    signal?.throwIfAborted();
+    const { fetch: ask } = system;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await ask(url, {
+        method,
+        headers: { ...headers, ...idempotencyKey === void 0 ? {} : { "idempotency-key": idempotencyKey } },
+        ...body === void 0 ? {} : { body },
+        ...cache === void 0 ? {} : { cache },
+        redirect,
+        signal: signal === void 0 ? timeout : AbortSignal.any([signal, timeout])
+      });
+      const bytes = await wholeBody(response, url);
+      const { status } = response;
+      if (response.ok || status === 304 || accepts?.(status)) {
+        return { status, headers: response.headers, body: bytes };
+      }
+      return errorOfAnswer(response, decodedText(bytes), {
+        request: asked,
+        retryAfterMs: retryAfterMs(response.headers.get("retry-after"), system.nowMs()),
+        idempotencyKey: idempotencyKey ?? null
+      });
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof TidemarkError) return cause;
+      const reason = timeout.aborted ? `it took too long, more than ${timeoutMs / 1e3} s` : reasonOf(cause);
+      return new TidemarkError("no-answer", {
+        detail: `no answer: ${reason}`,
+        request: asked,
+        idempotencyKey: idempotencyKey ?? null,
+        cause
+      });
+    }
+  }
+};
+var BODY_BYTES_MAX = 32 * 1024 * 1024;
+async function wholeBody({ body }, url) {
+  const pieces = [];
+  let length = 0;
+  const reader = body?.getReader();
+  for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
+    length += piece.value.length;
+    if (length > BODY_BYTES_MAX) {
+      void reader?.cancel();
+      throw unexpected(url, `has more than ${BODY_BYTES_MAX} bytes`);
+    }
+    pieces.push(piece.value);
+  }
+  return joinedBytes(pieces);
+}
+function decodedText(bytes) {
+  return new TextDecoder().decode(bytes);
+}
+function unexpected(url, words, cause) {
+  const detail = `the answer of ${url.href} ${words}: is it a Tidemark service, and does no proxy answer in its place?`;
+  return new TidemarkError("unexpected-answer", { status: 200, detail, cause });
+}
+function reasonOf(error) {
+  const { cause, message } = error;
+  return cause?.message ?? message ?? String(error);
+}
+
 // site/browser/market/public-answers.ts
 var UnreachableError = class extends Error {
   name = "UnreachableError";
 };
 var TIMEOUT_MS = 2e4;
 var FILE_TIMEOUT_MS = 3e5;
-var NOT_FAILED = [304, 404, 410];
+var PIECE_BYTES = 1024 * 1024;
+var isMissing = (status) => status === 404 || status === 410;
 var PublicAnswers = class {
-  #fetch;
+  #base;
+  #requests;
+  #files;
   #etags = /* @__PURE__ */ new Map();
-  constructor(ask) {
-    this.#fetch = ask;
+  /** @param base of the host that is asked */
+  constructor(ask, base) {
+    this.#base = base;
+    const settings = { patienceMs: 0, bodies: null, system: { ...THIS_SYSTEM, fetch: ask } };
+    this.#requests = new Requests({ ...settings, timeoutMs: TIMEOUT_MS });
+    this.#files = new Requests({ ...settings, timeoutMs: FILE_TIMEOUT_MS });
   }
   /**
    * GETs a JSON body.
@@ -6649,67 +6864,65 @@ var PublicAnswers = class {
    * @throws UnreachableError
    */
   async read(path, cache = "default") {
-    const response = await this.#ask(path, { cache });
-    if (response.status === 404) return { kind: "missing" };
-    const body = await jsonOf(response);
-    return response.status === 410 ? { kind: "gone", problem: body } : { kind: "found", body };
+    return bodyOf(await this.#ask(path, { cache }));
   }
   /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
   async readAgain(path) {
     const etag = this.#etags.get(path);
-    const response = await this.#ask(path, etag === void 0 ? {} : { headers: { "If-None-Match": etag } });
-    if (response.status === 304) return { kind: "unchanged" };
-    if (response.status === 404) return { kind: "missing" };
-    const body = await jsonOf(response);
-    if (response.status === 410) return { kind: "gone", problem: body };
-    const found = response.headers.get("ETag");
-    if (found !== null) this.#etags.set(path, found);
-    return { kind: "found", body };
+    const answer = await this.#ask(path, etag === void 0 ? {} : { headers: { "if-none-match": etag } });
+    if (answer.status === 304) return { kind: "unchanged" };
+    const found = bodyOf(answer);
+    const newest = answer.headers.get("ETag");
+    if (found.kind === "found" && newest !== null) this.#etags.set(path, newest);
+    return found;
   }
   /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
   async readLines(path) {
-    const response = await this.#ask(path, {}, FILE_TIMEOUT_MS);
-    if (response.status === 404 || response.status === 410) return null;
+    const { status, body } = await this.#ask(path, {}, this.#files);
+    if (isMissing(status)) return null;
     try {
-      return await linesOf(response);
+      return linesOf(body);
     } catch (cause) {
       throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
     }
   }
   /** Bytes of a file of the log. Rejects if it is not there. */
-  async readBytes(path) {
-    const response = await this.#ask(path, {});
-    if (response.status !== 200) throw new UnreachableError(`${path} answered ${response.status}`);
-    return new Uint8Array(await response.arrayBuffer());
+  async readBytes(path, cache = "default") {
+    const { status, body } = await this.#ask(path, { cache });
+    if (status === 200) return body;
+    throw new UnreachableError(`${path} answered ${status}`);
   }
-  async #ask(path, init, timeoutMs = TIMEOUT_MS) {
-    let status;
+  async #ask(path, asked, requests = this.#requests) {
+    const url = new URL(path, this.#base);
     try {
-      const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-      ({ status } = response);
-      if (response.ok || NOT_FAILED.includes(status)) return response;
+      return await requests.send({ method: "GET", url, accepts: isMissing, signal: void 0, ...asked });
     } catch (cause) {
-      throw new UnreachableError("the service gave no answer", { cause });
+      const { status = null } = cause;
+      const words = status === null ? "gave no answer" : `answered ${status}`;
+      throw new UnreachableError(`the service ${words}`, { cause });
     }
-    throw new UnreachableError(`the service answered ${status}`);
   }
 };
-async function jsonOf(response) {
+function bodyOf({ status, body }) {
+  if (status === 404) return { kind: "missing" };
+  const value = jsonOf(body);
+  return status === 410 ? { kind: "gone", problem: value } : { kind: "found", body: value };
+}
+function jsonOf(bytes) {
   try {
-    const body = await response.json();
-    if (typeof body === "object" && body !== null) return body;
+    const value = JSON.parse(decodedText(bytes));
+    if (typeof value === "object" && value !== null) return value;
   } catch (cause) {
     throw new UnreachableError("the service gave an answer that is no JSON", { cause });
   }
   throw new UnreachableError("the service gave an answer that is no JSON object");
 }
-async function linesOf(response) {
+function linesOf(bytes) {
   const values = [];
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";
-  const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part !== void 0 && !part.done; part = await reader?.read()) {
-    const lines = (rest + decoder.decode(part.value, { stream: true })).split("\n");
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const lines = (rest + decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) values.push(JSON.parse(line));
   }
@@ -6880,7 +7093,7 @@ var MarketPage = class {
   constructor(root2, slug2) {
     this.#root = root2;
     this.#slug = slug2;
-    this.#answers = new PublicAnswers((input, init) => fetch(input, init));
+    this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
     this.#chart = new ChartPanel({
       onChoose: (row) => this.#choose(row),
       onHover: (row) => this.#provenance.hover(row),
