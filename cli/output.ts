@@ -158,6 +158,23 @@ export class JsonList {
   }
 }
 
+/** The items of a list: rows of a table, or a JSON array. @returns how many they are */
+export async function printItems<Item>(
+  items: AsyncIterable<Item>,
+  asJson: boolean,
+  titles: readonly string[],
+  rowOf: (item: Item) => readonly Cell[],
+): Promise<number> {
+  const [table, list] = [new Table(titles), new JsonList()];
+  let count = 0;
+  for await (const item of items) {
+    await (asJson ? list.add(item) : table.add(rowOf(item)));
+    count++;
+  }
+  await (asJson ? list : table).end();
+  return count;
+}
+
 const numbers = new Intl.NumberFormat('en-GB');
 
 const UNITS = [

@@ -32,17 +32,20 @@ export interface Client {
   read(path: string, accepts?: readonly number[]): Promise<HttpAnswer>;
   /** Calls the write API. */
   call(call: Call): Promise<HttpAnswer>;
+  /** Calls the write API, which answers with a resource: JSON. */
+  resource<Resource>(call: Call): Promise<Resource>;
   /** For the walks of the client, over public collections. @throws TidemarkError */
   readonly page: JsonReader;
 }
 
 export interface Call {
-  readonly method: string;
+  /** Default: GET. */
+  readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
-  /** The name of this request: only writes have one. */
-  readonly idempotencyKey?: string;
+  /** The name of a write, which has one effect under this name. Default: a new one. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export async function openClient(options: GlobalOptions): Promise<Client> {
@@ -54,23 +57,25 @@ export async function openClient(options: GlobalOptions): Promise<Client> {
   };
   const get = (path: string, accepted: readonly number[] = []) =>
     send({ method: 'GET', url: new URL(path, profile.readUrl), accepts: (status) => accepted.includes(status) });
+  const call = async ({ method = 'GET', path, headers = {}, body, idempotencyKey }: Call): Promise<HttpAnswer> => {
+    const request = {
+      method,
+      url: new URL(path, profile.writeUrl),
+      headers: {
+        authorization: `Bearer ${needKey(profile, options)}`,
+        ...(body === undefined ? {} : { 'content-type': JSON_TYPE }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      ...(method === 'GET' ? {} : { idempotencyKey: idempotencyKey ?? newIdempotencyKey() }),
+    };
+    return await send(request).catch((error: unknown) => toCommandError(error, profile.keySource));
+  };
   return {
     profile,
     read: (path, accepts) => get(path, accepts).catch(toCommandError),
-    call: async ({ method, path, headers = {}, body, idempotencyKey }) => {
-      const request = {
-        method,
-        url: new URL(path, profile.writeUrl),
-        headers: {
-          authorization: `Bearer ${needKey(profile, options)}`,
-          ...(body === undefined ? {} : { 'content-type': JSON_TYPE }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body }),
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      };
-      return await send(request).catch((error: unknown) => toCommandError(error, profile.keySource));
-    },
+    call,
+    resource: async <Resource>(asked: Call) => jsonOf(await call(asked)) as Resource,
     page: async (path) => jsonOf(checkedPage(await get(path).catch((error) => tellExpired(error, path)), path)),
   };
 }

@@ -6,23 +6,15 @@ import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
 import { marketUrl } from '../../contract/routes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { durationInWords, JsonList, note, printFields, printJson, printRaw, Table } from '../output.ts';
+import { durationInWords, JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../output.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
-  const markets = allMarkets(client);
-  if (asJson) {
-    const list = new JsonList();
-    for await (const market of markets) await list.add(market);
-    return await list.end();
-  }
-  const table = new Table(['SLUG', 'NAME', 'PRICE', 'CURRENCY', 'FOR', 'OBSERVED', 'SOURCE']);
-  for await (const { slug, name, nativeCurrency, unit, metrics } of markets) {
-    const { price } = metrics;
+  const titles = ['SLUG', 'NAME', 'PRICE', 'CURRENCY', 'FOR', 'OBSERVED', 'SOURCE'];
+  await printItems(allMarkets(client), asJson, titles, ({ slug, name, nativeCurrency, unit, metrics: { price } }) => {
     const quantity = `${unit.quantity} ${unit.of}`;
-    await table.add([slug, name, amountOf(price), nativeCurrency, quantity, price?.observedAt, price?.sourceLabel]);
-  }
-  await table.end();
+    return [slug, name, amountOf(price), nativeCurrency, quantity, price?.observedAt, price?.sourceLabel];
+  });
 }
 
 /** A row for each late source of a market; as JSON, the markets that have any. */
@@ -83,7 +75,7 @@ export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, a
 }
 
 /** What a table shows of an observation; its CSV has all fields. */
-const SHOWN = ['observedAt', 'metric', 'value', 'unit', 'status', 'confidence', 'sourceLabel', 'note'] as const;
+const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'UNIT', 'STATUS', 'CONFIDENCE', 'SOURCELABEL', 'NOTE'];
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
@@ -91,11 +83,6 @@ export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
   const all = allVersions(client, slug);
   const observations = asOf === null ? all : visible(all, asOf);
-  if (form === 'json') {
-    const list = new JsonList();
-    for await (const observation of observations) await list.add(observation);
-    return await list.end();
-  }
   if (form === 'ndjson') {
     for await (const observation of observations) await printRaw(`${JSON.stringify(observation)}\n`);
     return;
@@ -106,14 +93,11 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
     for await (const observation of observations) await printRaw(`${historyCsvRecord(observation)}\n`);
     return;
   }
-  const table = new Table(SHOWN.map((name) => name.toUpperCase()));
-  for await (const observation of observations) {
+  await printItems(observations, form === 'json', SHOWN, (observation) => {
     const { observedAt, metric, status, confidence, sourceLabel } = observation;
     const unit = observation.kind === 'money' ? observation.currency : observation.unit;
-    const remark = remarkOn(observation);
-    await table.add([observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remark]);
-  }
-  await table.end();
+    return [observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remarkOn(observation)];
+  });
 }
 
 function remarkOn({ supersededBy, retraction }: PublicObservation): string {

@@ -3,7 +3,7 @@ import { type JsonReader, pageAt, type WalkedPage, walkHistory, walkMarkets } fr
 import type { Market } from '../../contract/market.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { CommandError } from '../exit-codes.ts';
-import { type Client, jsonOf } from '../http/client.ts';
+import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 
 export function allMarkets({ page }: Client): AsyncGenerator<Market> {
@@ -27,15 +27,16 @@ async function* settled<Item>(walk: AsyncGenerator<Item>): AsyncGenerator<Item> 
 /** Of a list of the write API, whose cursors say nothing. */
 const MOST_PAGES = 10_000;
 
-/** The items of a list of the write API, page by page. @throws CommandError for a cursor that was there before */
-export async function* walkList<Item>(client: Client, path: string): AsyncGenerator<Item> {
-  const read: JsonReader = async (asked) => jsonOf(await client.call({ method: 'GET', path: asked }));
+/** The items of a list of the write API, page by page, up to a number of them. @throws CommandError for a cursor that was there before */
+export async function* walkList<Item>(client: Client, path: string, most = Infinity): AsyncGenerator<Item> {
+  const read: JsonReader = (asked) => client.resource({ path: asked });
   const seen = new Set<string>();
-  for (let cursor: string | null = null; ; ) {
+  for (let [cursor, left]: [string | null, number] = [null, most]; ; ) {
     const { data, page }: WalkedPage<Item> = await pageAt<Item>(read, path, cursor).catch(toCommandError);
-    yield* data;
+    yield* data.slice(0, left);
+    left -= data.length;
     cursor = page.nextCursor;
-    if (cursor === null) return;
+    if (cursor === null || left <= 0) return;
     if (seen.has(cursor) || seen.size === MOST_PAGES) {
       throw new CommandError('unreachable', `The list ${path} does not end.`, 'Is the base URL that of Tidemark?');
     }
