@@ -41,10 +41,10 @@ export function note(text: string): void {
   void write(stderr, `${text}\n`);
 }
 
-export function printError(message: string, mend: string | null): void {
+export function printError(message: string, hint: string | null): void {
   void write(stderr, 'error', ['red', 'bold']);
   note(` ${message}`);
-  if (mend !== null) note(mend.replaceAll(/^/gm, '      '));
+  if (hint !== null) note(hint.replaceAll(/^/gm, '      '));
 }
 
 /** For a fault of this program: with its stack. */
@@ -173,22 +173,4 @@ export async function printItems<Item>(
   }
   await (asJson ? list : table).end();
   return count;
-}
-
-const numbers = new Intl.NumberFormat('en-GB');
-
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-] as const;
-
-/** In the greatest unit of which there are at least two: 90 seconds, 47 hours, 2 days. */
-export function durationInWords(seconds: number): string {
-  const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1];
-  return counted(Math.floor(seconds / size), unit);
-}
-
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${numbers.format(count)} ${count === 1 ? one : many}`;
 }

@@ -47,9 +47,9 @@ export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>)
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function noRoom(cause: Error): never {
-  const mend =
+  const hint =
     'A large file is copied there first. Make room, or name another folder: TMPDIR=/var/tmp tidemark ingest …';
-  throw new CommandError('findings', `${tmpdir()} cannot be written: ${cause.message}.`, mend, { cause });
+  throw new CommandError('findings', `${tmpdir()} cannot be written: ${cause.message}.`, hint, { cause });
 }
 
 async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: string): Promise<Spooled> {
@@ -139,8 +139,8 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   totals.unchanged = upload.counts.unchanged;
   totals.refused = before + upload.counts.refused;
   if (!isWorkedOff(upload)) {
-    const mend = `It goes on when a worker runs. Look again: tidemark uploads show ${id}`;
-    throw new CommandError('unfinished', `The upload ${id} has stood still for ${STANDSTILL_SECONDS} s.`, mend);
+    const hint = `It goes on when a worker runs. Look again: tidemark uploads show ${id}`;
+    throw new CommandError('unfinished', `The upload ${id} has stood still for ${STANDSTILL_SECONDS} s.`, hint);
   }
   for (const { batch } of upload.refusedIn) {
     const report = await run.client.resource<BatchReport>({ path: `/api/v1/ingest/batches/${batch}` });

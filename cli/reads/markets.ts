@@ -5,8 +5,9 @@ import { Expectations } from '../../contract/late-sources.ts';
 import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
 import { marketUrl } from '../../contract/routes.ts';
+import { durationInWords } from '../../embedded/terminal/words.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { durationInWords, JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../output.ts';
+import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../output.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {

@@ -3,9 +3,10 @@ import { Expectations, type LateSource } from '../../contract/late-sources.ts';
 import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
 import type { Snapshot } from '../../contract/market.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { counted, durationInWords } from '../../embedded/terminal/words.ts';
 import { endWith } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { type Cell, counted, durationInWords, printFields, printJson } from '../output.ts';
+import { type Cell, printFields, printJson } from '../output.ts';
 import { allMarkets } from './walk.ts';
 
 /** Only the embedded server answers it. */

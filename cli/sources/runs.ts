@@ -57,9 +57,9 @@ async function printEnd(client: Client, asked: SourceRun, wait: number, asJson: 
   if (asJson) await printJson(run);
   else await printRun(run);
   if (run.state !== 'ended') {
-    const mend = `Look again: tidemark sources runs ${source}`;
-    if (wait > 0) throw new CommandError('unfinished', `The run ${id} has not ended within ${wait} s.`, mend);
-    return note(mend);
+    const hint = `Look again: tidemark sources runs ${source}`;
+    if (wait > 0) throw new CommandError('unfinished', `The run ${id} has not ended within ${wait} s.`, hint);
+    return note(hint);
   }
   if (run.outcome === 'failed' || run.outcome === 'different') endWith('findings');
   else if (run.outcome === 'taken-in' && refusedBy(run) > 0) endWith('set-aside');

@@ -38,8 +38,8 @@ export async function addSource(
     .resource<SourceRecipe>({ method: 'PUT', path: sourcePath(name), headers, body })
     .catch((error: unknown) => {
       if (isReplaced || !isAnswered(error, 412)) throw error;
-      const mend = `To replace its recipe: tidemark sources add ${file} --replace`;
-      throw new CommandError('refused', `There is a source ${name} already.`, mend, { cause: error });
+      const hint = `To replace its recipe: tidemark sources add ${file} --replace`;
+      throw new CommandError('refused', `There is a source ${name} already.`, hint, { cause: error });
     });
   if (asJson) return await printJson(source);
   await printSource(source, await stateOf(client, name));
