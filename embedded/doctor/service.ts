@@ -8,9 +8,9 @@ import { request as overHttps } from 'node:https';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
-import { type Diagnosis, diagnose, fault, ok, warning } from '../../embedded/doctor/diagnosis.ts';
 import { DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
 import { examineCertificate } from './certificate.ts';
+import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 
 const ME_URL = '/api/v1/me';
 const HEALTH_PATH = '/healthz';
@@ -60,8 +60,8 @@ function examineSnapshot(base: URL, { status, headers, body }: Raw): Diagnosis {
   }
   const generation = status === 200 ? generationOf(body) : null;
   if (generation !== null) return ok('service', `${base.origin}, generation ${generation}`);
-  const mend = 'See that the base URL is that of a Tidemark service, and that the service has started.';
-  return fault('service', `GET ${SNAPSHOT_URL} was answered ${status}, without a snapshot`, mend);
+  const hint = 'See that the base URL is that of a Tidemark service, and that the service has started.';
+  return fault('service', `GET ${SNAPSHOT_URL} was answered ${status}, without a snapshot`, hint);
 }
 
 function generationOf(body: string): number | null {
@@ -82,9 +82,9 @@ async function examineClock(ask: Ask): Promise<readonly Diagnosis[]> {
   const seconds = Math.trunc((dateMs + DATE_ROUNDING_MS - atMs) / 1000);
   const direction = seconds < 0 ? 'behind' : 'ahead of';
   const detail = seconds === 0 ? 'agrees with this one' : `is ${Math.abs(seconds)} s ${direction} this one`;
-  const mend = 'Run a time service, such as chrony, on both machines: records keep the time of the server for good.';
-  if (Math.abs(seconds) > CLOCK_FAULT_SECONDS) return [fault('clock of the service', detail, mend)];
-  if (Math.abs(seconds) > CLOCK_WARNING_SECONDS) return [warning('clock of the service', detail, mend)];
+  const hint = 'Run a time service, such as chrony, on both machines: records keep the time of the server for good.';
+  if (Math.abs(seconds) > CLOCK_FAULT_SECONDS) return [fault('clock of the service', detail, hint)];
+  if (Math.abs(seconds) > CLOCK_WARNING_SECONDS) return [warning('clock of the service', detail, hint)];
   return [ok('clock of the service', detail)];
 }
 
@@ -158,15 +158,15 @@ async function examineNotFound(ask: Ask): Promise<Diagnosis> {
   const { status, headers } = await ask(marketUrl(newName()));
   const type = headers['content-type'];
   if (status === 404 && type === 'application/problem+json') return ok('not found', '404 with a problem document');
-  const mend = 'Let the proxy pass on error answers of the service, not pages of its own.';
-  return fault('not found', `an unknown market was answered ${status}, ${type ?? 'without a type'}`, mend);
+  const hint = 'Let the proxy pass on error answers of the service, not pages of its own.';
+  return fault('not found', `an unknown market was answered ${status}, ${type ?? 'without a type'}`, hint);
 }
 
 async function examineQuery(ask: Ask): Promise<Diagnosis> {
   const { status } = await ask(`${MARKETS_URL}?doctor=1`);
   if (status === 400) return ok('query', 'an unknown parameter is refused');
-  const mend = 'Let the proxy pass on the query, and make it part of its cache key: cursors are in it.';
-  return fault('query', `an unknown parameter was answered ${status}, and must be 400`, mend);
+  const hint = 'Let the proxy pass on the query, and make it part of its cache key: cursors are in it.';
+  return fault('query', `an unknown parameter was answered ${status}, and must be 400`, hint);
 }
 
 async function examineWriteApi(ask: Ask): Promise<Diagnosis> {

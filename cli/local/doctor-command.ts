@@ -1,12 +1,13 @@
-/** `tidemark doctor`: what an operator would look at one by one, with how to mend it. */
+/** `tidemark doctor`: what an operator would look at one by one, and how to correct it. */
 import type { Command } from 'commander';
-import type { FolderReport } from '../../embedded/commands/doctor.ts';
 import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
+import type { FolderReport } from '../../embedded/doctor/folder.ts';
 import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
+import { counted } from '../../embedded/terminal/words.ts';
 import { endWith } from '../exit-codes.ts';
-import { settings } from '../local/commands.ts';
-import { counted, isPersonReading, note, print, printJson, progressOf, Table } from '../output.ts';
+import { isPersonReading, note, print, printJson, progressOf, Table } from '../output.ts';
 import { type GlobalOptions, parseUrl, readProfile } from '../profile.ts';
+import { settings } from './commands.ts';
 
 interface DoctorFlags extends GlobalOptions {
   readonly ledger?: boolean;
@@ -26,7 +27,7 @@ Examples:
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check a data folder and a service, and say how to mend what is wrong; ends with 1 on a fault')
+    .description('check a data folder and a service, and say how to correct what is wrong; ends with 1 on a fault')
     .argument('[url]', 'the base URL of a service, as readers use it')
     .option('--ledger', 'read all of the ledger of a running server, by a snapshot in its data folder')
     .option('--mirror <url>', 'a mirror of the service: how far it is behind')
@@ -42,7 +43,7 @@ export function addDoctorCommand(program: Command): void {
       const isAsked = remote !== null || folder.found.length === 0;
       const profile = isAsked ? await readProfile(remote === null ? options : { ...options, url: remote }) : null;
       progress.at('Asking the service', { share: null });
-      const { examineService } = await import('./service.ts');
+      const { examineService } = await import('../../embedded/doctor/service.ts');
       const service = profile === null ? [] : await examineService(profile.readUrl, options.timeout);
       const mirror = await examineItsMirror(options, profile?.readUrl ?? null);
       progress.clear();
@@ -57,14 +58,14 @@ async function examineLocal(
   progress: ProgressLine,
 ): Promise<FolderReport> {
   if (named !== null && data === undefined) return { found: [], server: null };
-  const { examineFolder } = await import('../../embedded/commands/doctor.ts');
+  const { examineFolder } = await import('../../embedded/doctor/folder.ts');
   const question = { readsLedger: ledger === true, nowMs: Date.now(), progress };
   return await examineFolder(settings({ TIDEMARK_DATA: data }), question);
 }
 
 async function examineItsMirror({ mirror, timeout }: DoctorFlags, service: URL | null): Promise<readonly Diagnosis[]> {
   if (mirror === undefined) return [];
-  const { examineMirror } = await import('./mirror.ts');
+  const { examineMirror } = await import('../../embedded/doctor/mirror.ts');
   return await examineMirror(parseUrl(mirror), service, timeout);
 }
 
@@ -73,9 +74,9 @@ async function show(found: readonly Diagnosis[], asJson: boolean): Promise<void>
   if (faults) endWith('findings');
   if (asJson) return await printJson({ faults, warnings, checks: found });
   const table = new Table(['STATE', 'CHECK', 'FOUND']);
-  for (const { state, check, detail, mend } of found) {
+  for (const { state, check, detail, hint } of found) {
     await table.add([state, check, detail]);
-    if (mend !== null) await table.add(['', '', `→ ${mend}`]);
+    if (hint !== null) await table.add(['', '', `→ ${hint}`]);
   }
   await table.end();
   if (isPersonReading()) await print('\n');

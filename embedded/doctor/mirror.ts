@@ -4,9 +4,9 @@ import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
-import { type Diagnosis, diagnose, fault, ok, warning } from '../../embedded/doctor/diagnosis.ts';
 import { boundedReader, DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
-import { counted, durationInWords } from '../output.ts';
+import { counted, durationInWords } from '../terminal/words.ts';
+import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 
 /** As `GET /api/v1/mirror` answers; a later version may say more. */
 const documentSchema = z.object({

@@ -12,11 +12,11 @@ import { readLastBackup } from '../backup/last-backup.ts';
 import { checkLedgerCopy, takeSnapshot } from '../backup/snapshot.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../config.ts';
 import { checkHasLedger, LEDGER_FILE } from '../data-folder.ts';
-import { type Diagnosis, diagnose, fault, ok, warning } from '../doctor/diagnosis.ts';
-import { examinePermissions, examineSpace } from '../doctor/disk.ts';
 import { checkFolderFormat, readFolderFormat } from '../folder-format.ts';
 import { readLogKeys } from '../log-key.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
+import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
+import { examinePermissions, examineSpace } from './disk.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Twice the distance of nightly backups, and some hours. */
@@ -112,16 +112,16 @@ function describeConfig(
     running === null ? `listens on ${host}, port ${port};` : `the server runs on ${running}; in this shell,`;
   const detail = `${place} users sign in by ${users}`;
   if (isLoopback(host)) return ok('configuration', detail);
-  const mend = 'Put a proxy with TLS before it, or listen on 127.0.0.1: docs/self-hosting.md.';
-  return warning('configuration', `${detail}: keys travel in clear text to that address`, mend);
+  const hint = 'Put a proxy with TLS before it, or listen on 127.0.0.1: docs/self-hosting.md.';
+  return warning('configuration', `${detail}: keys travel in clear text to that address`, hint);
 }
 
 function examineFormat(folder: string): Diagnosis {
   checkFolderFormat(folder);
   const format = readFolderFormat(folder) ?? 1;
   if (format === LEDGER_FORMAT) return ok('format', String(format));
-  const mend = 'Make a backup: there is no way back after the next start.';
-  return warning('format', `${format}: the next start migrates it to ${LEDGER_FORMAT}`, mend);
+  const hint = 'Make a backup: there is no way back after the next start.';
+  return warning('format', `${format}: the next start migrates it to ${LEDGER_FORMAT}`, hint);
 }
 
 function examineLogKey(folder: string): Diagnosis {
@@ -130,8 +130,8 @@ function examineLogKey(folder: string): Diagnosis {
   const [{ name, keyId }] = keys;
   const detail = `${name}, key ${keyId.toString(16).padStart(8, '0')}`;
   if (keys.length === 1) return ok('log key', detail);
-  const mend = 'Once readers have taken the new key over: `tidemark log end-rotation`.';
-  return warning('log key', `${detail}; a rotation is under way`, mend);
+  const hint = 'Once readers have taken the new key over: `tidemark log end-rotation`.';
+  return warning('log key', `${detail}; a rotation is under way`, hint);
 }
 
 async function examineRunning(folder: string, readsLedger: boolean): Promise<Diagnosis> {
@@ -151,8 +151,8 @@ function examineStopped(file: string): Diagnosis {
     return damage.length === 0 ? ok('ledger', 'whole') : fault('ledger', damage.join('; '), RESTORE);
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;
-    const mend = 'If a server is starting, wait for it. Otherwise look for the process that uses the folder.';
-    return warning('ledger', error.message, mend);
+    const hint = 'If a server is starting, wait for it. Otherwise look for the process that uses the folder.';
+    return warning('ledger', error.message, hint);
   }
 }
 
@@ -162,9 +162,9 @@ async function examineObjects(folder: string, progress: ProgressLine | undefined
   );
   if (damaged.length === 0) return ok('objects', `${read} files, all whole`);
   const some = damaged.slice(0, 3).join(', ');
-  const mend =
+  const hint =
     'A server publishes them again within a minute of its start, and of the first read. If one stays, delete its file, and see to the disk.';
-  return fault('objects', `${damaged.length} of ${read} files are damaged: ${some}`, mend);
+  return fault('objects', `${damaged.length} of ${read} files are damaged: ${some}`, hint);
 }
 
 function examineBackups(folder: string, nowMs: number): Diagnosis {

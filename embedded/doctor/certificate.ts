@@ -1,7 +1,7 @@
 /** The certificate of a host: its chain, its name, and its days. */
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
-import { type Diagnosis, diagnose, fault, ok, warning } from '../../embedded/doctor/diagnosis.ts';
+import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Certificates of ACME are renewed 30 days before their end. */
@@ -33,8 +33,8 @@ function judge(socket: TLSSocket, host: string, nowMs: number): Diagnosis {
   const detail = `of ${issuer?.O ?? issuer?.CN ?? 'nobody'}, ${days} days left, ${socket.getProtocol()}`;
   if (days < 0) return fault('certificate', `ended ${-days} days ago`, RENEW);
   if (!socket.authorized) {
-    const mend = `Readers refuse it: install one for ${host}, with its whole chain, of an authority that they know.`;
-    return fault('certificate', `${detail}: ${socket.authorizationError}`, mend);
+    const hint = `Readers refuse it: install one for ${host}, with its whole chain, of an authority that they know.`;
+    return fault('certificate', `${detail}: ${socket.authorizationError}`, hint);
   }
   if (days < SOON_DAYS) return warning('certificate', detail, RENEW);
   return ok('certificate', detail);
