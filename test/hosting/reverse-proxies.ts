@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../bench/free-port.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 

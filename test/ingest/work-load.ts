@@ -1,20 +1,20 @@
 /** Work for several workers, queued on a modelled ledger and worked off. */
 import { createHash } from 'node:crypto';
-import type { IngestRecordInput } from '../contract/ingest-records.ts';
-import { createUploadRunner } from '../lambdas/ingest/run-upload.ts';
-import { newBatch } from '../lambdas/ingest/stored-batch.ts';
-import { takeBatch } from '../lambdas/ingest/take-batch.ts';
-import { newUpload } from '../lambdas/ingest/uploads.ts';
-import { runWork } from '../lambdas/worker/run-work.ts';
-import { createRunners } from '../lambdas/worker/runners.ts';
-import { touchesOf } from '../lambdas/worker/touches.ts';
-import { created } from '../storage/changes.ts';
-import type { Change } from '../storage/ledger.ts';
-import { readAll } from '../storage/paging.ts';
-import { type UploadValue, uploadKey, WORK_QUEUE, type WorkValue, workKey } from '../storage/records/batches.ts';
-import { type Runtime, systemRuntime } from '../storage/runtime.ts';
+import { NOW_MS } from '../../bench/synthetic-ledger.ts';
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import { createUploadRunner } from '../../lambdas/ingest/run-upload.ts';
+import { newBatch } from '../../lambdas/ingest/stored-batch.ts';
+import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
+import { newUpload } from '../../lambdas/ingest/uploads.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { createRunners } from '../../lambdas/worker/runners.ts';
+import { touchesOf } from '../../lambdas/worker/touches.ts';
+import { created } from '../../storage/changes.ts';
+import type { Change } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { type UploadValue, uploadKey, WORK_QUEUE, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { type Runtime, systemRuntime } from '../../storage/runtime.ts';
 import { type ModelledLedger, ModelledTime, openModelledLedger } from './modelled-ledger.ts';
-import { NOW_MS } from './synthetic-ledger.ts';
 
 type Rows = readonly IngestRecordInput[];
 
