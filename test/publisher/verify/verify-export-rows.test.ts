@@ -2,7 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { publish } from '../../../publisher/publish.ts';
-import { EXPORT_ROOT } from '../../../publisher/verify/check-exports.ts';
+import { EXPORT_ROOT } from '../../../contract/routes.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
