@@ -287,6 +287,8 @@ var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
 var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var RECENT_URL = "/api/v1/recent";
+var EXPORT_ROOT = "/api/v1/exports/";
+var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 
 // site/browser/market/public-answers.ts
 var UnreachableError = class extends Error {

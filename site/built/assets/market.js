@@ -34,6 +34,8 @@ var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
 var LATEST_CSV_URL = `${LATEST_URL}.csv`;
+var EXPORT_ROOT = "/api/v1/exports/";
+var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 var FACES_URL = "/api/v1/faces";
 function marketUrl(slug2) {
   return `${MARKETS_URL}/${slug2}`;

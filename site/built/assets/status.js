@@ -15,7 +15,8 @@ var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
 var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var RECENT_URL = "/api/v1/recent";
-var EXPORTS_URL = "/api/v1/exports/latest";
+var EXPORT_ROOT = "/api/v1/exports/";
+var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 
 // contract/latest-entries.ts
 var LATEST_MARKETS_MAX = 2e5;
