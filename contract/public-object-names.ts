@@ -73,7 +73,7 @@ export type PublicObjectKind = PublicObjectName['kind'];
 /**
  * How long an object is kept:
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
- * - `export`: kept while a manifest of the last weeks names it, or is the manifest of a day of them.
+ * - `export`: kept while a manifest of the last weeks or a kept one names it, or is such a manifest.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
  * - `face`: mutable; kept while the deployment has faces and its market is published, or for some weeks if it is of a day.
  * - `site`: mutable; kept while the deployment that was published last has this file.

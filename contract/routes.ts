@@ -8,8 +8,15 @@ export const LATEST_URL = '/api/v1/latest';
 export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
 export const RECENT_URL = '/api/v1/recent';
+/** Paths of files in a manifest follow it. */
+export const EXPORT_ROOT = '/api/v1/exports/';
 /** The newest daily exports. */
-export const EXPORTS_URL = '/api/v1/exports/latest';
+export const EXPORTS_URL = `${EXPORT_ROOT}latest`;
+/** The manifest of the export of a day. */
+export function exportUrl(date: string): string {
+  return `${EXPORT_ROOT}${date}/datapackage.json`;
+}
+
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 

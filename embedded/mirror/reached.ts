@@ -12,7 +12,7 @@ import {
   type PublicObjectName,
 } from '../../contract/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
-import { EXPORT_ROOT } from '../../publisher/projections/exports/check-exports.ts';
+import { EXPORT_ROOT, EXPORTS_URL } from '../../contract/routes.ts';
 import { isSiteFile } from '../../publisher/projections/pages/unpublished-site-files.ts';
 import type { PublishedSite } from '../../storage/records/publication.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
@@ -137,13 +137,14 @@ function isTileReached(name: Extract<PublicObjectName, { readonly tile: string }
   return tile.width === TILE_WIDTH || sizes.some((size) => widthOfTile(level, tile.n, size) === tile.width);
 }
 
-/** The manifests of the days that are kept, the newest one of them, and the files that they name. */
+/** The manifests of the last weeks and of kept exports, the newest one of them, and the files that they name. */
 async function exportedKeys(copy: MirrorCopy, nowMs: number): Promise<ReadonlySet<string>> {
   const firstDay = dayBefore(nowMs, EXPORT_KEPT_DAYS);
+  const kept = await keptDays(copy);
   const keys = new Set<string>();
   for await (const key of copiedKeys(copy, PUBLIC_PREFIX + EXPORT_ROOT)) {
     const name = parsePublicKey(key);
-    if (name?.kind !== 'export-package' || name.date < firstDay) continue;
+    if (name?.kind !== 'export-package' || (name.date < firstDay && !kept.includes(name.date))) continue;
     for (const each of [name, { kind: 'export-dataset', date: name.date }, { kind: 'export-latest' }] as const) {
       keys.add(publicKey(each));
     }
@@ -154,6 +155,14 @@ async function exportedKeys(copy: MirrorCopy, nowMs: number): Promise<ReadonlySe
     }
   }
   return keys;
+}
+
+/** The days of exports that the operator of the service keeps, by the newest manifest of the copy. */
+export async function keptDays(copy: MirrorCopy): Promise<readonly string[]> {
+  const { status, body } = await copy.reader(EXPORTS_URL);
+  if (status !== 200) return [];
+  const { kept = [] } = exportManifestSchema.parse(JSON.parse(Buffer.from(body).toString('utf8')));
+  return kept.map(({ date }) => date);
 }
 
 async function kindsSwitchedOff(copy: MirrorCopy): Promise<ReadonlySet<PublicObjectKind>> {

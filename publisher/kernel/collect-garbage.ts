@@ -208,8 +208,7 @@ class Sweep {
 
   /** A record goes before its objects: then no export counts on them any more. A walk finds what is left. */
   async #removeExports(): Promise<void> {
-    const { ledger, nowMs } = this.#storage;
-    for (const { record, keys } of await expiredExports(ledger, nowMs())) {
+    for (const { record, keys } of await expiredExports(this.#storage)) {
       if (!this.#mayGoOn()) return;
       if (await this.#prune([record])) await this.#remove(keys);
     }

@@ -13,10 +13,9 @@ import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts
 import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
 import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { EXPORT_ROOT, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkExportRows } from '../projections/exports/check-export-rows.ts';
-import { EXPORT_ROOT } from '../projections/exports/check-exports.ts';
 import { checkBody, checkEntityTag, Findings } from './check-body.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
 import { LaterFiles } from './check-later.ts';
