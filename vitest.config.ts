@@ -38,7 +38,6 @@ const COMPUTING = [
   'client-package',
   'ingest-memory',
   'mcp',
-  'migration',
   'scenario',
   'simulator',
   'torture',

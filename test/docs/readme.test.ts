@@ -58,8 +58,6 @@ async function startOnFolder() {
     {
       ingesting: () => {},
       ingested: () => {},
-      migrating: () => undefined,
-      migrated: () => undefined,
       publishing: () => {},
     },
     {
