@@ -217,7 +217,7 @@ const LEDGER_WRITERS = [
 
 /** Where the items of the ledger get the type that their key or range names. Everywhere else they have it. */
 const TYPED_HERE = [
-  'lambdas/markets/dry-run-ledger.ts',
+  'lambdas/markets/trial.ts',
   'storage/conflict-items.ts',
   'storage/dynamodb-ledger.ts',
   'storage/paging.ts',
