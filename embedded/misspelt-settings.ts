@@ -29,7 +29,7 @@ export function misspeltSettings(environment: Environment): readonly string[] {
     if (name === '' || SETTINGS.includes(name) || OTHERS.includes(name)) return [];
     const [nearest = ''] = SETTINGS.toSorted((one, other) => lettersInCommon(other, name) - lettersInCommon(one, name));
     if (lettersInCommon(nearest, name) < LETTERS_IN_COMMON) return [];
-    return [`${variable} is no setting of the server, and does nothing: is ${PREFIX}${nearest} meant?`];
+    return [`Unknown setting ${variable}, ignored. Did you mean ${PREFIX}${nearest}?`];
   });
 }
 

@@ -61,7 +61,7 @@ function examineSnapshot(base: URL, { status, headers, body }: Raw): Diagnosis {
   const generation = status === 200 ? generationOf(body) : null;
   if (generation !== null) return ok('service', `${base.origin}, generation ${generation}`);
   const mend = 'See that the base URL is that of a Tidemark service, and that the service has started.';
-  return fault('service', `GET ${SNAPSHOT_URL} was answered ${status}, without a snapshot`, mend);
+  return fault('service', `GET ${SNAPSHOT_URL} returned ${status}, without a snapshot`, mend);
 }
 
 function generationOf(body: string): number | null {
@@ -113,13 +113,13 @@ async function examineRevalidation(ask: Ask): Promise<Diagnosis> {
   const again = status === 200 ? await ask(MARKETS_URL) : null;
   if (again !== null && again.headers.etag !== headers.etag) return ok('ETag', 'changed meanwhile: ask again');
   if (status === 304 && body === '') return ok('ETag', `${headers.etag}, answered 304`);
-  return fault('ETag', `If-None-Match with the current ETag was answered ${status}, and must be 304`, PROXY);
+  return fault('ETag', `If-None-Match with the current ETag returned ${status} instead of 304`, PROXY);
 }
 
 async function examineHead(ask: Ask): Promise<Diagnosis> {
   const { status, body, headers } = await ask(SNAPSHOT_URL, {}, 'HEAD');
   if (status === 200 && body === '' && headers['cache-control'] === PUBLIC_CACHE_CONTROL) return ok('HEAD', '200');
-  return fault('HEAD', `was answered ${status}, with Cache-Control: ${headers['cache-control'] ?? 'absent'}`, PROXY);
+  return fault('HEAD', `returned ${status}, with Cache-Control: ${headers['cache-control'] ?? 'absent'}`, PROXY);
 }
 
 async function examineCompression(ask: Ask): Promise<Diagnosis> {
@@ -159,14 +159,14 @@ async function examineNotFound(ask: Ask): Promise<Diagnosis> {
   const type = headers['content-type'];
   if (status === 404 && type === 'application/problem+json') return ok('not found', '404 with a problem document');
   const mend = 'Let the proxy pass on error answers of the service, not pages of its own.';
-  return fault('not found', `an unknown market was answered ${status}, ${type ?? 'without a type'}`, mend);
+  return fault('not found', `an unknown market returned ${status}, ${type ?? 'without a type'}`, mend);
 }
 
 async function examineQuery(ask: Ask): Promise<Diagnosis> {
   const { status } = await ask(`${MARKETS_URL}?doctor=1`);
   if (status === 400) return ok('query', 'an unknown parameter is refused');
   const mend = 'Let the proxy pass on the query, and make it part of its cache key: cursors are in it.';
-  return fault('query', `an unknown parameter was answered ${status}, and must be 400`, mend);
+  return fault('query', `an unknown parameter returned ${status} instead of 400`, mend);
 }
 
 async function examineWriteApi(ask: Ask): Promise<Diagnosis> {
@@ -202,7 +202,7 @@ function get(
       answer.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         chunks.push(chunk);
-        if (bytes > MOST_BYTES) answer.destroy(new Error(`${method} ${url.pathname} was answered without an end`));
+        if (bytes > MOST_BYTES) answer.destroy(new Error(`${method} ${url.pathname} sent too many bytes`));
       });
       answer.on('error', reject);
       answer.on('end', () => {
