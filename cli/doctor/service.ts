@@ -173,7 +173,7 @@ async function examineWriteApi(ask: Ask): Promise<Diagnosis> {
   const { status, headers } = await ask(ME_URL);
   if (status === 404 || status === 403) return ok('write API', 'is at another address');
   if (status !== 401 || headers['www-authenticate'] === undefined) {
-    return fault('write API', `without a key it answered ${status}, and must answer 401 with a challenge`, PROXY);
+    return fault('write API', `without a key it returned ${status} instead of 401 with a challenge`, PROXY);
   }
   if (headers['cache-control'] === 'no-store') return ok('write API', 'asks for a key; no-store');
   return fault('write API', `its answers are cached: ${headers['cache-control'] ?? 'no Cache-Control'}`, PROXY);
