@@ -61,7 +61,7 @@ function examineSnapshot(base: URL, { status, headers, body }: Raw): Diagnosis {
   const generation = status === 200 ? generationOf(body) : null;
   if (generation !== null) return ok('service', `${base.origin}, generation ${generation}`);
   const mend = 'See that the base URL is that of a Tidemark service, and that the service has started.';
-  return fault('service', `GET ${SNAPSHOT_URL} returned ${status}, without a snapshot`, mend);
+  return fault('service', `GET ${SNAPSHOT_URL} was answered ${status}, without a snapshot`, mend);
 }
 
 function generationOf(body: string): number | null {
@@ -159,21 +159,21 @@ async function examineNotFound(ask: Ask): Promise<Diagnosis> {
   const type = headers['content-type'];
   if (status === 404 && type === 'application/problem+json') return ok('not found', '404 with a problem document');
   const mend = 'Let the proxy pass on error answers of the service, not pages of its own.';
-  return fault('not found', `an unknown market returned ${status}, ${type ?? 'without a type'}`, mend);
+  return fault('not found', `an unknown market was answered ${status}, ${type ?? 'without a type'}`, mend);
 }
 
 async function examineQuery(ask: Ask): Promise<Diagnosis> {
   const { status } = await ask(`${MARKETS_URL}?doctor=1`);
   if (status === 400) return ok('query', 'an unknown parameter is refused');
   const mend = 'Let the proxy pass on the query, and make it part of its cache key: cursors are in it.';
-  return fault('query', `an unknown parameter returned ${status} instead of 400`, mend);
+  return fault('query', `an unknown parameter was answered ${status}, and must be 400`, mend);
 }
 
 async function examineWriteApi(ask: Ask): Promise<Diagnosis> {
   const { status, headers } = await ask(ME_URL);
   if (status === 404 || status === 403) return ok('write API', 'is at another address');
   if (status !== 401 || headers['www-authenticate'] === undefined) {
-    return fault('write API', `without a key it returned ${status} instead of 401 with a challenge`, PROXY);
+    return fault('write API', `without a key it answered ${status}, and must answer 401 with a challenge`, PROXY);
   }
   if (headers['cache-control'] === 'no-store') return ok('write API', 'asks for a key; no-store');
   return fault('write API', `its answers are cached: ${headers['cache-control'] ?? 'no Cache-Control'}`, PROXY);

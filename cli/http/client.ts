@@ -59,7 +59,7 @@ function withHint(error: unknown, { keySource }: Profile, idempotencyKey: string
   const { exit, message, mend, cause } = error;
   const hints = [
     ...(mend === null ? [] : [mend]),
-    ...(/ failed: 401 /.test(message) ? [`The key came from ${keySource}.`] : []),
+    ...(/answered 401 /.test(message) ? [`The key came from ${keySource}.`] : []),
     ...(exit === 'unreachable' && idempotencyKey !== undefined
       ? [`It may have had its effect. To learn it, repeat the call with --idempotency-key ${idempotencyKey}`]
       : []),

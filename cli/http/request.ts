@@ -113,10 +113,10 @@ function problemOf({ headers, text }: HttpAnswer): Partial<Problem> {
 
 function refusal({ method, url }: Request, answer: HttpAnswer, problem: Partial<Problem>): CommandError {
   const { status, headers } = answer;
-  const { code, detail, instance, errors = [] } = problem;
+  const { code, title, detail, instance, errors = [] } = problem;
   const isLasting = code !== undefined && LASTING_CODES.includes(code);
   const isPassing = code === 'contention' || (PASSING_STATUSES.includes(status) && !isLasting);
-  const what = code === undefined ? `${status}` : `${status} ${code}`;
+  const what = code === undefined ? `${status}` : `${status} ${code}: ${title}`;
   const lines = [
     ...(detail === undefined ? [] : [detail]),
     ...errors.map((error) => `${error.pointer || '/'} ${error.code}: ${error.detail}`),
@@ -125,7 +125,7 @@ function refusal({ method, url }: Request, answer: HttpAnswer, problem: Partial<
   ];
   return new CommandError(
     isPassing ? 'unreachable' : 'refused',
-    `${method} ${url.origin}${url.pathname} failed: ${what}.`,
+    `${method} ${url.origin}${url.pathname} was answered ${what}.`,
     lines.join('\n') || null,
   );
 }

@@ -37,7 +37,7 @@ export async function addSource(
   const answer = await client
     .call({ method: 'PUT', path: sourcePath(name), headers, body, idempotencyKey })
     .catch((error: unknown) => {
-      if (isReplaced || !(error instanceof CommandError) || !/ failed: 412 /.test(error.message)) throw error;
+      if (isReplaced || !(error instanceof CommandError) || !/answered 412 /.test(error.message)) throw error;
       const mend = `To replace its recipe: tidemark sources add ${file} --replace`;
       throw new CommandError('refused', `There is a source ${name} already.`, mend, { cause: error });
     });

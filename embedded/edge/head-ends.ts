@@ -22,8 +22,8 @@ export class HitEnd {
   }
 
   /**
-   * The whole answer. Null: this is the first request for it within this second, or the body is large. The buffer is
-   * built on the second request.
+   * The whole answer. Null: nobody else has asked for it within this second, or the body is large. To make the bytes pays
+   * from the second asker on.
    */
   ready(variant: Variant, status: 200 | 304): Buffer | null {
     const { body } = variant;
