@@ -57,7 +57,11 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
 async function findObservation(client: Client, slug: string, options: ReceiptFlags): Promise<PublicObservation> {
   const { metric, source } = options;
   if (options.observedAt === undefined) {
-    throw new CommandError('usage', 'Of which value?', `Add its moment: --observed-at 2026-11-01T00:00:00Z`);
+    throw new CommandError(
+      'usage',
+      'Specify the value with --observed-at.',
+      'For example: --observed-at 2026-11-01T00:00:00Z',
+    );
   }
   const parsed = instantSchema.safeParse(options.observedAt);
   if (!parsed.success) {
