@@ -6,8 +6,8 @@
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import { publicKey } from '../contract/public-objects.ts';
 import { listEverySeconds, PUBLISH_PACE_MS } from '../embedded/pace.ts';
-import { readLayout } from '../publisher/core/lists/list-layout.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
+import { readLayout } from '../publisher/kernel/list-layout.ts';
 import { publish } from '../publisher/publish.ts';
 import { rebuild } from '../publisher/repair/rebuild.ts';
 import type { Ledger } from '../storage/ledger.ts';

@@ -1,7 +1,7 @@
 /** A directory store that counts the disk space of its files, and the written bytes by kind of object. */
 import type { PublicObjectKind } from '../contract/public-object-names.ts';
 import { parsePublicKey } from '../contract/public-objects.ts';
-import { LAYOUT_PREFIX } from '../publisher/core/lists/list-layout.ts';
+import { LAYOUT_PREFIX } from '../publisher/kernel/list-layout.ts';
 import { encodeObjectFile } from '../storage/object-file.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 

@@ -6,12 +6,12 @@ import type { HeadValue, ListState } from '../../storage/records/publication.ts'
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
+import { putLayout } from '../kernel/list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from '../kernel/marks.ts';
 import type { Projector } from '../kernel/projection.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
 import { rendererOf, snapshotBody } from './bodies/render.ts';
 import { rememberListChanges, takeListChanges } from './lists/list-changes.ts';
-import { putLayout } from './lists/list-layout.ts';
 import { hasPageSize, planList } from './lists/plan-list.ts';
 import { LogPlan } from './log/log-plan.ts';
 import { serviceEntry } from './log/service-entry.ts';

@@ -9,7 +9,7 @@ import { StartError } from '../../embedded/start-error.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { BundleLost } from '../../publisher/errors.ts';
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';

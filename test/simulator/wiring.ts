@@ -23,6 +23,7 @@ import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { touchesOf } from '../../lambdas/worker/touches.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { rendererOf } from '../../publisher/core/bodies/render.ts';
 import {
   DEFAULT_HISTORY_FILE_BYTES,
@@ -31,7 +32,6 @@ import {
   type PublisherDependencies,
 } from '../../publisher/dependencies.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';

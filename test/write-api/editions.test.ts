@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { dependenciesOn, market, price, readerOf } from '../publisher/world.ts';

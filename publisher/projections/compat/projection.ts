@@ -11,10 +11,12 @@ import { type MarketContext, type MarketStep, NO_PART, type Projector } from '..
 import { rendered } from '../../kernel/rendered.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
 import { marketFaceNames } from './face-names.ts';
+import { unreachableFaces } from './reachable.ts';
 
 export const compat: Projector = {
   name: 'compat',
   kinds: ['face-rates', 'face-prices', 'face-includes', 'face-quotes'],
+  reachable: { unreachable: unreachableFaces },
   plan: async () => ({ market: goneFaces, finish: async () => ({ state: undefined }) }),
 };
 

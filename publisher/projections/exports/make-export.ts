@@ -20,12 +20,12 @@ import {
   exportPartsOf,
 } from '../../../storage/records/exports.ts';
 import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
+import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
 import { dataPackage, datasetJsonLd, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
 import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
-import { publishedMarkets } from './published-list.ts';
 
 export interface ExportOptions {
   readonly storage: PublisherStorage;

@@ -6,6 +6,7 @@ import type { MarketContext, MarketPart, PlanContext, ProjectionPlan, Projector 
 import { NO_PART } from '../../kernel/projection.ts';
 import { FileWriteBudget } from './file-write-budget.ts';
 import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
+import { reachableFiles } from './reachable.ts';
 
 /** Files wait for their turn: each shows its market as of the generation before this one, or a later one. */
 type State = { readonly behindSince: number };
@@ -14,6 +15,7 @@ export const historyFiles: Projector = {
   name: 'history-files',
   kinds: HISTORY_FILE_KINDS,
   plan,
+  reachable: reachableFiles,
   stateBefore: ({ filesBehindSince }) =>
     filesBehindSince === undefined ? undefined : { behindSince: filesBehindSince },
   shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),

@@ -21,4 +21,10 @@ export const statics: Projector = {
     },
   }),
   stateBefore: ({ staticDigests: { site, ...digests } }) => digests,
+  reachable: {
+    unreachable: async () => [],
+    async *published() {
+      for (const kind of STATIC_KINDS) yield { kind };
+    },
+  },
 };

@@ -4,7 +4,7 @@ import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
 import { copyEdition } from '../../../embedded/mirror/copy-edition.ts';
 import { sweepCopy } from '../../../embedded/mirror/sweep-copy.ts';
 import { editionChanges, newEdition } from '../../../lambdas/ingest/editions.ts';
-import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { editionReader } from '../../../publisher/verify/edition-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
