@@ -84,11 +84,11 @@ export function publication(shape: PublicationShape): OperationCounts {
   const records = markets + closedPages + (isListDue ? remembered : markets);
   const recordTransactions = Math.ceil(records / (MAX_TRANSACT_CHANGES - 1));
   const answerTransactions = Math.ceil(batches / ANSWERS_AT_ONCE);
-  // HEAD and the generation, committed and applied; a check of editions; a check of HEAD in each other transaction; the cleared marks.
-  const itemsChanged = 5 + records + recordTransactions + markets + answerTransactions + 2 * batches;
+  // HEAD and the generation, committed and applied; a check of HEAD in each other transaction; the cleared marks.
+  const itemsChanged = 4 + records + recordTransactions + markets + answerTransactions + 2 * batches;
   const listReads = isListDue ? 1 + Math.ceil(remembered / MAX_GET_KEYS) : 0;
-  // HEAD, waiting items, editions that are due, put-off markets, and the marks of both lanes.
-  const generationReads = 5 + Math.max(1, Math.ceil(markets / QUERY_PAGE_ITEMS));
+  // HEAD, waiting items, put-off markets, and the marks of both lanes.
+  const generationReads = 4 + Math.max(1, Math.ceil(markets / QUERY_PAGE_ITEMS));
   return {
     ...noOperations(),
     ledgerReads: generationReads + 5 * markets + listReads,
@@ -107,35 +107,9 @@ export function publication(shape: PublicationShape): OperationCounts {
   };
 }
 
-/** A minute without work: the publisher, the worker and the runner of sources look once. */
+/** A minute without work: the publisher, the worker and the runner of sources look once. A log adds a read. */
 export function idleMinute(): OperationCounts {
-  return { ...noOperations(), ledgerReads: 9, readUnits: 9, objectStats: 1 };
-}
-
-/** Pages of the list that are copied in one call of the publisher. */
-const EDITION_PAGES = 10;
-
-/** Naming a generation, while nothing else changes: the newest page of each history is read, and two bodies are put. */
-export function edition({ markets }: { readonly markets: number }): OperationCounts {
-  const pages = Math.ceil(markets / 100);
-  // The first call opens it, and the last one finds nothing left to do.
-  const calls = 2 + Math.ceil(pages / EDITION_PAGES);
-  // Opened with four changes, one for each page, and two for its end.
-  const itemsChanged = 4 + pages + 2;
-  // Each call looks for marks; the record of the edition is read by all calls but the last.
-  const ledgerReads = 6 * calls + calls - 1 + pages;
-  return {
-    ...noOperations(),
-    ledgerReads,
-    readUnits: ledgerReads - pages + markets,
-    transactions: 2 + pages,
-    itemsChanged,
-    writeUnits: WRITE_UNITS * itemsChanged,
-    // Its first page is read twice: as the list, and as its copy.
-    objectReads: 1 + pages + markets,
-    objectStats: calls,
-    objectPuts: 2 + 2 * markets,
-  };
+  return { ...noOperations(), ledgerReads: 8, readUnits: 8, objectStats: 1 };
 }
 
 /** The record of a generation. */

@@ -1,6 +1,6 @@
 /** Costs on AWS by the cost model: the tables of docs/deploy.md. */
 import type { BenchOptions } from './benchmark.ts';
-import { acceptedBatch, edition, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
+import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { month, type Traffic } from './month.ts';
 import type { OperationCounts } from './operations.ts';
 import { dollarsOf } from './prices.ts';
@@ -82,7 +82,6 @@ export function unitTable(): string {
       'a list of 1,000 pages, which 100 markets have changed',
       publication({ markets: 0, list: { pages: 999, remembered: 100 } }),
     ],
-    ['an edition of 10,000 markets', edition({ markets: 10_000 })],
     ['a minute without work', idleMinute()],
     ['log: a generation of 1 observation', logOfGeneration({ entries: 1 })],
     ['log: a generation of 100 observations', logOfGeneration({ entries: 100 })],

@@ -27,8 +27,6 @@ export interface CountedService {
   work(): Promise<OperationCounts>;
   /** One generation, with the list unless it is not due. */
   publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
-  /** Names the published generation, until the edition is complete. */
-  nameEdition(): Promise<OperationCounts>;
   sweep(): Promise<OperationCounts>;
   /** Entries of the log. */
   logSize(): Promise<number>;
@@ -85,12 +83,6 @@ export async function openCountedService(projections: readonly Projection[] = []
       }),
     publish: (list = 'with-it') =>
       counted(() => publish({ ...publisher, listEverySeconds: () => (list === 'with-it' ? 0 : 1_000_000) })),
-    nameEdition: async () => {
-      await api.send(api.eventOf('POST', '/api/v1/editions', { name: 'counted' }));
-      return await counted(async () => {
-        while ((await publish(publisher)).isMoreDue);
-      });
-    },
     lookAtSources: () =>
       counted(() => runDueSources({ ...runtime, ledger, owner: 'a', failed, ended: () => {}, ...NO_SOURCES })),
     logSize: async () => (await ledger.get(HEAD_KEY))?.value.log?.size ?? 0,

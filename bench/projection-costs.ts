@@ -40,8 +40,8 @@ export function logOfGeneration({ entries, from }: LogShape): OperationCounts {
   const chunks = touched(CHUNK_ENTRIES);
   return {
     ...noOperations(),
-    ledgerReads: 2,
-    readUnits: 4,
+    ledgerReads: 3,
+    readUnits: 5,
     itemsChanged: chunks + higher,
     writeUnits:
       CHUNK_WRITE_UNITS.half +

@@ -16,13 +16,6 @@ export const OPENAPI_URL = '/api/v1/openapi.json';
 /** Files in the forms of other programs. */
 export const FACES_URL = '/api/v1/faces';
 
-export const EDITIONS_URL = '/api/v1/editions';
-
-/** An edition's document. The URLs of its markets begin with it, and go on as those of today's markets. */
-export function editionUrl(name: string): string {
-  return `${EDITIONS_URL}/${name}`;
-}
-
 export function marketUrl(slug: string): string {
   return `${MARKETS_URL}/${slug}`;
 }

@@ -78,10 +78,6 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly listEverySeconds?: (markets: number) => number;
   /** Default: {@link MAX_MARKED_MARKETS}. */
   readonly maxMarkedMarkets?: number;
-  /**
-   * List pages of an edition that are copied between two generations. Default: 10, a thousand markets in a few seconds.
-   */
-  readonly editionPages?: number;
 }
 
 /** The maximum number of object-store requests at once. */

@@ -7,8 +7,6 @@
 
 import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
-import { EditionKeeper } from './editions/edition-keeper.ts';
-import type { continueEdition } from './editions/make-edition.ts';
 import { applyGeneration } from './kernel/apply.ts';
 import { type DeferredMarket, deferredProjections, readDeferred, settleDeferred } from './kernel/deferred.ts';
 import { clearMarks } from './kernel/marks.ts';
@@ -26,8 +24,7 @@ export interface PublishOutcome {
   /** Marks that this call has worked off. */
   readonly marks: number;
   /**
-   * More markets are marked than one generation takes, or more files of histories are due, or an edition is not complete:
-   * call again.
+   * More markets are marked than one generation takes, or more files of histories are due: call again.
    */
   readonly isMoreDue: boolean;
   /** Everything but files of histories is public. */
@@ -60,11 +57,9 @@ export async function publish(
   // 2. Plan, and 3. put the immutable pages: readers cannot reach them until a published body names them. The waiting
   //    items are read before the marks, because a generation answers only for marks that were set before.
   const awaiting = await readAwaiting(dependencies.ledger);
-  const editions = await EditionKeeper.read(dependencies);
-  await editions.keepList();
   const deferredBefore = await readDeferred(dependencies);
   const slugs = new Set(deferredBefore.map(({ slug }) => slug));
-  const plan = await planGeneration(dependencies, projections, head?.value ?? null, slugs, editions).catch(
+  const plan = await planGeneration(dependencies, projections, head?.value ?? null, slugs).catch(
     async (error: unknown) => {
       throw await supersededIfMoved(dependencies.ledger, head, error);
     },
@@ -76,7 +71,7 @@ export async function publish(
     const bundle = await plan.bundle.seal();
 
     // 5. Commit. The only place that decides what is published.
-    const committed = await swapHead(dependencies, head, plan, bundle, editions.check);
+    const committed = await swapHead(dependencies, head, plan, bundle);
 
     // 6. Apply, and 7. record and mark applied.
     published = await applyGeneration(dependencies, committed);
@@ -90,19 +85,13 @@ export async function publish(
   const deferred = [...deferredProjections(value), ...markets];
   await answerAwaiting(dependencies, awaiting, value, plan);
 
-  // 9. Copy a part of an edition that an operator has asked for.
-  const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
   const { isFreshLeft, isRefreshLeft, areFilesLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = plan;
   const kind = published === head ? 'unchanged' : 'published';
-  const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft || isEditionDue);
+  const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft);
   const isMoreDue = areFilesLeft || !areBodiesPublic;
   const outcome = { isMoreDue, areBodiesPublic, asksForRefresh, deferred, listDueAtMs };
   return { kind, generation: value.generation, marks: marks.length, ...outcome };
 }
-
-/** Loaded when an edition is due, which is rare. */
-const makeEdition: typeof continueEdition = async (...parts) =>
-  await (await import('./editions/make-edition.ts')).continueEdition(...parts);
 
 /**
  * Applies the newest generation if a crash has interrupted that. Returns HEAD; null before the first generation. Errors

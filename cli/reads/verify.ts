@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { DEFAULT_READ_LIMITS, httpReader, UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
-import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -28,21 +27,15 @@ export interface LogCheck {
   readonly isNew: boolean;
 }
 
-/** What is checked, beside all public bodies. */
-export interface VerifiedParts {
-  /** The name of the edition that is checked; null: what is published now. */
-  readonly edition: string | null;
-  /** Null: the log is left out. */
-  readonly logCheck: LogCheck | null;
-}
-
 /**
  * Ends with `findings` if there is any.
+ *
+ * @param logCheck null: the log is left out
  */
 export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
-  { edition, logCheck }: VerifiedParts,
+  logCheck: LogCheck | null,
   options: Pick<GlobalOptions, 'json' | 'quiet' | 'timeout'>,
 ): Promise<void> {
   const pause = async (found: readonly Finding[]): Promise<boolean> => {
@@ -56,12 +49,11 @@ export async function verifyService(
   };
   const line = progressOf(options);
   const watched = watchedReader(publicReaderOf(url, options.timeout), line);
-  const { reader: published } = watched;
-  const reader = edition === null ? published : editionReader(published, edition);
+  const { reader } = watched;
   const check = async () => {
     const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
     if (logCheck === null) return { bodies, log: null };
-    return { bodies, log: await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null }) };
+    return { bodies, log: await verifyTheLog(url, reader, logCheck, { pause }) };
   };
   const { bodies, log } = await check().finally(watched.end);
   const { findings, ...report } = bodies;
@@ -93,7 +85,7 @@ async function verifyTheLog(
   url: URL,
   reader: PublicReader,
   { vkeys, memory, isNew }: LogCheck,
-  options: Pick<VerifyLogOptions, 'pause' | 'isEdition'>,
+  options: Pick<VerifyLogOptions, 'pause'>,
 ): Promise<VerifyLogReport> {
   const known = isNew ? undefined : readKnownLogs(memory).get(url.href);
   const report = await verifyLog(reader, {

@@ -4,7 +4,6 @@ import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
-import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
 import { putLayout } from '../kernel/list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from '../kernel/marks.ts';
@@ -47,21 +46,19 @@ export interface GenerationPlan {
 /**
  * @param before HEAD; null before the first generation
  * @param deferredBefore the slugs of markets that are deferred
- * @param editions keeps what the open edition needs
  */
 export async function planGeneration(
   dependencies: PublisherDependencies,
   projections: readonly Projector[],
   before: HeadValue | null,
   deferredBefore: ReadonlySet<string>,
-  editions: EditionKeeper,
 ): Promise<GenerationPlan> {
   const { ledger, nowMs, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
   const atMs = nowMs();
   const bundle = new BundleWriter(dependencies, generation);
 
-  const log = await LogPlan.open(dependencies, bundle, generation, before, editions.takedown);
+  const log = await LogPlan.open(dependencies, bundle, generation, before);
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, deferredBefore);
   // While the published list is not known, the published history pages are not known either.
   const needsReconciliation = before?.list.isDoubtful === true;
@@ -72,7 +69,7 @@ export async function planGeneration(
   const context = { dependencies, generation, before, isRenderedOtherwise, isAlone, deferred: deferredBefore };
   const planned = await PlannedProjections.open(projections, context, bundle);
   const wanted = [...asked, ...planned.unmarked(asked)];
-  const parts = { log, editions, projections: planned };
+  const parts = { log, projections: planned };
   const markets = await planMarkets(dependencies, bundle, generation, wanted, needsReconciliation, parts);
   const left = whatIsLeft(due, markets);
   if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
@@ -125,7 +122,7 @@ export async function planGeneration(
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
     areFilesLeft: isMoreDue,
-    isTakedownLeft: log?.isTakedownDue === true || (editions.takedown !== null && markets.gone.length > 0),
+    isTakedownLeft: log?.isTakedownLeft(markets.gone.length > 0) === true,
     listDueAtMs: dueAtMs,
   };
 }

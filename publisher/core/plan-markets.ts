@@ -5,7 +5,6 @@ import { MAX_OBJECT_BYTES } from '../../storage/object-rules.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
-import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { FileTooLarge } from '../errors.ts';
 import { assertFits } from '../kernel/assert-fits.ts';
 import type { BundleWriter, HeadPut } from '../kernel/bundle.ts';
@@ -72,7 +71,6 @@ type Planned = {
 
 export interface PlanParts {
   readonly log: LogPlan | null;
-  readonly editions: EditionKeeper;
   readonly projections: PlannedProjections;
 }
 
@@ -90,7 +88,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   needsReconciliation: boolean,
-  { log, editions, projections }: PlanParts,
+  { log, projections }: PlanParts,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const joinedBefore = new Map<string, number | null>();
@@ -126,7 +124,7 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked({ dependencies, bundle, generation, log, projections }, market, editions),
+    outcome: await planMarked({ dependencies, bundle, generation, log, projections }, market),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
@@ -161,18 +159,11 @@ function isForList({ view, plan }: Planned): boolean {
 }
 
 /** The plan, or the reason why the market is deferred. */
-async function planMarked(
-  context: PlanContext,
-  market: MarkedMarket,
-  editions: EditionKeeper,
-): Promise<Planned | string> {
+async function planMarked(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
     const outcome = await planOnce(context, market);
-    if (typeof outcome !== 'string') {
-      await editions.keep(market.slug, outcome.view.published);
-      return outcome;
-    }
+    if (typeof outcome !== 'string') return outcome;
     reason = outcome;
   }
   return reason;

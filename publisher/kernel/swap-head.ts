@@ -17,7 +17,6 @@ export type Head = Item<HeadValue>;
 /**
  * The one transaction that commits a generation.
  *
- * @param editionCheck holds if no edition was opened since the plan began
  * @throws {@link Superseded} if HEAD is no longer the one on which the draft is based
  */
 export async function swapHead(
@@ -25,10 +24,9 @@ export async function swapHead(
   before: Head | null,
   { head, asksForRefresh }: { readonly head: Omit<HeadValue, 'bundle'>; readonly asksForRefresh: boolean },
   bundle: ObjectRef,
-  editionCheck: Change,
 ): Promise<Head> {
   const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);
-  const more = [editionCheck, ...(asksForRefresh ? [refreshOfAll(head.generation)] : [])];
+  const more = asksForRefresh ? [refreshOfAll(head.generation)] : [];
   return await putHead(storage, { ...head, bundle }, condition, null, more);
 }
 

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import {
   acceptedBatch,
   type BatchShape,
-  edition,
   idleMinute,
   publication,
   sweep,
@@ -117,11 +116,6 @@ describe('a publication costs as in the model', () => {
       await service.publish(),
     );
   });
-});
-
-test('an edition costs as in the model', async () => {
-  const service = await serviceWith(300);
-  expectCounted(edition({ markets: 300 }), await service.nameEdition());
 });
 
 test('a minute without work costs as in the model', async () => {

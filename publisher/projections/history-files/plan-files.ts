@@ -4,7 +4,7 @@
  */
 import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
 import { historyIndex, historyTooLongDocument } from '../../../contract/history-files.ts';
-import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/history-rows.ts';
+import { HISTORY_FORMATS, type HistoryFormat } from '../../../contract/history-rows.ts';
 import { canonicalInstant } from '../../../contract/metric.ts';
 import type { PublicObjectName } from '../../../contract/public-object-names.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
@@ -23,12 +23,13 @@ import {
   publishedYearsOf,
   yearOf,
 } from '../../../storage/records/publication.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { assertFits } from '../../kernel/assert-fits.ts';
 import { BUNDLE_PART_BYTES, type BundleLine, type HeadPut } from '../../kernel/bundle.ts';
 import type { HistoryPlan } from '../../kernel/history-plan.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
-import { type Rendered, rendered } from '../../kernel/rendered.ts';
+import { rendered } from '../../kernel/rendered.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
 import { historyFileName, readPrefixes } from './file-prefixes.ts';
 import { FILES_START, type HistoryFile, HistoryFiles, isFileTooLong } from './history-files.ts';
@@ -102,10 +103,6 @@ export class MarketFiles {
       this.#hasShrunk ||= hasShrunk(file);
       const planned = await this.#plan(file, known);
       if (canonicalJson(planned) !== canonicalJson(known)) this.#lines.push(yearLine(this.#slug, year, planned));
-      if (this.#bytes < BUNDLE_PART_BYTES) continue;
-      this.#parts.push(await this.#context.bundle.putPart(this.#lines));
-      this.#lines = [];
-      this.#bytes = 0;
     }
   }
 
@@ -127,18 +124,16 @@ export class MarketFiles {
     return this.#context.view.slug;
   }
 
-  async #plan({ year, size, texts }: HistoryFile, known: PublishedFile | null): Promise<PublishedFile> {
+  async #plan({ year, size, bodies }: HistoryFile, known: PublishedFile | null): Promise<PublishedFile> {
     const digests: { [Format in HistoryFormat]?: string } = {};
     for (const format of HISTORY_FORMATS) {
-      const body =
-        texts === null
-          ? canonicalJson(historyTooLongDocument(this.#slug, format, year, [...this.#current].sort()))
-          : HISTORY_FILE_FORMS[format].header + texts[format];
       const name = historyFileName(this.#slug, format, year);
-      digests[format] = await this.#put(name, rendered(body), known?.[format] ?? null, texts === null);
+      const body =
+        bodies?.[format] ?? canonicalJson(historyTooLongDocument(this.#slug, format, year, [...this.#current].sort()));
+      digests[format] = await this.#put(name, body, known?.[format] ?? null, bodies === null);
     }
     const { csv = '', ndjson = '' } = digests;
-    return { rows: size.rows, csv, ndjson, ...(texts === null ? { isTooLong: true } : {}) };
+    return { rows: size.rows, csv, ndjson, ...(bodies === null ? { isTooLong: true } : {}) };
   }
 
   /** Rendered only if a page or a year has changed. */
@@ -159,7 +154,7 @@ export class MarketFiles {
     const closed = [...kept, ...pages.map(({ page }) => page)].map(({ cursor, count = 0, first, last }) => {
       return { cursor, count, firstObservedAt: instantOf(first), lastObservedAt: instantOf(last) };
     });
-    const body = rendered(canonicalJson(historyIndex(this.#slug, closed, years) as Json));
+    const body = canonicalJson(historyIndex(this.#slug, closed, years) as Json);
     return await this.#put({ kind: 'history-index', slug: this.#slug }, body, known, false);
   }
 
@@ -168,22 +163,28 @@ export class MarketFiles {
   }
 
   /** Adds the body unless it is published. Returns its digest. */
-  async #put(name: PublicObjectName, body: Rendered, known: string | null, isGone: boolean): Promise<string> {
-    const { dependencies, isRefresh } = this.#context;
+  async #put(name: PublicObjectName, body: string | Buffer, known: string | null, isGone: boolean): Promise<string> {
+    const { dependencies, isRefresh, bundle } = this.#context;
+    const digest = sha256Hex(body);
     const shown = isRefresh ? await storedDigest(dependencies.objects, name, null, isGone) : known;
-    if (body.digest !== shown) {
-      const line: BundleLine = { kind: 'put', key: publicKey(name), body: body.body, nextCursor: null, isGone };
-      assertFits(dependencies, line);
-      this.#lines.push(line);
-      this.#bytes += body.body.length;
+    if (digest === shown) return digest;
+    const line: BundleLine = { kind: 'put', key: publicKey(name), body: body.toString(), nextCursor: null, isGone };
+    assertFits(dependencies, line);
+    this.#lines.push(line);
+    this.#bytes += body.length;
+    // Before the next file is rendered: one of them is large.
+    if (this.#bytes >= BUNDLE_PART_BYTES) {
+      this.#parts.push(await bundle.putPart(this.#lines));
+      this.#lines = [];
+      this.#bytes = 0;
     }
-    return body.digest;
+    return digest;
   }
 }
 
 /** Its rows were not read, because it was too long, and now it is not: the ledger has lost some of them. */
-function hasShrunk({ texts, size }: HistoryFile): boolean {
-  return texts === null && !isFileTooLong(size);
+function hasShrunk({ bodies, size }: HistoryFile): boolean {
+  return bodies === null && !isFileTooLong(size);
 }
 
 /** Of the whole history and of its newest year, without headers. */

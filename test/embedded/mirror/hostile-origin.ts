@@ -81,7 +81,6 @@ export async function followerOf(
   { url }: Pick<Origin, 'url'>,
   clock: { nowMs: number },
   options: {
-    readonly editions?: readonly string[];
     readonly reader?: PublicReader;
     readonly objects?: ObjectStore;
     readonly pageSizes?: PageSizes;
@@ -97,7 +96,6 @@ export async function followerOf(
     upstream: options.reader ?? boundedReader(url),
     maxBytes: 1e9,
     logKeys: [testSigner().vkey],
-    editions: options.editions ?? [],
     site: siteOf(new Map()),
     onTrusted: () => {},
     onProgress: options.onProgress ?? (() => {}),

@@ -182,7 +182,6 @@ describe('a log that contradicts what was signed before is a fork:', () => {
       upstream: (url: string) => readerOf(objects)(url),
       maxBytes: 1e9,
       logKeys: [testSigner().vkey],
-      editions: [],
       site: siteOf(new Map()),
       onTrusted: () => {},
       nowMs: () => world.clock.nowMs,

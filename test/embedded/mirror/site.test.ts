@@ -26,7 +26,6 @@ test('the pages are put before the first answer, put back when they are lost, an
       upstream: readerOf(world.objects),
       maxBytes: 1e9,
       logKeys: [],
-      editions: [],
       site: site(files),
       onTrusted: () => {},
       nowMs: () => nowMs,
