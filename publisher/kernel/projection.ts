@@ -12,6 +12,7 @@ import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
+import type { CheckContext, ProjectionCheck } from '../verify/projection-check.ts';
 import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
 import type { HistoryPlan } from './history-plan.ts';
 import type { MarketView } from './market-view.ts';
@@ -29,10 +30,23 @@ export interface Projector {
   readonly keys?: readonly string[];
   /** What the sweep must keep. Absent: all of its files. */
   readonly reachable?: Reachability;
+  /** Opens the check of its files. Loaded when it is called: publishing needs none. */
+  readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
+  /** For the OpenAPI document and the documents. */
+  readonly describe: Description;
   /** What the snapshot says of its state. */
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
   /** Its state in a HEAD of an earlier version, which had it elsewhere. */
   readonly stateBefore?: (head: HeadValue) => Json | undefined;
+}
+
+export interface Description {
+  /** What it is, in one sentence. */
+  readonly what: string;
+  /** Its paths in the OpenAPI document. */
+  readonly paths: readonly string[];
+  /** The path items that the table of operations does not have. */
+  readonly pathItems?: { readonly [path: string]: Json };
 }
 
 /** An object of a projection. `name`: null for a file that the table does not know. */

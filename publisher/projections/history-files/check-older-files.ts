@@ -9,8 +9,9 @@ import { snapshotSchema } from '../../../contract/market.ts';
 import type { PublicObservation } from '../../../contract/metric.ts';
 import { historyFileUrl, historyIndexUrl, SNAPSHOT_URL } from '../../../contract/routes.ts';
 import { checkAnswer, checkBody, Findings } from '../../verify/check-body.ts';
+import type { ReadHistory } from '../../verify/projection-check.ts';
 import type { PublicReader } from '../../verify/reader.ts';
-import { checkFiles, type ReadHistory } from './check-files.ts';
+import { checkFiles } from './check-files.ts';
 
 /** Whether the snapshot says that files wait. */
 export async function areFilesBehind(reader: PublicReader): Promise<boolean> {

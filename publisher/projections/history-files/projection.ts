@@ -14,6 +14,17 @@ type State = { readonly behindSince: number };
 export const historyFiles: Projector = {
   name: 'history-files',
   kinds: HISTORY_FILE_KINDS,
+  check: async (context) => (await import('./check.ts')).checkHistories(context),
+  describe: {
+    what: 'Histories as files: whole and by year, in CSV and NDJSON, with an index.',
+    paths: [
+      '/api/v1/markets/{slug}/history.csv',
+      '/api/v1/markets/{slug}/history.ndjson',
+      '/api/v1/markets/{slug}/history/{year}.csv',
+      '/api/v1/markets/{slug}/history/{year}.ndjson',
+      '/api/v1/markets/{slug}/history/index',
+    ],
+  },
   plan,
   reachable: reachableFiles,
   stateBefore: ({ filesBehindSince }) =>

@@ -3,6 +3,7 @@ import type { Json } from '../../../contract/canonical-json.ts';
 import type { LatestEntry } from '../../../contract/latest-entries.ts';
 import type { PublicObjectName } from '../../../contract/public-object-names.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
+import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/routes.ts';
 import type { PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { addLatest, hasLatest, hasRecent, type LatestState, latestOfPage } from './plan-latest.ts';
@@ -11,6 +12,11 @@ import { type NewestPrices, newestPrices } from './recent-prices.ts';
 export const latest: Projector = {
   name: 'latest',
   kinds: ['latest', 'latest-csv', 'recent'],
+  check: async (context) => (await import('./check.ts')).checkPrices(context),
+  describe: {
+    what: 'The newest price of every market, and its last ones.',
+    paths: [LATEST_URL, LATEST_CSV_URL, RECENT_URL],
+  },
   plan,
   reachable: {
     async unreachable(_storage, objects, state) {

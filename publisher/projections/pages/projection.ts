@@ -12,6 +12,13 @@ import { siteObject } from '../../site.ts';
 export const pages: Projector = {
   name: 'pages',
   kinds: SITE_KINDS,
+  check: async ({ reader, findings }) => ({
+    end: async () => await (await import('./check-site.ts')).checkSite(reader, findings),
+  }),
+  describe: {
+    what: 'The pages for people.',
+    paths: [],
+  },
   async plan(context) {
     const { state } = context;
     const { site } = context.dependencies;
