@@ -236,7 +236,8 @@ export const snapshotSchema = z.strictObject({
     .exactOptional()
     .describe('The kinds of files that this deployment publishes besides JSON bodies. Left out: none.'),
   deferred: z
-    .array(z.string())
+    .array(z.string().max(64))
+    .max(64)
     .exactOptional()
     .describe(
       'Kinds of files that could not be made for this generation: theirs are of an earlier one. Left out: none. Their operator has an alarm.',

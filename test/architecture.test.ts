@@ -111,33 +111,6 @@ const BUNDLED = [
 ];
 const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
-/**
- * The fast lane of the edge, and everything from which it takes more than types. None of it can read or write anything, so
- * the lane knows only what it is given: the cache and the router.
- */
-const FAST_LANE = 'embedded/edge/fast-lane.ts';
-const FAST_LANE_NEEDS = [
-  ...[
-    'bounded-entries',
-    'cache',
-    'encoding',
-    'framing',
-    'head-ends',
-    'limits',
-    'object-heads',
-    'object-replies',
-    'places',
-    'plain-fields',
-    'range',
-    'read-counts',
-  ],
-  ...['representation', 'respond'],
-].map((name) => `embedded/edge/${name}.ts`);
-/** They hold what they are given: bytes, names and numbers. */
-const FAST_LANE_MODULES = ['node:buffer', 'node:util', 'node:zlib', 'lru-cache', 'negotiator'];
-/** Of modules that could do more. */
-const FAST_LANE_NAMES = /^\{ (?:isIPv6|STATUS_CODES)(?:, type \w+)* \}$/;
-
 /** Files that know a projection by name: its daily job, and the checks of a mirror and of a log. */
 const STILL_INTO_PROJECTIONS = [
   'embedded/backup/control.ts',
@@ -416,32 +389,6 @@ describe.each(PURE_FOLDERS)('%s/ is pure', (folder) => {
   });
 });
 
-describe('the fast lane', () => {
-  const reached = reachedFrom(FAST_LANE);
-
-  it('takes code only from the cache, the answers about its objects, limits and the contract', () => {
-    const places = [FAST_LANE, ...FAST_LANE_NEEDS, 'contract/', 'storage/errors.ts'];
-    expect(reached.filter((file) => !places.some((place) => file.startsWith(place)))).toEqual([]);
-    expect(reached.length).toBeGreaterThan(5);
-  });
-
-  it('takes nothing that reads or writes from modules', () => {
-    const taken = imports.filter(
-      ({ file, target, clause }) => reached.includes(file) && target === null && !clause.startsWith('type '),
-    );
-    const others = taken.filter(
-      ({ specifier, clause }) => !FAST_LANE_MODULES.includes(specifier) && !FAST_LANE_NAMES.test(clause),
-    );
-    expect(others.map(inWords)).toEqual([]);
-  });
-
-  it('is not given more than that', () => {
-    const types = imports.filter(({ file, target }) => file === FAST_LANE && target !== null);
-    const places = [...FAST_LANE_NEEDS, 'contract/', 'embedded/edge/router-sandbox.ts'];
-    expect(types.filter(({ target }) => !places.some((place) => target?.startsWith(place))).map(inWords)).toEqual([]);
-  });
-});
-
 describe('embedded/edge/', () => {
   const own = files.filter((file) => file.startsWith('embedded/edge/'));
 
@@ -644,17 +591,6 @@ function circlesOf(edges: readonly { readonly file: string; readonly target: str
   };
   for (const file of targets.keys()) visit(file, []);
   return circles;
-}
-
-/** This file, and those from which it takes more than types, directly or not. */
-function reachedFrom(begin: string): readonly string[] {
-  const reached = new Set([begin]);
-  for (const file of reached) {
-    for (const each of imports) {
-      if (each.file === file && each.target !== null && !each.clause.startsWith('type ')) reached.add(each.target);
-    }
-  }
-  return [...reached];
 }
 
 function inWords({ file, specifier }: Import): string {

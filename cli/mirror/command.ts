@@ -1,9 +1,10 @@
 /** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
 import { type Command, Option } from 'commander';
+import { counted } from '../../embedded/terminal/words.ts';
 import { CommandError, type Exit, endWith } from '../exit-codes.ts';
 import { logKeyOption } from '../log/commands.ts';
 import { byteCount, portNumber, seconds } from '../numbers.ts';
-import { counted, printFields, printJson } from '../output.ts';
+import { printFields, printJson } from '../output.ts';
 import { type GlobalOptions, isLoopbackName, parseUrl } from '../profile.ts';
 
 interface MirrorFlags extends GlobalOptions {

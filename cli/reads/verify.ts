@@ -1,6 +1,7 @@
 /** `tidemark verify`: every promise to readers, checked from outside by GET alone. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { counted } from '../../embedded/terminal/words.ts';
 import { DEFAULT_READ_LIMITS, httpReader, UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
@@ -10,7 +11,7 @@ import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../pu
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
-import { counted, isPersonReading, note, printFields, printJson, progressOf, Table } from '../output.ts';
+import { isPersonReading, note, printFields, printJson, progressOf, Table } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { watchedReader } from './verify-progress.ts';
 
@@ -149,8 +150,8 @@ export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
       return await reader(path, headers);
     } catch (cause) {
       if (cause instanceof UpstreamInvalid) throw new CommandError('findings', `${cause.message}.`, null, { cause });
-      const mend = 'Check the address and the network; --timeout gives each answer more time.';
-      throw new CommandError('unreachable', `${(cause as Error).message}.`, mend, { cause });
+      const hint = 'Check the address and the network; --timeout gives each answer more time.';
+      throw new CommandError('unreachable', `${(cause as Error).message}.`, hint, { cause });
     }
   };
 }

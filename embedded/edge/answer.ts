@@ -2,11 +2,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { problem } from '../../contract/problems.ts';
-import type { Wanted } from './cache.ts';
+import { HIT, type ObjectCache } from './cache.ts';
+import { type Coding, chooseCoding } from './encoding.ts';
 import { originForm } from './framing.ts';
-import type { ObjectReplies } from './object-replies.ts';
-import type { ReadCounts } from './read-counts.ts';
-import { sendProblem, sendReply } from './respond.ts';
+import { wantedRange } from './range.ts';
+import { countedStatus, type ReadCounts } from './read-counts.ts';
+import type { Representation } from './representation.ts';
+import { absentReply, type EdgeReply, objectReply, sendProblem, sendReply, unavailableReply } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
 
 /** The answer to `GET /healthz`: `body`, with status 200 if healthy and 503 if not. */
@@ -17,7 +19,9 @@ export interface HealthReport {
 
 export interface AnswerOptions {
   readonly route: Route;
-  readonly replies: ObjectReplies;
+  readonly cache: ObjectCache<Representation>;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
   readonly health: () => HealthReport | Promise<HealthReport>;
   readonly isReady: () => boolean;
   /** Whether the request may, and does, ask for bytes that are not from the cache. */
@@ -34,7 +38,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => Pro
 const STARTING = problem('origin-unavailable', 'The service is starting: retry in 1 s.');
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { route, replies, health, isReady, wantsNewest, counts } = options;
+  const { route, cache, nowMs, health, isReady, wantsNewest, counts } = options;
 
   function answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const target = originForm(request.url as string);
@@ -52,20 +56,42 @@ export function createAnswer(options: AnswerOptions): Answer {
       counts.add(routed.status, 'none');
       return null;
     }
+    const { key } = routed;
     const isPassedOver = wantsNewest(request);
-    const hit = isPassedOver ? null : replies.ready(routed.key, request);
-    if (hit === null) return sendRead(request, response, routed.key, isPassedOver ? 'newest' : 'fresh');
-    sendReply(request, response, hit);
+    const entry = isPassedOver ? undefined : cache.fresh(key);
+    const variant = entry?.view.ready(codingFor(request, entry.view));
+    if (entry === undefined || variant === undefined) return sendRead(request, response, key, isPassedOver);
+    const reply = objectReply(request, entry.view, variant, ageSeconds(entry), HIT);
+    counts.add(reply.status, 'hit');
+    sendReply(request, response, reply);
     return null;
   }
 
+  /** An object that must first be fetched, revalidated or compressed, or a problem. */
   async function sendRead(
     request: IncomingMessage,
     response: ServerResponse,
     key: string,
-    wanted: Wanted,
+    isPassedOver: boolean,
   ): Promise<void> {
-    sendReply(request, response, await replies.read(key, request, wanted));
+    const found = await cache.read(key, isPassedOver ? 'newest' : 'fresh');
+    const { provenance } = found;
+    let reply: EdgeReply;
+    if (found.kind === 'absent') reply = absentReply(ageSeconds(found), provenance);
+    else if (found.kind === 'unavailable') {
+      const retrySeconds = Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000));
+      reply = unavailableReply(retrySeconds, provenance);
+    } else {
+      const { view } = found.entry;
+      const variant = await view.variant(codingFor(request, view), () => cache.resized(key));
+      reply = objectReply(request, view, variant, ageSeconds(found.entry), provenance);
+    }
+    counts.add(reply.status, found.kind === 'unavailable' ? 'none' : countedStatus(provenance));
+    sendReply(request, response, reply);
+  }
+
+  function ageSeconds({ validatedAtMs }: { readonly validatedAtMs: number }): number {
+    return Math.max(0, Math.floor((nowMs() - validatedAtMs) / 1000));
   }
 
   /** Embedded only: a CDN has health checks of its own. */
@@ -78,4 +104,10 @@ export function createAnswer(options: AnswerOptions): Answer {
   }
 
   return answer;
+}
+
+function codingFor(request: IncomingMessage, representation: Representation): Coding {
+  if (wantedRange(request, representation) !== null) return 'identity';
+  const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
+  return chooseCoding(acceptEncoding, representation.identity.body.length, representation.isText);
 }

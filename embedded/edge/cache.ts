@@ -15,7 +15,6 @@ import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
-import { BoundedEntries, BoundedEntry } from './bounded-entries.ts';
 
 /** How an answer came about, for `Cache-Status` (RFC 9211). */
 export interface Provenance {
@@ -32,7 +31,6 @@ export interface Provenance {
 
 /** The cached entry of one object. `View` is made from the object once, by the user of the cache. */
 export interface CacheEntry<View> {
-  readonly key: string;
   readonly view: View;
   readonly etag: ETag;
   /** When the newest answer about the object was asked for. The age counts from here, so it includes the transfer. */
@@ -41,8 +39,6 @@ export interface CacheEntry<View> {
   readonly retryAtMs: number;
   /** The store has changed the object since. */
   readonly isOutdated: boolean;
-  /** See {@link ObjectCache.noteUrl}. */
-  readonly isAtItsUrl: boolean;
 }
 
 export type CacheAnswer<View> =
@@ -66,17 +62,8 @@ export interface ObjectCacheOptions<View> {
 export type Wanted = 'fresh' | 'newest';
 
 export interface ObjectCache<View> {
-  /**
-   * The entry, if it may be served without asking the store. The hot path: synchronous, allocates nothing.
-   *
-   * @param atMs now, if the caller has asked the clock
-   */
-  fresh(key: string, atMs?: number): CacheEntry<View> | undefined;
-  /** The same, whether or not it is fresh. */
-  kept(key: string): CacheEntry<View> | undefined;
-  isFresh(entry: CacheEntry<View>, atMs: number): boolean;
-  /** Notes, as long as it is kept, that the router has named this object for the URL in its key. */
-  noteUrl(key: string): void;
+  /** The entry, if it may be served without asking the store. */
+  fresh(key: string): CacheEntry<View> | undefined;
   /**
    * Answers in every other case. Never rejects because of the store. `newest`: the store is asked even if the entry is
    * fresh, but not before its next retry.
@@ -121,28 +108,14 @@ interface Permit {
 
 type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
 
-class KeptEntry<View> extends BoundedEntry implements CacheEntry<View> {
-  readonly view: View;
-  readonly etag: ETag;
-  validatedAtMs: number;
-  retryAtMs = 0;
-  isOutdated = false;
-  isAtItsUrl = false;
-
-  constructor(key: string, view: View, etag: ETag, validatedAtMs: number) {
-    super(key);
-    this.view = view;
-    this.etag = etag;
-    this.validatedAtMs = validatedAtMs;
-  }
-}
+type Kept<View> = { -readonly [Name in keyof CacheEntry<View>]: CacheEntry<View>[Name] };
 
 export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
   const { objects, nowMs, view, sizeOf, deadlineMs, report } = options;
-  const entries = new BoundedEntries<KeptEntry<View>>(
-    options.maxBytes,
-    (entry) => ENTRY_OVERHEAD_BYTES + sizeOf(entry.view),
-  );
+  const entries = new LRUCache<string, Kept<View>>({
+    maxSize: options.maxBytes,
+    sizeCalculation: ({ view }, key) => ENTRY_OVERHEAD_BYTES + key.length + sizeOf(view),
+  });
   const gaps = new LRUCache<string, Gap>({ max: MAX_ABSENT_KEYS });
   const flights = new Map<string, Flight<View>>();
 
@@ -153,9 +126,9 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   const isWithin = (entry: CacheEntry<View>, limitMs: number, atMs: number): boolean =>
     atMs >= entry.validatedAtMs && atMs - entry.validatedAtMs < limitMs;
 
-  function fresh(key: string, atMs = nowMs()): CacheEntry<View> | undefined {
+  function fresh(key: string): CacheEntry<View> | undefined {
     const entry = entries.get(key);
-    return entry !== undefined && isFresh(entry, atMs) ? entry : undefined;
+    return entry !== undefined && isFresh(entry, nowMs()) ? entry : undefined;
   }
 
   const isFresh = (entry: CacheEntry<View>, atMs: number): boolean =>
@@ -219,16 +192,16 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       if (result.kind === 'not-modified' && entry === undefined) {
         throw new StorageCorrupt(`the store answered "not modified" for ${key} to a read without an ETag`);
       }
-      let current = entry as KeptEntry<View>;
-      if (result.kind === 'found') current = new KeptEntry(key, view(key, result), result.etag, askedAtMs);
+      const current =
+        result.kind === 'found'
+          ? { view: view(key, result), etag: result.etag, validatedAtMs: 0, retryAtMs: 0, isOutdated: false }
+          : (entry as Kept<View>);
       if (isKept) {
-        current.validatedAtMs = askedAtMs;
-        current.retryAtMs = 0;
-        current.isOutdated = false;
+        Object.assign(current, { validatedAtMs: askedAtMs, retryAtMs: 0, isOutdated: false });
         // It may have had to make room meanwhile.
-        if (current.place < 0) entries.set(current);
+        entries.set(key, current);
       }
-      const stored = current.place >= 0;
+      const stored = entries.peek(key) === current;
       return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };
     } catch (cause) {
       report(key, cause);
@@ -253,7 +226,8 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   function resized(key: string): void {
     const entry = entries.peek(key);
-    if (entry !== undefined) entries.resized(entry);
+    // The size of an entry is asked when another one takes its place.
+    if (entry !== undefined) entries.set(key, { ...entry });
   }
 
   /** The next reader does not wait for a running read, whose answer is not kept. */
@@ -277,15 +251,8 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     for (const key of [...flights.keys()]) if (isDropped(key)) forgetFlight(key);
   }
 
-  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.bytes });
-  return {
-    ...{ fresh, isFresh, read, resized, outdate, drop, usage },
-    kept: (key) => entries.get(key),
-    noteUrl: (key) => {
-      const entry = entries.peek(key);
-      if (entry !== undefined) entry.isAtItsUrl = true;
-    },
-  };
+  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.calculatedSize });
+  return { fresh, read, resized, outdate, drop, usage };
 }
 
 function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {

@@ -2,10 +2,11 @@
  * Answers on connections whose request cannot be parsed: complete problem documents, written directly to the socket.
  * Then the connection is closed.
  */
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
-import { type FieldList, headText } from './object-heads.ts';
+import type { FieldList } from './representation.ts';
 import { problemReply } from './respond.ts';
 
 /** How long a client may take to read its last answers before its connection is destroyed. */
@@ -68,7 +69,9 @@ function isLongRequestLine(packet: Buffer | undefined): boolean {
 export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldList): void {
   const last = ['Date', new Date().toUTCString(), 'Connection', 'close'];
   const { status, fields, body } = problemReply(document, [...more, ...last]);
-  socket.end(`${headText(status, fields)}\r\n${body.toString()}`);
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
+  for (let index = 0; index < fields.length; index += 2) lines.push(`${fields[index]}: ${fields[index + 1]}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
   // Not destroyed at once: if bytes of the client are unread, the kernel resets the connection and the client loses the
   // answer.
   cutOffSoon(socket);

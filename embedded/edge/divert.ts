@@ -1,15 +1,13 @@
 /**
- * Requests that another handler answers: the write API shares the port. They have the same limits, the same order of
- * answers and the same bounds on pipelines as all requests. These rules on bodies are for them alone, because only they
- * may have a body.
+ * Requests that another handler answers: the write API shares the port. They have the same limits as all requests. These
+ * rules on bodies are for them alone, because only they may have a body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cutOffSoon } from './client-errors.ts';
-import type { Connection } from './connections.ts';
+import type { ConnectionPlace } from './places.ts';
 
 /**
- * Answers one request. Resolves when the whole answer has been handed over; requests that must not run beside it start
- * then (connections.ts). It need not read the body: the connection is then closed after the answer. Rejects if it has
+ * Answers one request. Resolves when the whole answer has been handed over. It need not read the body: the connection is then closed after the answer. Rejects if it has
  * failed, or with the error of an incomplete body.
  */
 export interface DivertedHandler {
@@ -31,17 +29,17 @@ export type Divert = (request: IncomingMessage) => DivertedHandler | null;
 export function admitBody(
   request: IncomingMessage,
   response: ServerResponse,
-  connection: Connection,
+  place: ConnectionPlace,
   { timesBody }: Pick<DivertedHandler, 'timesBody'>,
 ): void {
-  connection.receiving = { request, response, isTimed: timesBody === true, isRefused: false };
+  place.receiving = { request, response, isTimed: timesBody === true, isRefused: false };
   // By default, leaving a loop over the body early destroys the connection, and with it the answer.
   request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false });
   const { writeHead } = response;
   response.writeHead = (...head: unknown[]): ServerResponse => {
     if (!request.complete) {
       response.shouldKeepAlive = false;
-      connection.isFinished = true;
+      place.isFinished = true;
       closeSlowly(request);
       // node:http forgets a request once it is answered. A handler that still waits for the body gets an error here.
       request.socket.once('close', () => request.destroy(new Error('the body did not come')));

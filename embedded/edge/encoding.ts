@@ -33,15 +33,14 @@ interface TieBreaking {
 /**
  * The codings that the client accepts, the most wanted first (RFC 9110, section 12.5.3). Empty: no coding of the edge.
  */
-export function acceptedCodings(acceptEncoding: string | undefined): readonly Coding[] {
-  const header = acceptEncoding ?? '';
-  const known = remembered.get(header);
+export function acceptedCodings(acceptEncoding = ''): readonly Coding[] {
+  const known = remembered.get(acceptEncoding);
   if (known !== undefined) return known;
   // Lower case, because Negotiator knows the weight as `q` only, and its name has no case (RFC 9110, section 12.4.2).
-  const headers = { 'accept-encoding': header.toLowerCase() };
+  const headers = { 'accept-encoding': acceptEncoding.toLowerCase() };
   const negotiator = new Negotiator({ headers }) as unknown as TieBreaking;
   const accepted = negotiator.encodings(CODINGS, { preferred: CODINGS });
-  if (header.length <= REMEMBERED_HEADER_LENGTH) remembered.set(header, accepted);
+  if (acceptEncoding.length <= REMEMBERED_HEADER_LENGTH) remembered.set(acceptEncoding, accepted);
   return accepted;
 }
 
@@ -51,11 +50,7 @@ export function acceptedCodings(acceptEncoding: string | undefined): readonly Co
  * instead of answering 406.
  */
 export function chooseCoding(acceptEncoding: string | undefined, sizeBytes: number, isText: boolean): Coding {
-  return codingAmong(acceptedCodings(acceptEncoding), sizeBytes, isText);
-}
-
-/** The same for a client whose codings are known. */
-export function codingAmong(accepted: readonly Coding[], sizeBytes: number, isText: boolean): Coding {
+  const accepted = acceptedCodings(acceptEncoding);
   const compressible = isText && sizeBytes >= COMPRESSIBLE_MIN_BYTES && sizeBytes <= COMPRESSIBLE_MAX_BYTES;
   if (!compressible && accepted.includes('identity')) return 'identity';
   return accepted[0] ?? 'identity';

@@ -1,7 +1,8 @@
 /**
  * A connection as node:http sees it. node:http parses all that it is given, thousands of requests of one packet, before
- * the first of them is answered, and each takes kilobytes. So it is given one request at a time: the next one when there
- * is room for it, and none after the last one.
+ * the first of them is answered, and each takes kilobytes. So it is given one request at a time: the next one when the
+ * answer is sent, and none after the last one. So requests of a connection never run side by side, either, and a client
+ * reads its own writes (RFC 9112, section 9.3.2).
  *
  * The feed is no parser. It cuts after an empty line, because every head ends with one, and where node:http says that a
  * body ends. To cut elsewhere would be as right: TCP cuts anywhere.
@@ -12,10 +13,6 @@ import { Duplex } from 'node:stream';
 
 export interface RequestFeedOptions {
   readonly turns: PipelineTurns;
-  /** Open requests at once. */
-  readonly maxOpen: number;
-  /** Of requests that are parsed while one is open. */
-  readonly maxOpenBytes: number;
   /** Of further requests that wait to be parsed, of all connections. The connection that brings more ends. */
   readonly maxWaitingBytes: number;
   /** Whether its last request has come. Then the rest is read and dropped: unread, it would reset the connection. */
@@ -30,9 +27,7 @@ export class RequestFeed extends Duplex {
   readonly #source: Socket;
   readonly #options: RequestFeedOptions;
   #newest: IncomingMessage | null = null;
-  #open = 0;
-  /** Given since a request is open. */
-  #openBytes = 0;
+  #isOpen = false;
   /** Of the newest request's body, as it announces them; 0 for one in chunks, which ends with an empty line, too. */
   #bodyBytes = 0;
   /** The last three characters given, without those before the last cut. */
@@ -66,9 +61,9 @@ export class RequestFeed extends Duplex {
   asked(request: IncomingMessage, response: ServerResponse): void {
     this.#newest = request;
     this.#bodyBytes = request.complete ? 0 : Number(request.headers['content-length'] ?? 0);
-    this.#open++;
+    this.#isOpen = true;
     response.once('close', () => {
-      this.#open--;
+      this.#isOpen = false;
       this.#goOn();
     });
   }
@@ -97,7 +92,6 @@ export class RequestFeed extends Duplex {
     for (let isNext = true; isNext && rest.length > 0 && this.#mayPass(); ) {
       const piece = rest.subarray(0, this.#pieceEnd(rest));
       rest = rest.subarray(piece.length);
-      this.#openBytes += piece.length;
       this.push(piece);
       isNext = this.readableLength === 0 && this.#isBodyComing();
     }
@@ -149,17 +143,15 @@ export class RequestFeed extends Duplex {
   }
 
   #mayPass(): boolean {
-    const { maxOpen, maxOpenBytes } = this.#options;
-    if (this.#open === 0) this.#openBytes = 0;
     // node:http pauses while nobody reads a body, which has no other limit here.
     if (this.isPaused()) return false;
-    return this.#isBodyComing() || (this.#open < maxOpen && this.#openBytes < maxOpenBytes);
+    return this.#isBodyComing() || !this.#isOpen;
   }
 
   #goOn(): void {
     if (this.#isInTurn || !this.#source.isPaused()) return;
     if (this.#isCut) {
-      if (this.#open === 0 && this.readableLength === 0) this.destroySoon();
+      if (!this.#isOpen && this.readableLength === 0) this.destroySoon();
     } else if (this.#isOver()) this.#source.resume();
     else if (this.#mayPass()) {
       this.#isInTurn = true;

@@ -16,14 +16,8 @@ export interface EdgeLimits {
   readonly idleTimeoutMs: number;
   /** Between two requests of a connection. */
   readonly keepAliveTimeoutMs: number;
-  /** Open requests of one connection at once. Further ones are not parsed before one of them is answered. */
-  readonly maxPipelined: number;
-  /** Of a connection's open requests. A request after so many is not parsed before all of them are answered. */
-  readonly maxOpenBytes: number;
   /** Of further requests that wait to be parsed, of all connections. The connection that brings more ends. */
   readonly maxWaitingBytes: number;
-  /** Of answers of one connection that the kernel has not taken. While there are more, its further reads wait. */
-  readonly maxUnsentBytes: number;
   /** With the last one, the connection ends that was quiet for longest (places.ts). If all are being answered, a further one is closed. */
   readonly maxConnections: number;
   /** Request line and header fields together. */
@@ -44,11 +38,7 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   // Longer than a minute, which is the usual polling interval and the usual idle limit of load balancers. So the other
   // side closes first, and no request meets a closing socket.
   keepAliveTimeoutMs: 65_000,
-  // More than the sixteen of the load generators that pipeline. Each that waits takes 4 KB.
-  maxPipelined: 20,
-  maxOpenBytes: 16 * 1024,
   maxWaitingBytes: 4 * 1024 * 1024,
-  maxUnsentBytes: 64 * 1024,
   maxConnections: 4_096,
   maxHeaderBytes: 16_384,
   maxHeaderCount: 100,
@@ -57,8 +47,3 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   // Half of the ten seconds that `docker stop` gives: a running publication needs some, too.
   stopGraceMs: 5_000,
 };
-
-/** The number of checks in a time; 0 is no limit, as for node:http. */
-export function checksIn(limitMs: number, { checkIntervalMs }: Pick<EdgeLimits, 'checkIntervalMs'>): number {
-  return limitMs === 0 ? Number.POSITIVE_INFINITY : Math.ceil(limitMs / checkIntervalMs);
-}

@@ -2,19 +2,35 @@
  * The connections of the edge, and which of them ends when there are too many. A reader who comes late is served, however
  * many others only hold a connection.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Of one connection. */
+/** One connection. It has at most one open request: see feed.ts. */
 export interface ConnectionPlace {
   /** The number of its newest request, among all of the edge; 0: none so far, or not a whole one. */
   lastRequest: number;
-  /** Requests that are not answered. While there are any, the connection is not closed for another one. */
-  openRequests: number;
+  /** The answer that is not wholly sent. While there is one, the connection is not closed for another connection. */
+  open: ServerResponse | null;
   /** Its first request, if it has a body. */
   firstBody: IncomingMessage | null;
+  /** Its newest request with a body. Until the body is complete, an error of the connection belongs to this request. */
+  receiving: Receiving | null;
+  /**
+   * Its last answer is decided. Nothing after it is a request (RFC 9112, section 9.6), and what cannot be parsed gets no
+   * second answer.
+   */
+  isFinished: boolean;
   /** {@link Places.late} since its opening, until a whole request has come. */
   checks: number;
+}
+
+export interface Receiving {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the handler limits the time of the body itself (divert.ts). */
+  readonly isTimed: boolean;
+  /** The edge has answered, because the body is malformed or late. The answer of the handler comes too late. */
+  isRefused: boolean;
 }
 
 export class Places {
@@ -29,39 +45,52 @@ export class Places {
   }
 
   /** A new connection. If it is the last one that is allowed, another one is closed, so that the next one has a place. */
-  take(socket: Duplex): ConnectionPlace {
-    const place = { lastRequest: 0, openRequests: 0, firstBody: null, checks: 0 };
+  take(socket: Duplex): void {
     if (this.#places.size + 1 >= this.#max) this.#quietest()?.destroy();
-    this.#keep(socket, place);
-    return place;
-  }
-
-  /** The connection goes on as another stream. */
-  move(socket: Duplex, stream: Duplex): void {
-    const place = this.#places.get(socket);
-    this.#places.delete(socket);
-    if (place !== undefined) this.#keep(stream, place);
-  }
-
-  #keep(socket: Duplex, place: ConnectionPlace): void {
-    this.#places.set(socket, place);
+    this.#places.set(socket, {
+      lastRequest: 0,
+      open: null,
+      firstBody: null,
+      receiving: null,
+      isFinished: false,
+      checks: 0,
+    });
     socket.once('close', () => this.#places.delete(socket));
   }
 
-  sockets(): Iterable<Duplex> {
-    return this.#places.keys();
+  /** Undefined: it is closed. */
+  of(socket: Duplex): ConnectionPlace | undefined {
+    return this.#places.get(socket);
+  }
+
+  all(): Iterable<ConnectionPlace> {
+    return this.#places.values();
+  }
+
+  /** A head has come. */
+  asked(place: ConnectionPlace, response: ServerResponse): void {
+    this.#requests++;
+    place.lastRequest = this.#requests;
+    place.open = response;
+    response.once('close', () => {
+      if (place.open === response) place.open = null;
+    });
   }
 
   /**
-   * Closes connections that have been answered, and whose answers the kernel has taken whole. One that has never asked
-   * is not idle: its first request is on the way.
+   * Closes connections that have been answered, and whose answers the kernel has taken whole.
+   *
+   * @param isSilentClosed also those that have never asked, whose first request may be on the way
    */
-  closeIdle(): void {
-    for (const [socket, place] of this.#places) if (place.lastRequest > 0 && isQuiet(socket, place)) socket.destroy();
+  closeIdle(isSilentClosed: boolean): void {
+    for (const [socket, { lastRequest, open }] of this.#places) {
+      const isQuiet = open === null && socket.writableLength === 0;
+      if (isQuiet && (isSilentClosed || lastRequest > 0)) socket.destroy();
+    }
   }
 
-  closeSilent(): void {
-    for (const [socket, place] of this.#places) if (place.lastRequest === 0 && isQuiet(socket, place)) socket.destroy();
+  closeAll(): void {
+    for (const socket of this.#places.keys()) socket.destroy();
   }
 
   /**
@@ -71,24 +100,10 @@ export class Places {
   late(limit: number): readonly Duplex[] {
     const late: Duplex[] = [];
     for (const [socket, place] of this.#places) {
-      if (hasAsked(place) || ++place.checks !== limit + 1) continue;
-      late.push(socket);
+      const hasAsked = place.lastRequest > 0 && place.firstBody?.complete !== false;
+      if (!hasAsked && ++place.checks === limit + 1) late.push(socket);
     }
     return late;
-  }
-
-  closeAll(): void {
-    for (const socket of this.#places.keys()) socket.destroy();
-  }
-
-  of(socket: Duplex): ConnectionPlace | undefined {
-    return this.#places.get(socket);
-  }
-
-  /** A whole request has come. */
-  asked(place: ConnectionPlace): void {
-    this.#requests++;
-    place.lastRequest = this.#requests;
   }
 
   /** One that has never asked, or else the one that asked longest ago. Undefined: all are being answered. */
@@ -96,7 +111,7 @@ export class Places {
     let quietest: Duplex | undefined;
     let lastRequest = Number.POSITIVE_INFINITY;
     for (const [socket, place] of this.#places) {
-      if (place.openRequests > 0 || place.lastRequest >= lastRequest || socket.destroyed) continue;
+      if (place.open !== null || place.lastRequest >= lastRequest || socket.destroyed) continue;
       quietest = socket;
       lastRequest = place.lastRequest;
       // No other can be quieter, and the first ones are the oldest.
@@ -104,13 +119,4 @@ export class Places {
     }
     return quietest;
   }
-}
-
-/** Whether a whole request has come on it. */
-function hasAsked({ lastRequest, firstBody }: ConnectionPlace): boolean {
-  return lastRequest > 0 && firstBody?.complete !== false;
-}
-
-function isQuiet(socket: Duplex, { openRequests }: ConnectionPlace): boolean {
-  return openRequests === 0 && socket.writableLength === 0;
 }

@@ -4,7 +4,13 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { acceptedCodings } from './encoding.ts';
-import type { ByteRange, Representation } from './representation.ts';
+import type { Representation } from './representation.ts';
+
+/** The places of the first and the last byte, counted from 0. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 /** What a reader asks of an object: all that the answer depends on. node:http's requests are of this shape. */
 export type ObjectRequest = Pick<IncomingMessage, 'method' | 'headers'>;
@@ -26,9 +32,9 @@ export function wantedRange(
   // Section 14.2: defined for GET alone, and only where the answer would be 200.
   if (range === undefined || method !== 'GET' || object.status !== 200) return null;
   // Section 13.1.5: the strong comparison. A weak ETag never matches; nor does a date, because objects have none.
-  if (ifRange !== undefined && ifRange !== object.etag) return null;
+  if (ifRange !== undefined && ifRange !== object.identity.etag) return null;
   if (acceptEncoding !== undefined && !acceptedCodings(acceptEncoding as string).includes('identity')) return null;
-  return parseRange(range, object.identity.sizeBytes);
+  return parseRange(range, object.identity.body.length);
 }
 
 /** See {@link wantedRange}. A number that is too long for an exact integer lies far beyond every end. */

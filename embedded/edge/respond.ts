@@ -6,9 +6,15 @@ import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
 import type { Provenance } from './cache.ts';
-import { ACCEPT_RANGES, CORS_FIELDS, type FieldList } from './object-heads.ts';
 import { type ObjectRequest, wantedRange } from './range.ts';
-import type { Representation, Variant } from './representation.ts';
+import {
+  ACCEPT_RANGES,
+  CORS_FIELDS,
+  type FieldList,
+  NO_SNIFFING,
+  type Representation,
+  type Variant,
+} from './representation.ts';
 
 /**
  * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null if there is no object to serve. If the store
@@ -45,8 +51,8 @@ const ORIGIN_STATUS = { 'not-modified': 304, absent: 404, failed: 503 } as const
 export interface EdgeReply {
   readonly status: number;
   readonly fields: FieldList;
-  /** The bytes, or a string to be written as Latin-1. Empty: there is no body. */
-  readonly body: Buffer | string;
+  /** Empty: there is no body. */
+  readonly body: Buffer;
 }
 
 /** The answer with an object, with the range of it that the client wants, or 304 if the client has it. */
@@ -57,21 +63,19 @@ export function objectReply(
   ageSeconds: number,
   provenance: Provenance,
 ): EdgeReply {
-  const isKnown = isCurrent(asked, representation, variant);
+  const ifNoneMatch = asked.headers['if-none-match'];
+  const isKnown = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, representation.identity.etag);
   if (asked.headers.range !== undefined && !isKnown) {
     const ranged = rangeReply(asked, representation, ageSeconds, provenance);
     if (ranged !== null) return ranged;
   }
   const status = isKnown ? 304 : representation.status;
   const cached = cacheStatus(provenance, status, ageSeconds, representation.status);
-  return { status, fields: variant.fields(status, ageSeconds, cached), body: isKnown ? '' : variant.body };
+  const fields = [...representation.fields(status, variant), 'Age', String(ageSeconds), 'Cache-Status', cached];
+  return { status, fields, body: isKnown ? NOTHING : variant.body };
 }
 
-/** Whether the client has the object already. Usually it names the variant that it would get. */
-export function isCurrent({ headers }: ObjectRequest, { etag }: Representation, variant: Variant): boolean {
-  const ifNoneMatch = headers['if-none-match'];
-  return ifNoneMatch !== undefined && (ifNoneMatch === variant.etag || matchesIfNoneMatch(ifNoneMatch, etag));
-}
+const NOTHING = Buffer.alloc(0);
 
 /** 206 or 416. Null: the client is to get the whole object. */
 function rangeReply(
@@ -83,18 +87,18 @@ function rangeReply(
   const { identity } = representation;
   const range = wantedRange(asked, representation);
   if (range === null) return null;
+  const { length } = identity.body;
   if (range === 'unsatisfiable') {
-    const document = problem(
-      'range-not-satisfiable',
-      `The body has ${identity.sizeBytes} bytes: ask for some of them.`,
-    );
-    return problemReply(document, ['Content-Range', `bytes */${identity.sizeBytes}`, ...ACCEPT_RANGES]);
+    const document = problem('range-not-satisfiable', `The body has ${length} bytes: ask for some of them.`);
+    return problemReply(document, ['Content-Range', `bytes */${length}`, ...ACCEPT_RANGES]);
   }
-  const status = cacheStatus(provenance, 206, ageSeconds);
-  const { body } = identity;
-  const part =
-    typeof body === 'string' ? body.slice(range.first, range.last + 1) : body.subarray(range.first, range.last + 1);
-  return { status: 206, fields: identity.rangeFields(range, ageSeconds, status), body: part };
+  const body = identity.body.subarray(range.first, range.last + 1);
+  const fields = [
+    ...['Content-Range', `bytes ${range.first}-${range.last}/${length}`],
+    ...representation.fields(206, identity, body.length),
+    ...['Age', String(ageSeconds), 'Cache-Status', cacheStatus(provenance, 206, ageSeconds)],
+  ];
+  return { status: 206, fields, body };
 }
 
 /** Hands an answer to node:http. */
@@ -105,18 +109,18 @@ export function sendReply(
 ): void {
   response.writeHead(status, fields as string[]);
   if (request.method === 'HEAD' || body.length === 0) response.end();
-  else response.end(body, 'latin1');
+  else response.end(body);
 }
 
 /** A problem document (RFC 9457). `no-store`, unless `more` says otherwise. */
-export function problemReply(document: Problem, more: FieldList = []): EdgeReply & { readonly body: Buffer } {
+export function problemReply(document: Problem, more: FieldList = []): EdgeReply {
   const body = Buffer.from(canonicalJson(document as unknown as Json));
   const cacheControl = more.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'];
   const fields = [
     ...['Content-Type', PROBLEM_CONTENT_TYPE, 'Content-Length', String(body.length)],
     ...cacheControl,
     ...CORS_FIELDS,
-    ...['X-Content-Type-Options', 'nosniff'],
+    ...NO_SNIFFING,
     ...more,
   ];
   return { status: document.status, fields, body };

@@ -1,9 +1,6 @@
 /**
  * The embedded edge: the public reads over HTTP, in front of an object store. The same router and the same cache rules
  * as the CDN's. Other handlers can share the port (divert.ts).
- *
- * A request for a fresh object in memory is answered in the turn of the event loop in which it arrives: one look-up for
- * its URL, one for its object, ready header fields and ready bytes.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,18 +12,13 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { type CacheUsage, createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
-import { answersBefore, createConnections, endAfterNewest, isStillOwed, makeRoom, owe } from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
-import { createFastLane } from './fast-lane.ts';
 import { PipelineTurns, RequestFeed, takeListener } from './feed.ts';
-import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
-import { createLaterVersions } from './later-version.ts';
-import { checksIn, DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
-import type { FieldList } from './object-heads.ts';
-import { createObjectReplies } from './object-replies.ts';
+import { announcesBody, framingFault, offersUpgrade } from './framing.ts';
+import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { Places } from './places.ts';
 import { ReadCounts } from './read-counts.ts';
-import { Representation } from './representation.ts';
+import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
 import { loadRouter } from './router-sandbox.ts';
 import { stopServer } from './stop.ts';
@@ -43,8 +35,6 @@ export interface EdgeServerOptions {
   readonly wantsNewest?: (request: IncomingMessage) => boolean;
   /** Takes requests that are not the edge's, with any method, also before the edge is ready. */
   readonly divert?: Divert;
-  /** Whether plain reads are answered without node:http (fast-lane.ts). Default: they are. */
-  readonly fastLane?: boolean;
   /** Counts the answers to readers. */
   readonly counts?: ReadCounts;
   /** Receives faults for operators: failed reads of the store, faults of the edge itself. Never requests. */
@@ -83,64 +73,40 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
-  const route = loadRouter();
-  const replies = createObjectReplies({ cache, nowMs, counts });
-  const answer = createAnswer({ route, replies, health, isReady, wantsNewest, counts });
-  const connections = createConnections();
+  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest, counts });
   const places = new Places(limits.maxConnections);
+  const turns = new PipelineTurns();
   let isStopping = false;
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
-    const connection = connections.of(request.socket);
-    (request.socket as Duplex as RequestFeed).asked(request, response);
-    // Two heads came in one piece, cut within the empty line of the first.
-    if (connection.isFinished) return;
     const place = places.of(request.socket);
-    if (place !== undefined) {
-      if (place.lastRequest === 0 && announcesBody(request)) place.firstBody = request;
-      places.asked(place);
-      place.openRequests++;
-    }
-    connection.newest = response;
-    response.once('close', () => {
-      if (place !== undefined) place.openRequests--;
-      if (connection.newest === response) connection.newest = null;
-    });
+    // Two heads came in one piece, cut within the empty line of the first.
+    if (place === undefined || place.isFinished) return;
+    (request.socket as Duplex as RequestFeed).asked(request, response);
+    if (place.lastRequest === 0 && announcesBody(request)) place.firstBody = request;
+    places.asked(place, response);
     try {
-      if (response.socket === null) connection.heldBack = response;
       const fault = framingFault(request, limits.maxHeaderCount);
       const diverted = fault === null ? divert(request) : null;
       const isBodyUnwanted = diverted === null && announcesBody(request);
       const isLast = isStopping || fault !== null || isBodyUnwanted || offersUpgrade(request);
       if (isLast) response.shouldKeepAlive = false;
-      connection.isFinished = !response.shouldKeepAlive;
+      place.isFinished = !response.shouldKeepAlive;
       if (fault !== null) {
         sendProblem(request, response, fault);
         return;
       }
-      if (diverted !== null && announcesBody(request)) admitBody(request, response, connection, diverted);
+      if (diverted !== null && announcesBody(request)) admitBody(request, response, place, diverted);
       if (diverted !== null && expectsContinue) continueWhenRead(request, response);
-      const begin = diverted ?? answer;
-      const isUnsafe = diverted !== null && !isSafe(request);
-      const isRead = diverted === null;
-      const before = answersBefore(connection, isUnsafe, isRead);
-      const later =
-        before === null
-          ? begin(request, response)
-          : before.then(async () => {
-              if (isStillOwed(connection, request, response)) await begin(request, response);
-            });
-      const answered = later?.catch((error: unknown) => fail(request, response, error)) ?? null;
-      if (isRead) makeRoom(connection, response, answered, limits.maxUnsentBytes);
-      if (answered === null) return;
-      owe(connection, answered, response, isUnsafe);
+      const answered = (diverted ?? answer)(request, response);
+      answered?.catch((error: unknown) => fail(request, response, error));
     } catch (error) {
       fail(request, response, error);
     }
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    const { receiving } = connections.of(request.socket);
+    const receiving = places.of(request.socket)?.receiving;
     const isRefused = receiving?.response === response && receiving.isRefused;
     // The client went away, was cut off, or sent a body that is malformed: not a fault of ours.
     if (request.errored !== null || isRefused) return;
@@ -150,9 +116,8 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
-    if (laterVersions.take(error, socket)) return;
     const document = clientErrorProblem(error);
-    const { receiving } = connections.of(socket);
+    const receiving = places.of(socket)?.receiving ?? null;
     if (receiving === null || receiving.request.complete || document === null) endWith(socket, document);
     // node:http has one time limit for all requests, and reports it once for each: this request may go on.
     else if (receiving.isTimed && document.code === 'request-timeout') return;
@@ -173,26 +138,19 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
   /** Ends a connection, with a problem document if the client can still read it. */
   function endWith(socket: Duplex, document: Problem | null): void {
-    const connection = connections.of(socket);
-    if (connection.isFinished) return;
-    connection.isFinished = true;
-    if (document === null || !socket.writable) {
+    const place = places.of(socket);
+    if (place?.isFinished === true) return;
+    if (place === undefined || document === null || !socket.writable) {
       socket.destroy();
       return;
     }
+    place.isFinished = true;
     const write = () => {
-      if (connection.isEnding || !socket.writable) return;
-      writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
+      if (socket.writable) writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
     };
-    const writeInOrder = () => {
-      // Answers that node:http holds back for an earlier one come first.
-      const { heldBack } = connection;
-      if (heldBack === null || heldBack.writableFinished) write();
-      else heldBack.once('finish', write);
-    };
-    // So do those that are not made yet: this one would be taken for theirs.
-    if (connection.owed.size > 0) void Promise.all(connection.owed).then(writeInOrder);
-    else writeInOrder();
+    // An answer that is on its way comes first. This one would be taken for it.
+    if (place.open === null) write();
+    else place.open.once('finish', write);
   }
 
   const server = createServer(
@@ -206,10 +164,6 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     },
     (request, response) => onRequest(request, response),
   );
-  const laterVersions = createLaterVersions(server, (socket) => {
-    const { isFinished, owed, heldBack } = connections.of(socket);
-    return !isFinished && owed.size === 0 && (heldBack === null || heldBack.writableFinished);
-  });
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
   // The number of requests per connection is not limited here: node:http would answer the first one too many with an
@@ -222,63 +176,45 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   server.on('connect', onConnect);
 
   server.closeAllConnections = () => places.closeAll();
-  server.closeIdleConnections = () => places.closeIdle();
-
+  // That of node:http, which `close` calls, would cut off answers that the client has not taken.
+  server.closeIdleConnections = () => places.closeIdle(false);
   const listener = takeListener(server);
-  const turns = new PipelineTurns();
-
-  function handOver(socket: Socket): void {
+  server.on('connection', (socket: Socket) => {
+    socket.pause();
     const feed: RequestFeed = new RequestFeed(socket, {
       turns,
-      maxOpen: limits.maxPipelined,
-      maxOpenBytes: limits.maxOpenBytes,
       maxWaitingBytes: limits.maxWaitingBytes,
-      isFinished: () => connections.of(feed).isFinished,
+      isFinished: () => places.of(feed)?.isFinished ?? true,
       onDropped: () => {
         // An edge that stops gives its answers a time of its own.
         if (!isStopping) cutOffSoon(feed);
       },
     });
-    places.move(socket, feed);
+    places.take(feed);
     listener(feed);
-  }
-
-  const lane =
-    options.fastLane === false
-      ? null
-      : createFastLane({
-          ...{ route, cache, replies, counts, nowMs, limits, handOver },
-          // The last answers of connections are node:http's.
-          isReady: () => isReady() && !isStopping,
-          isCacheControlRead: options.wantsNewest !== undefined,
-          places,
-        });
-
-  server.on('connection', (socket) => {
-    socket.pause();
-    (lane?.take ?? handOver)(socket);
     // Many that come at once send at once.
     turns.wait(() => socket.resume());
   });
-  server.prependListener('connection', (socket) => places.take(socket));
-  const requestChecks = checksIn(limits.requestTimeoutMs, limits);
 
-  function check(): void {
-    lane?.check();
-    for (const socket of places.late(requestChecks)) {
-      lane?.letGo(socket);
-      onClientError(requestTimeout(), socket);
-    }
-  }
+  /** The number of checks in the time for a first request; 0 is no limit, as for node:http. */
+  const requestChecks = Math.ceil(limits.requestTimeoutMs / limits.checkIntervalMs) || Number.POSITIVE_INFINITY;
   let checking: NodeJS.Timeout | undefined;
   server.on('listening', () => {
+    const check = () => {
+      for (const socket of places.late(requestChecks)) onClientError(requestTimeout(), socket);
+    };
     checking = setInterval(check, limits.checkIntervalMs).unref();
   });
   server.on('close', () => clearInterval(checking));
 
   async function stop(): Promise<void> {
     isStopping = true;
-    for (const socket of places.sockets()) endAfterNewest(connections.of(socket));
+    for (const place of places.all()) {
+      if (place.open === null || place.open.headersSent) continue;
+      // Says in the newest answer that it is the last one.
+      place.open.shouldKeepAlive = false;
+      place.isFinished = true;
+    }
     await stopServer(server, places, limits.stopGraceMs);
   }
 

@@ -21,10 +21,9 @@ export async function stopServer(server: Server, places: Places, graceMs: number
     });
   });
   for (let waitedMs = 0; !isClosed && waitedMs < graceMs; waitedMs += LOOK_EVERY_MS) {
-    server.closeIdleConnections();
-    if (waitedMs >= SILENT_MS) places.closeSilent();
+    places.closeIdle(waitedMs >= SILENT_MS);
     await Promise.race([closed, sleep(LOOK_EVERY_MS)]);
   }
-  server.closeAllConnections();
+  places.closeAll();
   await closed;
 }

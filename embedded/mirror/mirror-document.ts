@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { DivertedHandler } from '../edge/divert.ts';
-import { CORS_FIELDS } from '../edge/object-heads.ts';
+import { CORS_FIELDS } from '../edge/representation.ts';
 import { sendReply } from '../edge/respond.ts';
 
 export const MIRROR_URL = '/api/v1/mirror';

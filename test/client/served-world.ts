@@ -20,8 +20,6 @@ export async function serveWorld() {
     objects: world.objects,
     nowMs: () => world.clock.nowMs,
     health: () => ({ healthy: true, body: {} }),
-    // The fast lane makes no event of a request.
-    fastLane: false,
   });
   server.prependListener('request', ({ url = '' }, response) => {
     asked.push(url.replace('/api/v1/', ''));

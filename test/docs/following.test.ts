@@ -26,8 +26,6 @@ async function startService() {
     objects: world.objects,
     nowMs: () => world.clock.nowMs,
     health: () => ({ healthy: true, body: {} }),
-    // The fast lane makes no event of a request.
-    fastLane: false,
   });
   server.prependListener('request', ({ url }) => asked.push(url ?? ''));
   server.listen(0, '127.0.0.1');

@@ -19,11 +19,8 @@ test.each([
 });
 
 test('of one connection', () => {
-  const { maxPipelined, maxOpenBytes, maxWaitingBytes, maxUnsentBytes, stopGraceMs } = DEFAULT_EDGE_LIMITS;
-  const open = `One connection may have ${maxPipelined} open requests, or ${maxOpenBytes / 1024} KB of them`;
-  expect(page('faults.md')).toContain(open);
+  const { maxWaitingBytes, stopGraceMs } = DEFAULT_EDGE_LIMITS;
   expect(page('faults.md')).toContain(`While more than ${megabytes(maxWaitingBytes)} of requests wait to be parsed`);
-  expect(page('faults.md')).toContain(`While ${maxUnsentBytes / 1024} KB of answers wait`);
   expect(stopGraceMs).toBe(5_000);
   expect(page('operations.md')).toContain('get five seconds at most');
 });

@@ -6,7 +6,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Divert, DivertedHandler } from '../../embedded/edge/divert.ts';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
-import { converse, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
+import { converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
 const BODY = '{"slug":"gold-usd"}';
@@ -100,9 +100,9 @@ function replies(text: string) {
 
 const told = (text: string) => replies(text).map(({ status, body }) => [status, body.toString()]);
 
-describe.each(LANES)('%s', (_lane, fastLane) => {
+describe('the edge', () => {
   async function open(options: { limits?: Partial<EdgeLimits>; isReady?: () => boolean } = {}): Promise<Edge> {
-    const edge = await startEdge({ divert, fastLane, ...options });
+    const edge = await startEdge({ divert, ...options });
     edge.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
     edges.push(edge);
     return edge;
@@ -484,7 +484,6 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
 
     test('before it has begun is reported, and its request answered 500', async () => {
       const broken = await startEdge({
-        fastLane,
         divert: () => {
           throw new Error('a fault of the table');
         },

@@ -78,8 +78,6 @@ export interface Edge {
 
 export async function startEdge(options: {
   readonly limits?: Partial<EdgeLimits>;
-  /** Default: on, as in the service. */
-  readonly fastLane?: boolean;
   readonly health?: () => HealthReport | Promise<HealthReport>;
   readonly isReady?: () => boolean;
   readonly divert?: Divert;
@@ -94,7 +92,6 @@ export async function startEdge(options: {
     nowMs: () => clock.nowMs,
     health: options.health ?? (() => ({ healthy: true, body: { status: 'ok' } })),
     report: (_what, cause) => reports.push(cause),
-    ...(options.fastLane === undefined ? {} : { fastLane: options.fastLane }),
     counts,
     ...(options.isReady && { isReady: options.isReady }),
     ...(options.divert && { divert: options.divert }),
@@ -119,13 +116,7 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** For `describe.each`: what a client sees does not depend on it. */
-export const LANES: readonly (readonly [title: string, fastLane: boolean])[] = [
-  ['with the fast lane', true],
-  ['without it', false],
-];
-
-/** One request with a connection of its own, which the client would keep: other requests do not take the fast lane. */
+/** One request with a connection of its own, which the client would keep. */
 export async function ask(
   edge: { readonly port: number },
   path: string,

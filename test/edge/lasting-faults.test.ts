@@ -1,11 +1,11 @@
 /** Nothing that goes wrong for a moment lasts longer than that: a connection that has failed, a clock that is set back. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { ask, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
-import { RawClient } from './twin-edges.ts';
+import { ask, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+import { RawClient } from './raw-client.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
 
-describe.each(LANES)('%s', (_lane, fastLane) => {
+describe('the edge', () => {
   let edge: Edge;
   afterEach(() => edge.close());
 
@@ -16,7 +16,7 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
   ])(
     'after the answer to %s the connection ends, although the client keeps its side open',
     async (_title, bytes, status) => {
-      edge = await startEdge({ fastLane, limits: { requestTimeoutMs: 200, checkIntervalMs: 25 } });
+      edge = await startEdge({ limits: { requestTimeoutMs: 200, checkIntervalMs: 25 } });
       const { socket, accepted, ...client } = await openHalf(edge);
       socket.write(bytes);
       await expect.poll(() => accepted.destroyed).toBe(true);
@@ -28,7 +28,7 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
     ['to a time before the body came', 20, 30],
     ['to a time at which the body has expired', 100, 50],
   ])('a clock that is set back %s while the store fails does not keep what was', async (_title, afterSeconds, back) => {
-    edge = await startEdge({ fastLane });
+    edge = await startEdge({});
     const answered = async () => {
       const { status, body } = await ask(edge, GOLD_URL);
       return status === 200 ? body.toString() : status;
@@ -45,7 +45,7 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
   });
 
   test('nor does it keep the 503 of a key of which nothing is held', async () => {
-    edge = await startEdge({ fastLane });
+    edge = await startEdge({});
     edge.objects.put({ kind: 'market', slug: 'gold-usd' }, 'one');
     edge.objects.mode = 'unavailable';
     expect((await ask(edge, GOLD_URL)).status).toBe(503);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import { ask, converse, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
+import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };
 const URL = '/api/v1/markets/gold-usd';
@@ -9,10 +9,10 @@ const URL = '/api/v1/markets/gold-usd';
 const LARGE = `Gœld ${'0123456789'.repeat(2_000)} é`;
 const SMALL = 'Gœld: 0123456789';
 
-describe.each(LANES)('%s', (_lane, fastLane) => {
+describe('the edge', () => {
   let edge: Edge;
   beforeEach(async () => {
-    edge = await startEdge({ fastLane });
+    edge = await startEdge({});
   });
   afterEach(() => edge.close());
 

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { PUBLIC_CACHE_CONTROL, publicKey } from '../../contract/public-objects.ts';
-import { headText } from '../../embedded/edge/object-heads.ts';
 import { Representation } from '../../embedded/edge/representation.ts';
 import type { ETag } from '../../storage/object-store.ts';
 
@@ -37,15 +36,15 @@ test('the memory of a variant is counted when it is reported', async () => {
   const variant = await representation.variant('br', () => {
     after = representation.memoryBytes;
   });
-  expect(after).toBeGreaterThanOrEqual(before + variant.sizeBytes);
+  expect(after).toBeGreaterThanOrEqual(before + variant.body.length);
 });
 
 test.each(['', 'a', 'Gœld € 🜚', 'é'.repeat(8_192), 'é'.repeat(8_193)])(
   'text %.12s comes back as it was',
   async (text) => {
     const representation = represent(text);
-    expect(representation.identity.bytes).toEqual(Buffer.from(text));
-    expect(gunzipSync((await representation.variant('gzip', () => {})).bytes).toString()).toBe(text);
+    expect(representation.identity.body).toEqual(Buffer.from(text));
+    expect(gunzipSync((await representation.variant('gzip', () => {})).body).toString()).toBe(text);
   },
 );
 
@@ -54,13 +53,4 @@ test('the plain variant is there without being made', async () => {
   const made = vi.fn();
   expect(await representation.variant('identity', made)).toBe(representation.ready('identity'));
   expect(made).not.toHaveBeenCalled();
-});
-
-test('the head of a hit has the fields that do not change with time, and is made once', () => {
-  const { identity } = represent(TEXT);
-  const fields = identity.fields(200, 3, 'Tidemark; hit; ttl=12');
-  expect(fields.slice(-4)).toEqual(['Age', '3', 'Cache-Status', 'Tidemark; hit; ttl=12']);
-  expect(identity.hitHead(200)).toBe(headText(200, fields.slice(0, -4)));
-  expect(identity.hitHead(304)).toBe(headText(304, identity.fields(304, 3, '').slice(0, -4)));
-  expect(identity.hitHead(200)).toBe(identity.hitHead(200));
 });

@@ -7,21 +7,20 @@ import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
-import { ask, CURSOR, type Edge, LANES, startEdge } from './edge-fixture.ts';
+import { ask, CURSOR, type Edge, startEdge } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };
 const GOLD_URL = '/api/v1/markets/gold-usd';
 const EXPOSED = 'ETag, Age, Link, Cache-Status, Retry-After, Accept-Ranges, Content-Range';
 const LARGE = JSON.stringify({ name: 'Gœld, US dollar', data: 'tide'.repeat(1_000) });
 
-describe.each(LANES)('%s', (_lane, fastLane) => {
+describe('the edge', () => {
   let edge: Edge;
   let health: HealthReport | Error;
 
   beforeEach(async () => {
     health = { healthy: true, body: { status: 'ok' } };
     edge = await startEdge({
-      fastLane,
       health: () => {
         if (health instanceof Error) throw health;
         return health;
@@ -348,7 +347,7 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
       'a store that is %s: 503 and when to retry',
       async (mode) => {
         await edge.close();
-        edge = await startEdge({ fastLane, limits: { originDeadlineMs: 50 } });
+        edge = await startEdge({ limits: { originDeadlineMs: 50 } });
         edge.objects.mode = mode;
         const reply = await ask(edge, GOLD_URL);
         expect(reply.status).toBe(503);
@@ -364,7 +363,7 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
     test('before it is ready, all requests but the health check are 503, which is not cached', async () => {
       await edge.close();
       let ready = false;
-      edge = await startEdge({ fastLane, isReady: () => ready });
+      edge = await startEdge({ isReady: () => ready });
       edge.objects.put(GOLD, '{}');
       const requests = [GOLD_URL, '/api/v1/markets/no-such', '/nowhere'].flatMap((url) =>
         ['GET', 'HEAD', 'OPTIONS', 'POST'].map((method) => ({ url, method })),
@@ -439,7 +438,7 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
       ['by the tag of nothing drops nothing', { tags: ['copper-usd'] }, []],
       ['of everything drops all', 'everything', ['gold', 'history', 'silver', 'list']],
     ])('%s', async (_title, targets, dropped) => {
-      const purged = await startEdge({ fastLane });
+      const purged = await startEdge({});
       const urls = { gold: GOLD_URL, history: `${GOLD_URL}/history`, silver: SILVER_URL, list: '/api/v1/markets' };
       const names: { readonly [name in keyof typeof urls]: PublicObjectName } = {
         gold: { kind: 'market', slug: 'gold-usd' },

@@ -5,7 +5,7 @@ import { NOT_FOUND_PROBLEM } from '../../contract/edge-problems.ts';
 import { PAGE_HEADERS } from '../../contract/page-headers.ts';
 import type { PublicObjectName, SiteKind } from '../../contract/public-object-names.ts';
 import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
-import { ask, converse, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
+import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
 const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
   ['site-page', 'index.html', ['/', '/index.html', '/?utm_source=letter&x=%3Cscript%3E']],
@@ -24,11 +24,11 @@ const PAGES = FILES.filter(([kind]) => kind === 'site-page').map(([, , [url = ''
 const OTHERS = FILES.filter(([kind]) => kind !== 'site-page').map(([, , [url = '']]) => url);
 const page = (headers: object) => Object.fromEntries(Object.entries(headers).filter(([name]) => name in PAGE_HEADERS));
 
-describe.each(LANES)('%s', (_lane, fastLane) => {
+describe('the edge', () => {
   let edge: Edge;
 
   beforeAll(async () => {
-    edge = await startEdge({ fastLane });
+    edge = await startEdge({});
     for (const [kind, file] of FILES) {
       edge.objects.put({ kind, file } as PublicObjectName, bodyOf(file), null, PUBLIC_OBJECTS[kind].contentType);
     }

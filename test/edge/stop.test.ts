@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Divert } from '../../embedded/edge/divert.ts';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
-import { ask, type Edge, LANES, parseReply, startEdge } from './edge-fixture.ts';
-import { RawClient } from './twin-edges.ts';
+import { ask, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+import { RawClient } from './raw-client.ts';
 
 const GOLD_URL = '/api/v1/markets/gold-usd';
 const BODY = '{"slug":"gold-usd"}';
@@ -31,9 +31,9 @@ const ECHO: Divert = (request) =>
       }
     : null;
 
-describe.each(LANES)('%s', (_lane, fastLane) => {
+describe('the edge', () => {
   async function start(limits: Partial<EdgeLimits> = { stopGraceMs: FOREVER_MS }): Promise<Edge> {
-    const edge = await startEdge({ limits, fastLane, divert: ECHO });
+    const edge = await startEdge({ limits, divert: ECHO });
     closers.push(edge.close);
     edge.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
     edge.objects.put({ kind: 'snapshot' }, 'x'.repeat(LARGE_BYTES));
@@ -83,18 +83,15 @@ describe.each(LANES)('%s', (_lane, fastLane) => {
     expect(client.text.endsWith(BODY)).toBe(true);
   });
 
-  test('so do all answers of a pipeline', async () => {
+  test('of a pipeline, the requests after it are not begun', async () => {
     const edge = await start();
-    let parsed = 0;
-    edge.server.on('request', () => parsed++);
     const { client, answer } = await waiting(edge, get(GOLD_URL).repeat(3));
-    while (parsed < 3) await sleep(1);
     const stopped = edge.stop();
     answer();
     await stopped;
     expect(await isClosed(client)).toBe(true);
-    expect(statuses(client.text)).toEqual([200, 200, 200]);
-    expect(client.text.split('Connection: close')).toHaveLength(2);
+    expect(statuses(client.text)).toEqual([200]);
+    expect(client.text).toContain('Connection: close');
   });
 
   test('so does the answer to a client that has ended its side', async () => {

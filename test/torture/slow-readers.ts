@@ -1,7 +1,6 @@
 /** Readers who ask for much and read next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MARKETS_URL, OPENAPI_URL } from '../../contract/routes.ts';
-import { DEFAULT_EDGE_LIMITS } from '../../embedded/edge/limits.ts';
 import { openConnections } from './connections.ts';
 import { openConnection } from './exchange.ts';
 import { runWithFaults } from './faulted-run.ts';
@@ -11,8 +10,8 @@ import { createService, type ServiceProcess } from './service-process.ts';
 import type { Scenario, Trial } from './trial.ts';
 
 const READERS = 300;
-/** In one packet, as many as one connection may have open: together some megabytes, more than the kernel's buffers. */
-const ASKED_EACH = DEFAULT_EDGE_LIMITS.maxPipelined - 1;
+/** In one packet: together some megabytes, more than the kernel's buffers. */
+const ASKED_EACH = 19;
 const REQUESTS = `GET ${OPENAPI_URL} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: identity\r\n\r\n`.repeat(ASKED_EACH);
 /**
  * Bodies in memory are kept once for all readers. Each request that waits takes 4 KB, and garbage as much again. So a
