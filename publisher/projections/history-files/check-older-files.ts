@@ -13,10 +13,11 @@ import type { ReadHistory } from '../../verify/projection-check.ts';
 import type { PublicReader } from '../../verify/reader.ts';
 import { checkFiles } from './check-files.ts';
 
-/** Whether the snapshot says that files wait. */
+/** Whether the snapshot says that files wait, or could not be made. */
 export async function areFilesBehind(reader: PublicReader): Promise<boolean> {
   const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
-  return snapshot?.value.filesGeneration !== undefined;
+  const { filesGeneration, deferred = [] } = snapshot?.value ?? {};
+  return filesGeneration !== undefined || deferred.includes('history-files');
 }
 
 /** Checks the files as `checkFiles` does, or as older ones if the snapshot allows it. */
