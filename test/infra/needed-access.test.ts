@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/permissions.ts';
 import { hasOperatorKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { siteOf } from '../../publisher/site.ts';

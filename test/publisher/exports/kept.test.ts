@@ -1,7 +1,7 @@
 /** A kept export stays, byte for byte. One that the store has lost is made again from the log. */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../../publisher/projections/exports/remake-kept.ts';
