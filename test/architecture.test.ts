@@ -210,7 +210,7 @@ const LEDGER_WRITERS = [
 
 /** Where the items of the ledger get the type that their key or range names. Everywhere else they have it. */
 const TYPED_HERE = [
-  'lambdas/markets/trial.ts',
+  'lambdas/markets/dry-run-ledger.ts',
   'storage/conflict-items.ts',
   'storage/dynamodb-ledger.ts',
   'storage/paging.ts',

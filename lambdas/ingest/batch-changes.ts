@@ -11,8 +11,8 @@ import {
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { Breathe } from '../markets/check-rows.ts';
+import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';
-import type { Trial } from '../markets/trial.ts';
 import type { Checkpoint, StoredBatch } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 
@@ -21,7 +21,7 @@ export interface BatchDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId
   /** Default: no other task has to run. */
   readonly breathe?: Breathe;
   /** Of a part of a dry run: the ledger as the parts before it would have left it. */
-  readonly trial?: Trial;
+  readonly dryRunLedger?: DryRunLedger;
 }
 
 /** Further changes at the end of a batch: at most two, in the transaction that ends it. */

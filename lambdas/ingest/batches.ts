@@ -10,7 +10,7 @@ import type { PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
-import { touchesOf } from '../worker/touches.ts';
+import { affectedMarkets } from '../worker/affected-markets.ts';
 import { authorityOf, refusedMode } from './authority.ts';
 import { readReport, reportOf } from './read-report.ts';
 import { newBatch } from './stored-batch.ts';
@@ -84,7 +84,7 @@ function readBatch(request: Request): SentBatch | Refused {
     return refuse('invalid-request', detail, { errors });
   }
   const { records, dryRun, mode, partial } = request.body;
-  return { records: records.length, touches: touchesOf(records), dryRun, mode, partial };
+  return { records: records.length, touches: affectedMarkets(records), dryRun, mode, partial };
 }
 
 function readLines({ raw, query }: Request): SentBatch | Refused {
@@ -98,7 +98,7 @@ function readLines({ raw, query }: Request): SentBatch | Refused {
   const { records } = parsed;
   if (records.length === 0) return refuse('validation-failed', 'There are no records: send one on each line.');
   const { dryRun, mode = 'append', partial } = query;
-  const touches = touchesOf(records);
+  const touches = affectedMarkets(records);
   return { records: records.length, touches, dryRun: dryRun === 'true', mode, partial: partial === 'true' };
 }
 

@@ -95,7 +95,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
   const options = decideOptions(run);
   const inputs = run.records.map(({ input }) => input);
   for (let tries = 1; ; tries++) {
-    const examination = await examineBatch(run.trial ?? run.ledger, inputs, {
+    const examination = await examineBatch(run.dryRunLedger ?? run.ledger, inputs, {
       ...options,
       nowMs: run.startedAtMs,
       breathe: run.breathe,
@@ -107,7 +107,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
     const isRefused = !partial && examination.faults.length > 0;
     if (isRefused || dryRun) {
       const outcome = await report(run, isRefused ? 'refused' : 'examined', examination);
-      if (outcome === 'done') run.trial?.add(examination.markets);
+      if (outcome === 'done') run.dryRunLedger?.add(examination.markets);
       return outcome;
     }
     const faults = examinationFaults(run, examination.faults);
@@ -130,7 +130,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
  * visible: then a row that it makes right is not refused.
  */
 async function isCurrent(run: BatchRun, { checks }: Examination): Promise<boolean> {
-  const ofLedger = checks.filter(({ key }) => run.trial?.has(key) !== true);
+  const ofLedger = checks.filter(({ key }) => run.dryRunLedger?.has(key) !== true);
   for (const some of inBatches(ofLedger, MAX_TRANSACT_CHANGES)) {
     if (!(await transact(run, some)).committed) return false;
   }

@@ -24,10 +24,10 @@ import {
   workKey,
 } from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
-import type { Trial } from '../markets/trial.ts';
+import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import type { StepOutcome } from '../worker/run-work.ts';
 import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
-import { trialOf } from './read-trial.ts';
+import { dryRunLedgerOf } from './read-dry-run.ts';
 import { runBatch } from './run-batch.ts';
 import { countRecords, newBatchOfLines, readExtent } from './stored-batch.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
@@ -57,16 +57,16 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
   const { ledger, newAttemptId, nowMs } = dependencies;
   const nextPart = createPartReader(dependencies);
   /** The newest dry run, and the number of its parts. */
-  let trial: { readonly id: string; readonly parts: number; readonly effects: Trial } | null = null;
-  const effectsBefore = async (upload: UploadValue, known: typeof trial): Promise<Trial> =>
-    known?.parts === upload.partsDone ? known.effects : await trialOf(dependencies, upload);
+  let dryRun: { readonly id: string; readonly parts: number; readonly effects: DryRunLedger } | null = null;
+  const effectsBefore = async (upload: UploadValue, known: typeof dryRun): Promise<DryRunLedger> =>
+    known?.parts === upload.partsDone ? known.effects : await dryRunLedgerOf(dependencies, upload);
   const commit = async (changes: readonly Change[]) =>
     (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;
 
   return async function runUpload(uploadId) {
-    const known = trial?.id === uploadId ? trial : null;
+    const known = dryRun?.id === uploadId ? dryRun : null;
     // Unless this call ends well, the effects are read again.
-    if (known !== null) trial = null;
+    if (known !== null) dryRun = null;
     const item = await ledger.get(uploadKey(uploadId));
     if (item === null) throw new StorageCorrupt(`there is work for upload ${uploadId}, but no such upload`);
     const upload = item.value;
@@ -101,9 +101,9 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     } else {
       if (part.content !== null && !(await keepPart(dependencies, upload, batch, part.content))) return 'later';
       const effects = upload.dryRun ? await effectsBefore(upload, known) : undefined;
-      if ((await runBatch({ ...dependencies, ...(effects && { trial: effects }) }, batch, atEnd)) === 'later')
+      if ((await runBatch({ ...dependencies, ...(effects && { dryRunLedger: effects }) }, batch, atEnd)) === 'later')
         return 'later';
-      if (effects !== undefined) trial = { id: uploadId, parts: upload.partsDone + 1, effects };
+      if (effects !== undefined) dryRun = { id: uploadId, parts: upload.partsDone + 1, effects };
     }
     return isLast ? await finish() : { more: touched };
   };

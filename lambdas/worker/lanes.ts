@@ -3,6 +3,7 @@ import type { Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
+import { overlap, union } from './affected-markets.ts';
 import {
   giveBack,
   heldUntilMs,
@@ -12,7 +13,6 @@ import {
   takeLeases,
   type WorkItem,
 } from './leases.ts';
-import { overlap, union } from './touches.ts';
 
 export type LaneDependencies = LeaseDependencies & Pick<Runtime, 'random'> & { readonly ledger: Pick<Ledger, 'query'> };
 

@@ -6,9 +6,9 @@ import { createUploadRunner } from '../../lambdas/ingest/run-upload.ts';
 import { newBatch } from '../../lambdas/ingest/stored-batch.ts';
 import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
 import { newUpload } from '../../lambdas/ingest/uploads.ts';
+import { affectedMarkets } from '../../lambdas/worker/affected-markets.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
-import { touchesOf } from '../../lambdas/worker/touches.ts';
 import { created } from '../../storage/changes.ts';
 import type { Change } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
@@ -93,7 +93,7 @@ function textOf(records: Rows): Uint8Array {
 function queuedBatch(id: string, subject: string, records: Rows): readonly Change[] {
   const options = { mode: 'append', partial: false, dryRun: false, mediaType: 'application/x-ndjson' } as const;
   const described = { id, subject, ...options, records: records.length, receivedAt: new Date(NOW_MS).toISOString() };
-  const work: WorkValue = { kind: 'ingest', batch: id, lane: subject, lease: null, ...touchesOf(records) };
+  const work: WorkValue = { kind: 'ingest', batch: id, lane: subject, lease: null, ...affectedMarkets(records) };
   return [...newBatch(described, textOf(records)).changes, created(workKey(id), work)];
 }
 

@@ -19,10 +19,10 @@ import { newBatch } from '../../lambdas/ingest/stored-batch.ts';
 import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
 import { verifyAudit } from '../../lambdas/review/verify-audit.ts';
+import { affectedMarkets } from '../../lambdas/worker/affected-markets.ts';
 import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
-import { touchesOf } from '../../lambdas/worker/touches.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { rendererOf } from '../../publisher/core/bodies/render.ts';
 import type { StaticBodies } from '../../publisher/dependencies.ts';
@@ -184,7 +184,7 @@ export const WIRING: Wiring = {
       batch: id,
       lane: subject,
       lease: null,
-      ...touchesOf(records),
+      ...affectedMarkets(records),
     });
     // Refused if an earlier try has taken it in.
     await host.ledger.transact([...changes, work], { attemptId: host.newAttemptId() });

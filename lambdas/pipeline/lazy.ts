@@ -7,11 +7,11 @@ import type { ConflictItems } from '../../storage/conflict-items.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';
 import type { OperationRequest, ReadHandler, WriteHandler, WriteTools } from './handler.ts';
 
-export function lateRead<Id extends ReadOperationId>(load: () => Promise<ReadHandler<Id>>): ReadHandler<Id> {
+export function lazyRead<Id extends ReadOperationId>(load: () => Promise<ReadHandler<Id>>): ReadHandler<Id> {
   return { answer: async (request, tools) => (await load()).answer(request, tools) };
 }
 
-export function lateWrite<Id extends WriteOperationId>(
+export function lazyWrite<Id extends WriteOperationId>(
   load: () => Promise<WriteHandler<Id, unknown>>,
 ): WriteHandler<Id, unknown> {
   type View = { readonly handler: WriteHandler<Id, unknown>; readonly view: unknown };

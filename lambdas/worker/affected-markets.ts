@@ -17,7 +17,7 @@ const SLUG = new RegExp(`^${SLUG_PATTERN}$`);
 /**
  * The markets that a batch of these records would write to. The records are not checked yet, so they may be anything.
  */
-export function touchesOf(records: readonly unknown[]): Pick<WorkValue, 'touches'> {
+export function affectedMarkets(records: readonly unknown[]): Pick<WorkValue, 'touches'> {
   if (records.length <= FEW_ROWS) return {};
   return {
     touches: union(

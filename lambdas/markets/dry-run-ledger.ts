@@ -6,7 +6,7 @@ import type { Item, ItemKey, ItemsOf, LedgerReader, PutChange, QueryPage } from 
 import type { PlannedMarket } from './examine-batch.ts';
 
 /** The ledger with the effects of the parts so far. */
-export class Trial implements LedgerReader {
+export class DryRunLedger implements LedgerReader {
   readonly #ledger: LedgerReader;
   /** By partition, then by sort key. */
   readonly #items = new Map<string, Map<string, Item>>();

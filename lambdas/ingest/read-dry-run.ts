@@ -3,14 +3,17 @@
  * in memory examines these again: their batches are stored.
  */
 import { batchKey, partBatchId, type UploadValue } from '../../storage/records/batches.ts';
+import { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import { examineBatch } from '../markets/examine-batch.ts';
-import { Trial } from '../markets/trial.ts';
 import { type BatchDependencies, decideOptions } from './batch-changes.ts';
 import { readBatch, readRecords } from './stored-batch.ts';
 
 /** The effects of the parts that an upload has done. Blank parts have no batch. */
-export async function trialOf(dependencies: BatchDependencies, { id, partsDone }: UploadValue): Promise<Trial> {
-  const trial = new Trial(dependencies.ledger);
+export async function dryRunLedgerOf(
+  dependencies: BatchDependencies,
+  { id, partsDone }: UploadValue,
+): Promise<DryRunLedger> {
+  const ledger = new DryRunLedger(dependencies.ledger);
   for (let part = 0; part < partsDone; part++) {
     const batchId = partBatchId(id, part);
     if ((await dependencies.ledger.get(batchKey(batchId))) === null) continue;
@@ -19,7 +22,7 @@ export async function trialOf(dependencies: BatchDependencies, { id, partsDone }
     const startedAtMs = dependencies.nowMs();
     const inputs = records.map(({ input }) => input);
     const options = { ...decideOptions({ batch, startedAtMs }), nowMs: startedAtMs, breathe: dependencies.breathe };
-    trial.add((await examineBatch(trial, inputs, options)).markets);
+    ledger.add((await examineBatch(ledger, inputs, options)).markets);
   }
-  return trial;
+  return ledger;
 }
