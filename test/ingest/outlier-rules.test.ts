@@ -115,6 +115,11 @@ test.each([
   expect(await openDesk()([{ ...market('a'), ...fields } as IngestRecordInput])).toEqual(['0 record.invalid']);
 });
 
+test('rows are decided in the order of time, the definition first, however they are sent', async () => {
+  const rows = [market('a'), ...calm(30), at(60, 800_000)];
+  expect(await openDesk()(rows.toReversed())).toEqual(['0 outlier']);
+});
+
 test('faults are in the order of their rows, whenever they were found', async () => {
   const send = openDesk();
   await send([market('a'), ...calm(30)]);

@@ -69,6 +69,11 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'equivalent: each definition of a market, and no other row, has no order',
   },
   {
+    file: 'lambdas/markets/observation-value.ts',
+    replacement: 'value.lastOrder <= order',
+    reason: 'equivalent: an equal order is put in the place of itself',
+  },
+  {
     file: 'lambdas/markets/outlier-guard.ts',
     replacement: 'false',
     original: 'rows.length === 0 || known.length === 0',
@@ -76,7 +81,7 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     file: 'lambdas/markets/record-size.ts',
-    replacement: 'Buffer.byteLength(JSON.stringify({ ...value, standing: undefined })) >= RECORD_BYTES_MAX',
+    replacement: 'Buffer.byteLength(JSON.stringify({\n  ...value,\n  standing: undefined\n})) >= RECORD_BYTES_MAX',
     reason: 'the limit protects the ledger, and leaves room: one byte does not matter',
   },
   {
@@ -84,6 +89,11 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'false',
     original: "replacedBy === null ? 'use another slug'",
     reason: 'only the text of a message',
+  },
+  {
+    file: 'lambdas/markets/rows.ts',
+    replacement: 'left <= right',
+    reason: 'equivalent: equal ones were told apart before',
   },
   {
     file: 'mapping/begin/column-profile.ts',
@@ -171,5 +181,11 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'false',
     original: 'before === offsetAt(',
     reason: 'the same moments, found without the offsets that are kept: slower',
+  },
+  {
+    file: 'publisher/exports/write-parquet.ts',
+    replacement: ';',
+    original: 'this.#writeGroup()',
+    reason: 'the same file: groups are cut once more when they are written; only takes memory',
   },
 ];
