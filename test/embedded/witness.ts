@@ -64,10 +64,10 @@ export async function startWitness(
     const timestamp = Buffer.alloc(8);
     timestamp.writeBigUInt64BE(BigInt(seconds));
     const signature = Buffer.concat([timestamp, sign(null, Buffer.from(cosignedText(seconds, text)), privateKey)]);
-    // With a line of a key that nobody knows.
+    // With a line of a name that nobody knows, which must not be taken although its signature is right.
     const lineOf = (key: string, bytes: Buffer) =>
       signatureLine(key, noteKeyId(key, COSIGNATURE_TYPE, publicKey), bytes);
-    return { status: 200, body: lineOf('other.test/w', Buffer.alloc(72)) + lineOf(name, signature) };
+    return { status: 200, body: lineOf('other.test/w', signature) + lineOf(name, signature) };
   }
 
   const server = createServer(async (request, response) => {

@@ -78,9 +78,19 @@ describe('a calm series', () => {
     expect(await send([at(60, 800_000), at(61, 82_000)])).toEqual(expected);
   });
 
+  test('between two neighbours lies their middle', async () => {
+    const send = openDesk();
+    await send([ruled({ factor: 5, neighbours: 2 }), at(0, 1000), at(2, 3000)]);
+    // More than five times 20 away from 20.
+    expect(await send([at(4, 12_100)])).toEqual(['0 outlier']);
+    expect(await send([at(4, 11_900)])).toEqual([]);
+  });
+
   test('one wrong neighbour is no reference', async () => {
     const send = openDesk();
     await send([ruled(RULE), ...calm(30), price('a', 60, 800_000)]);
+    // The rule counts several neighbours, also where the nearest one would let the value pass.
+    expect(await send([at(61, 790_000)])).toEqual(['0 outlier']);
     expect(await send([at(61, 8100)])).toEqual([]);
     expect(await send([at(62, 790_000)])).toEqual(['0 outlier']);
   });
@@ -103,6 +113,18 @@ test.each([
   ['a reason with the rule of the service', { outliers: null, outliersReason: 'Because.' }],
 ])('a rule with %s is refused', async (_, fields) => {
   expect(await openDesk()([{ ...market('a'), ...fields } as IngestRecordInput])).toEqual(['0 record.invalid']);
+});
+
+test('rows are decided in the order of time, the definition first, however they are sent', async () => {
+  const rows = [market('a'), ...calm(30), at(60, 800_000)];
+  expect(await openDesk()(rows.toReversed())).toEqual(['0 outlier']);
+});
+
+test('faults are in the order of their rows, whenever they were found', async () => {
+  const send = openDesk();
+  await send([market('a'), ...calm(30)]);
+  const unreadable = { ...at(61, 8100), observedAt: 'yesterday' };
+  expect(await send([at(60, 800_000), unreadable])).toEqual(['0 outlier', '1 record.invalid']);
 });
 
 test('a feed that may not confirm outliers may not set a rule', async () => {

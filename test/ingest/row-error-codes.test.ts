@@ -61,3 +61,10 @@ test.each(ROW_ERROR_CODES)('%s', async (code) => {
   expect(taken).toBe(false);
   expect(faults.map((fault) => [fault.index, fault.code])).toEqual([[ROWS[code].length - 1, code]]);
 });
+
+test('a market without observations takes another currency together with its first price', async () => {
+  const dependencies = { ledger: openRecordedLedger(), nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
+  await ingest(dependencies, [market('a')]);
+  const { taken, faults } = await ingest(dependencies, [market('a', 'EUR'), price('a', 0, 6117, 'EUR')]);
+  expect([taken, faults]).toEqual([true, []]);
+});

@@ -99,6 +99,12 @@ const FILE: readonly IngestRecordInput[] = [
 ];
 
 describe('a dry run of a file of several parts', () => {
+  test('compares a late row with the nearest later one of an earlier part', async () => {
+    const later = [price('new', 20, 500), price('new', 30, 50_000)];
+    const { faults } = await expectSame([market('new'), ...later, strict(price('new', 10, 45_000))]);
+    expect(faults).toMatchObject([{ line: 4, code: 'outlier' }]);
+  });
+
   test('knows the markets and the observations of earlier parts', async () => {
     const { upload, faults } = await expectSame(FILE);
     expect(upload.counts).toEqual({ accepted: 9, unchanged: 2, refused: 3 });

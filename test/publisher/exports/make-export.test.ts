@@ -190,11 +190,11 @@ test('the manifest says log, rows, licences and attributions, and the files of a
   expect(await readPackage(world.read, `${folder}datapackage.json`)).toEqual(manifest);
   expect(await rowsOf(world.read, 'markets', `${folder}datapackage.json`)).toHaveLength(2);
   const dataset = JSON.parse(Buffer.from((await world.read(`${folder}dataset.jsonld`)).body).toString()) as {
-    distribution: { sha256: string }[];
+    distribution: { sha256: string; contentSize: string }[];
   };
   expect(dataset).toMatchObject({ '@type': 'Dataset', creditText: 'Data by Example', version: '2026-10-02' });
-  expect(dataset.distribution.map(({ sha256 }) => `sha256:${sha256}`)).toEqual(
-    manifest.resources.map(({ hash }) => hash),
+  expect(dataset.distribution.map(({ sha256, contentSize }) => [`sha256:${sha256}`, contentSize])).toEqual(
+    manifest.resources.map(({ hash, bytes }) => [hash, `${bytes} B`]),
   );
 });
 

@@ -394,6 +394,11 @@ test('what is published meanwhile is no finding: it is looked at again, with the
   };
   expect((await check(disturbed(), { pause })).findings).toEqual([]);
   expect(pauses).toBe(1);
+  // A fault that stays is looked at a few times, and then reported. The limit ends a check that would not.
+  const few = async () => ++pauses < 20;
+  const lost = damagedReader(read, { '/api/v1/markets/b': withStatus(404) });
+  expect((await check(lost, { pause: few })).findings).not.toEqual([]);
+  expect(pauses).toBe(3);
 });
 
 describe('a cache with an earlier checkpoint of the same log is no fork:', () => {
