@@ -21,7 +21,7 @@ const CHILD_LIMIT_MS = 30 * 60 * 1000;
 /** Makes a small published deployment in a folder: its entries are the models of those that are exported. */
 export async function prepareExports(folder: string, markets: number): Promise<void> {
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
-  const objects = await openDirectoryObjects(join(folder, 'objects'));
+  const objects = await openDirectoryObjects(folder);
   const clock = new SettableClock(Date.now);
   await fillLedger(ledger, markets);
   const projections = new Set(['log'] as const);

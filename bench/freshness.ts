@@ -67,7 +67,7 @@ async function writeOne(
   const amountMinor = 1_000_000_000 + index;
   const observedAt = new Date(Date.now() - 1_000).toISOString();
   const record = { ...observations.at(-1), amountMinor, observedAt, sourceValue: null, outlierConfirmed: true };
-  const stored = (path: string) => readFile(join(server.dataFolder, `objects/objects/public${path}+object`), 'utf8');
+  const stored = (path: string) => readFile(join(server.dataFolder, `public${path}`), 'utf8');
   const checkpoint = await stored(`${LOG_ROOT}/checkpoint`);
   const sentAtMs = performance.now();
   const answer = await fetch(`${server.baseUrl}/api/v1/ingest/batches`, {

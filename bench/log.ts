@@ -70,7 +70,7 @@ async function buildLog({ workspace, section }: BenchOptions, observations: numb
       ],
     ],
   );
-  const sizes = await sizesOf(join(withLog.dataFolder, 'objects'));
+  const sizes = await sizesOf(join(withLog.dataFolder, 'public'));
   section.table(
     ['files of the log', 'files', 'bytes', 'of each observation'],
     Object.entries(sizes).map(([name, { files, size }]) => [

@@ -2,7 +2,6 @@
 import type { PublicObjectKind } from '../contract/public-object-names.ts';
 import { parsePublicKey } from '../contract/public-objects.ts';
 import { LAYOUT_PREFIX } from '../publisher/core/lists/list-layout.ts';
-import { encodeObjectFile } from '../storage/object-file.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 
 export type ObjectKind = PublicObjectKind | 'layout' | 'bundle';
@@ -56,7 +55,7 @@ export class MeasuredObjects implements ObjectStore {
   readonly list: ObjectStore['list'] = (prefix, options) => this.#objects.list(prefix, options);
 
   readonly put: ObjectStore['put'] = async (key, body, metadata, condition) => {
-    const bytes = encodeObjectFile(key, body, metadata).bytes.byteLength;
+    const bytes = body.byteLength;
     const result = await this.#objects.put(key, body, metadata, condition);
     if (result.kind === 'stored') {
       const kind = kindOf(key);

@@ -87,7 +87,7 @@ async function publishIn(workspace: Workspace, markets: number): Promise<Publish
 
 async function writeLike(workspace: Workspace, { dataFolder }: PublishReport): Promise<WriteReport> {
   const target = workspace.folder('written');
-  const report = await runChild<WriteReport>(workspace, 'write-child.ts', join(dataFolder, 'objects'), target);
+  const report = await runChild<WriteReport>(workspace, 'write-child.ts', join(dataFolder, 'public'), target);
   workspace.remove(dataFolder);
   workspace.remove(target);
   return report;

@@ -68,7 +68,7 @@ export async function benchRestart({ quick, full, rounds, workspace, section }: 
 async function startEdge(workspace: Workspace, dataFolder: string): Promise<number> {
   let stop = async () => {};
   const tookMs = await elapsedMs(async () => {
-    const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [join(dataFolder, 'objects')]);
+    const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [dataFolder]);
     await ask(edge, SNAPSHOT_URL, {});
     stop = edge.stop;
   });
@@ -80,7 +80,7 @@ async function startEdge(workspace: Workspace, dataFolder: string): Promise<numb
 async function publishedFolder(workspace: Workspace, observations: number): Promise<string> {
   const folder = workspace.folder('restart-many');
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
-  const objects = await openDirectoryObjects(join(folder, 'objects'));
+  const objects = await openDirectoryObjects(folder);
   await fillWithHistories(ledger, observations / EACH_MARKET, EACH_MARKET);
   const clock = new SettableClock(Date.now);
   await publishDue({ ...dependenciesOn(ledger), ...DEPLOYMENT, objects }, clock);

@@ -153,7 +153,7 @@ async function sendBatch(server: EmbeddedProcess, { market, observations }: Samp
   const amountMinor = 1_000_000_000 + ++amounts;
   const observedAt = new Date(Date.now() - 1_000).toISOString();
   const record = { ...observations.at(-1), amountMinor, observedAt, sourceValue: null, outlierConfirmed: true };
-  const path = join(server.dataFolder, `objects/objects/public${marketUrl(market.slug)}.json+object`);
+  const path = join(server.dataFolder, `public${marketUrl(market.slug)}.json`);
   const beganAtMs = performance.now();
   await write(server, '/api/v1/ingest/batches', { records: [{ ...record, metric: 'bench' }] });
   while (!(await readFile(path, 'utf8').catch(() => '')).includes(`"amountMinor":${amountMinor},`)) {

@@ -38,10 +38,6 @@ export interface DataFolder {
   close(): void;
 }
 
-export function objectsFolder(dataFolder: string): string {
-  return join(dataFolder, 'objects');
-}
-
 /**
  * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
@@ -57,7 +53,7 @@ export async function openDataFolder(folder: string, { isRestoring = false } = {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
     try {
       leaveOwner(folder);
-      const objects = await openDirectoryObjects(objectsFolder(folder));
+      const objects = await openDirectoryObjects(folder);
       return {
         ledger,
         objects,

@@ -20,7 +20,7 @@ const FILES_AT_ONCE = 2_000;
 
 const [source, target] = process.argv.slice(2);
 if (source === undefined || target === undefined) throw new RangeError('give two folders');
-const paths = globSync('**/*+object', { cwd: source });
+const paths = globSync('**/*.*', { cwd: source });
 for (const folder of new Set(paths.map(dirname))) mkdirSync(join(target, folder), { recursive: true });
 
 let totalMs = 0;

@@ -5,8 +5,9 @@ import { publicKey } from '../../contract/public-objects.ts';
 import { marketUrl } from '../../contract/routes.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import { OBJECT_SUFFIX } from '../../storage/directory-reader.ts';
-import { encodeObjectFile } from '../../storage/object-file.ts';
+import { ObjectIndex } from '../../storage/object-index.ts';
+import { indexPath, objectFile } from '../../storage/object-places.ts';
+import { bodyDigest } from '../../storage/object-rules.ts';
 import type { ObjectStore, StoredObject } from '../../storage/object-store.ts';
 import { readAll } from '../../storage/paging.ts';
 import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
@@ -49,11 +50,14 @@ export async function publishSite(workspace: Workspace): Promise<ReadSite> {
   nginx.writeList((await stored(objects, publicKey({ kind: 'market-list' }))).body);
   const original = await stored(objects, publicKey({ kind: 'market', slug: SLUG }));
   nginx.writeMarket(SLUG, original.body);
+  const index = new ObjectIndex(indexPath(root));
   const made = new Map<number, string>();
   const addMarkets = (count: number) => {
     const known = made.get(count);
     if (known !== undefined) return known;
-    const urls = Array.from({ length: count }, (_, index) => addMarket(root, nginx, original, syntheticSlug(index)));
+    const urls = Array.from({ length: count }, (_, place) =>
+      addMarket(root, index, nginx, original, syntheticSlug(place)),
+    );
     const file = join(workspace.folder('urls'), `${count}.txt`);
     writeFileSync(file, `${urls.join('\n')}\n`);
     made.set(count, file);
@@ -72,14 +76,15 @@ async function stored(objects: ObjectStore, key: string): Promise<StoredObject> 
  * Writes the object's file in the store's format, but not by a put: nobody relies on it after a crash, and two hundred
  * thousand syncs would take longer than the measurement.
  */
-function addMarket(root: string, nginx: NginxSite, original: StoredObject, slug: string): string {
+function addMarket(root: string, index: ObjectIndex, nginx: NginxSite, original: StoredObject, slug: string): string {
   const key = publicKey({ kind: 'market', slug });
   const body = Buffer.from(Buffer.from(original.body).toString('utf8').replaceAll(SLUG, slug));
   const { cacheTag } = original.metadata;
   const metadata = { ...original.metadata, cacheTag: cacheTag === null ? null : slug };
-  const path = join(root, 'objects', key + OBJECT_SUFFIX);
+  const path = objectFile(root, key, metadata);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, encodeObjectFile(key, body, metadata).bytes);
+  writeFileSync(path, body);
+  index.put(key, { current: { digest: bodyDigest(body), sizeBytes: body.length, metadata }, next: null });
   nginx.writeMarket(slug, body);
   return marketUrl(slug);
 }

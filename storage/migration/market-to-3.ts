@@ -60,8 +60,8 @@ async function* withNext(ledger: Ledger, slug: string): AsyncGenerator<readonly 
 /** If the next version is lost, its time is lost too. Then this is the nearest known one, and `repair` mends the link. */
 function supersededAtOf(item: Stored, next: Stored | null): string | null {
   if (item.value.supersededBy === null) return null;
-  const placeOf = (stored: Stored) => firstOrderOf(orderOfObservation(stored));
-  return next !== null && placeOf(next) === placeOf(item) ? next.value.recordedAt : item.value.recordedAt;
+  const objectFile = (stored: Stored) => firstOrderOf(orderOfObservation(stored));
+  return next !== null && objectFile(next) === objectFile(item) ? next.value.recordedAt : item.value.recordedAt;
 }
 
 /** Members are in canonical order, as those of new observations. */

@@ -20,7 +20,7 @@ import { changed, commit, type Migration } from './migration.ts';
 export async function migrateWork(migration: Migration): Promise<void> {
   for (const work of await readAll(migration.ledger, OLD_WORK_QUEUE)) {
     if (work.value.lane !== undefined) continue;
-    const { lane, batch } = await placeOf(migration, work);
+    const { lane, batch } = await objectFile(migration, work);
     await commit(migration, [
       changed<WorkValue>(work, { ...work.value, lane, lease: null }),
       ...(batch === null ? [] : await strandOf(migration, batch)),
@@ -29,7 +29,7 @@ export async function migrateWork(migration: Migration): Promise<void> {
 }
 
 /** The lane of an item, and the batch that a worker may have begun for it. */
-async function placeOf(
+async function objectFile(
   { ledger }: Migration,
   { sort, value }: Item<OldWorkValue>,
 ): Promise<{ readonly lane: string; readonly batch: string | null }> {
