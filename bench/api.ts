@@ -81,7 +81,7 @@ export function openApi(ledger: Ledger): Api {
 
 function seedsOf(key: ApiKeyValue): readonly Change[] {
   const grant = { limit: NO_END, revision: 1, grantedAt: key.createdAt, expiresAt: null };
-  const features = ['watchlists', 'watchlist-writes-per-day', 'ingest-rows-per-day', 'ingest-batches-per-day'];
+  const features = ['ingest-rows-per-day', 'ingest-batches-per-day'];
   const entitlements: EntitlementsValue = { features: Object.fromEntries(features.map((name) => [name, grant])) };
   const always = { kind: 'any' } as const;
   return [

@@ -8,7 +8,6 @@ import { makeFaces } from '../publisher/projections/compat/make-faces.ts';
 import { makeExport } from '../publisher/projections/exports/make-export.ts';
 import { publish } from '../publisher/publish.ts';
 import { runDueSources } from '../sources/run-due.ts';
-import { HEAD_KEY } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { openApi } from './api.ts';
@@ -20,18 +19,13 @@ import { SettableClock } from './publish-due.ts';
 
 /** Each part of the service, with the operations that it asks of storage. */
 export interface CountedService {
-  readonly clock: SettableClock;
   /** Takes one batch in. */
   accept(records: readonly unknown[]): Promise<OperationCounts>;
   /** One invocation of the worker. */
   work(): Promise<OperationCounts>;
   /** One generation, with the list unless it is not due. */
   publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
-  /** Names the published generation, until the edition is complete. */
-  nameEdition(): Promise<OperationCounts>;
   sweep(): Promise<OperationCounts>;
-  /** Entries of the log. */
-  logSize(): Promise<number>;
   /** The export of the day, for which the clock is put forward. */
   export(): Promise<OperationCounts>;
   /** The faces of the day, in the same way. */
@@ -77,7 +71,6 @@ export async function openCountedService(projections: readonly Projection[] = []
     ...(projections.includes('log') && { log: LOG }),
   };
   return {
-    clock,
     accept: (records) => counted(() => api.send(api.eventOf('POST', '/api/v1/ingest/batches', { records }))),
     work: () =>
       counted(async () => {
@@ -85,15 +78,8 @@ export async function openCountedService(projections: readonly Projection[] = []
       }),
     publish: (list = 'with-it') =>
       counted(() => publish({ ...publisher, listEverySeconds: () => (list === 'with-it' ? 0 : 1_000_000) })),
-    nameEdition: async () => {
-      await api.send(api.eventOf('POST', '/api/v1/editions', { name: 'counted' }));
-      return await counted(async () => {
-        while ((await publish(publisher)).isMoreDue);
-      });
-    },
     lookAtSources: () =>
       counted(() => runDueSources({ ...runtime, ledger, owner: 'a', failed, ended: () => {}, ...NO_SOURCES })),
-    logSize: async () => (await ledger.get(HEAD_KEY))?.value.log?.size ?? 0,
     export: () => {
       clock.forwardTo(clock.nowMs() + DAY_MS);
       const read = (tile: number, width: number) => readEntries(ledger, tile, width);

@@ -3,26 +3,29 @@
  * of markets.
  */
 
-export interface OperationCounts {
+const NONE = {
   /** Calls of `get`, `getMany` and `query` together. */
-  ledgerReads: number;
-  itemsRead: number;
+  ledgerReads: 0,
+  itemsRead: 0,
   /** As DynamoDB bills them: see `dynamodb-units.ts`. */
-  readUnits: number;
+  readUnits: 0,
   /** A call that changes only records of the list counts for the list, any other does not. */
-  transactions: number;
+  transactions: 0,
   /** Puts, deletes, counts, and checks of an item that is left as it is. */
-  itemsChanged: number;
-  writeUnits: number;
-  objectReads: number;
-  objectStats: number;
-  objectPuts: number;
-  objectDeletes: number;
-  objectLists: number;
+  itemsChanged: 0,
+  writeUnits: 0,
+  objectReads: 0,
+  objectStats: 0,
+  objectPuts: 0,
+  objectDeletes: 0,
+  objectLists: 0,
   /** Of bodies; those of bundles and layouts are compressed. */
-  bytesRead: number;
-  bytesPut: number;
-}
+  bytesRead: 0,
+  bytesPut: 0,
+};
+const NAMES = Object.keys(NONE) as (keyof typeof NONE)[];
+
+export type OperationCounts = typeof NONE;
 
 /** The operations of some work. */
 export interface Operations {
@@ -31,12 +34,12 @@ export interface Operations {
 }
 
 export class OperationCounter {
-  #operations: Operations = { list: noOperations(), other: noOperations() };
+  #operations: Operations = { list: { ...NONE }, other: { ...NONE } };
 
   /** Returns the counts, and starts again at 0. */
   take(): Operations {
     const taken = this.#operations;
-    this.#operations = { list: noOperations(), other: noOperations() };
+    this.#operations = { list: { ...NONE }, other: { ...NONE } };
     return taken;
   }
 
@@ -45,28 +48,14 @@ export class OperationCounter {
   }
 }
 
-export function noOperations(): OperationCounts {
-  return {
-    ledgerReads: 0,
-    itemsRead: 0,
-    readUnits: 0,
-    transactions: 0,
-    itemsChanged: 0,
-    writeUnits: 0,
-    objectReads: 0,
-    objectStats: 0,
-    objectPuts: 0,
-    objectDeletes: 0,
-    objectLists: 0,
-    bytesRead: 0,
-    bytesPut: 0,
-  };
+export function sumOf(...all: readonly OperationCounts[]): OperationCounts {
+  const sum = { ...NONE };
+  for (const counts of all) for (const name of NAMES) sum[name] += counts[name];
+  return sum;
 }
 
-export function sumOf(...all: readonly OperationCounts[]): OperationCounts {
-  const sum = noOperations();
-  for (const counts of all) for (const name of Object.keys(sum) as (keyof OperationCounts)[]) sum[name] += counts[name];
-  return sum;
+export function timesOf(counts: OperationCounts, factor: number): OperationCounts {
+  return Object.fromEntries(NAMES.map((name) => [name, counts[name] * factor])) as OperationCounts;
 }
 
 /**
@@ -74,6 +63,6 @@ export function sumOf(...all: readonly OperationCounts[]): OperationCounts {
  * generations have digits.
  */
 export function differences(left: OperationCounts, right: OperationCounts): readonly string[] {
-  const names = (Object.keys(left) as (keyof OperationCounts)[]).filter((name) => !/^bytes|Units$/.test(name));
+  const names = NAMES.filter((name) => !/^bytes|Units$/.test(name));
   return names.filter((name) => left[name] !== right[name]).map((name) => `${name}: ${left[name]} and ${right[name]}`);
 }

@@ -1,88 +1,105 @@
-/** Reading: the embedded edge, against nginx with one worker over the same bytes as files. */
-
+/** Reading: the embedded server, against nginx with one worker that serves the same bytes as files, ready compressed. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MARKETS_URL } from '../contract/routes.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MARKETS_URL, marketUrl } from '../contract/routes.ts';
 import type { BenchOptions } from './benchmark.ts';
-import { fillPeerDatabase } from './peers/fastify-database.ts';
-import { NGINX_OPEN_FILES, startNginx } from './peers/nginx.ts';
-import { PLACEMENT } from './processor-time.ts';
-import { HOT, MARKET, QUICK_TITLES, READ_CASES } from './read/cases.ts';
-import { measureCase, QUICK_MARKETS, type ReadResult } from './read/measure.ts';
-import { tellMemory } from './read/memory.ts';
-import { tellProfile } from './read/profile.ts';
-import { publishSite, type ReadSite } from './read/site.ts';
-import { tellSteady } from './read/steady.ts';
-import { isMissed, tellRates, tellRatios } from './read/tables.ts';
-import { median } from './rounds.ts';
-import { ask, type Server, startScript } from './server-process.ts';
-import { number } from './table.ts';
+import { startNginx } from './nginx.ts';
+import { cpuSeconds, PLACEMENT } from './processor-time.ts';
+import { interleave, median, ratios } from './rounds.ts';
+import { type MeasuredServer, startServiceProcess } from './service.ts';
+import { readSample } from './synthetic-markets.ts';
+import { number, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
-import { missing } from './wrk.ts';
+import { type Load, load, missing, type Target } from './wrk.ts';
 
-/** Of the memory. */
-const CACHED_MARKETS = 100_000;
+const SECONDS = 3;
+const SETTLE_MS = 15_000;
+const MARKET = marketUrl('gold-usd');
 
-export async function benchRead(options: BenchOptions): Promise<void> {
-  const { quick, full, only, profile, workspace, section } = options;
+interface ReadCase {
+  readonly title: string;
+  /** Null: all markets of the sample, each with the same probability. */
+  readonly path: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Asks again for what the server has named, so that it answers 304. */
+  readonly revalidates?: boolean;
+}
+
+const CASES: readonly ReadCase[] = [
+  { title: 'one market', path: MARKET },
+  { title: 'one market, 304', path: MARKET, revalidates: true },
+  { title: 'list page, gzip', path: MARKETS_URL, headers: { 'accept-encoding': 'gzip' } },
+  { title: 'all markets of the sample', path: null },
+];
+
+interface Turn extends Load {
+  readonly perCpuSecond: number;
+}
+
+export async function benchRead({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
   section.say(
-    'The embedded edge, against nginx with one worker that serves the same bytes as files, ready compressed, with the same',
-    'header fields; and against node:http that repeats one answer, which is the most that an edge on node:http could do.',
-    `${full ? 'Fastify answers from rows in SQLite, and renders and compresses each answer. ' : ''}The measure is what a server answers in a second of its own processor time (user and system), because the load takes`,
-    `its share of the machine. Load: \`wrk\`, 1 thread, 64 connections. ${PLACEMENT} Where very many markets are asked for,`,
-    'each is asked for with the same probability: more than the edge keeps in 128 MiB, and than nginx keeps open',
-    `(${number(NGINX_OPEN_FILES)} files).`,
+    'The embedded server with the sample, against nginx with one worker that serves the same bytes as files, ready compressed, with the same fields.',
+    'The measure is the number of answers in a second of its own processor time, because the load takes its share of the machine.',
+    `Load: \`wrk\`, 1 thread, 64 connections. ${PLACEMENT}`,
   );
-  const reason = missing('wrk', 'wrk') ?? missing('nginx', 'nginx');
+  const reason = missing('wrk') ?? missing('nginx');
   if (reason !== null) {
     section.skip(reason);
     return;
   }
-  const site = await publishSite(workspace);
-  const cases = READ_CASES.filter(({ title }) => title.includes(only) && (!quick || QUICK_TITLES.includes(title)));
-  if (profile) {
-    for (const item of cases) await tellProfile(section, workspace, site, item, quick);
-    return;
+  const service = await startServiceProcess(workspace, join(workspace.folder('read'), 'data'));
+  // Background work of the first start would count as the server's.
+  await sleep(quick ? 0 : SETTLE_MS);
+  const paths = (await readSample()).map(({ market }) => marketUrl(market.slug));
+  const nginx = await startNginx(workspace, service.url, paths);
+  const file = join(workspace.folder('paths'), 'paths.txt');
+  writeFileSync(file, `${paths.join('\n')}\n`);
+  const rows: string[][] = [];
+  for (const item of CASES) {
+    const turns = { service: [] as Turn[], nginx: [] as Turn[] };
+    const turn = async (name: keyof typeof turns, server: MeasuredServer) => {
+      const target = await targetOf(server, item, file);
+      return async (round: number) => {
+        const measured = await measure(workspace, server, target(round), quick ? 1 : SECONDS);
+        turns[name].push(measured);
+        return measured.perCpuSecond;
+      };
+    };
+    const perCpuSecond = await interleave(rounds, {
+      service: await turn('service', service),
+      nginx: await turn('nginx', nginx),
+    });
+    const p99 = (own: readonly Turn[]) => number(median(own.map(({ p99Ms }) => p99Ms)), 2);
+    rows.push([
+      item.title,
+      withSpread(ratios(perCpuSecond.service, perCpuSecond.nginx), 2),
+      withSpread(perCpuSecond.service, 0),
+      withSpread(perCpuSecond.nginx, 0),
+      number(median(turns.service.map(({ requestsPerSecond }) => requestsPerSecond))),
+      p99(turns.service),
+      p99(turns.nginx),
+    ]);
   }
-  const edge = await startScript(workspace, 'edge', 'children/edge-child.ts', [site.folder]);
-  const nginx = await startNginx(workspace, site.nginx, {
-    list: await fieldsOf(edge, MARKETS_URL),
-    market: await fieldsOf(edge, MARKET),
+  for (const server of [service, nginx]) await server.stop();
+  section.table(['', 'to nginx', 'answers/CPU s', 'of nginx', 'answers/s', 'p99, ms', 'of nginx'], rows);
+}
+
+/** Asks once, which warms a cache, and gives the requests of a round. */
+async function targetOf({ url }: MeasuredServer, { path, headers = {}, revalidates }: ReadCase, file: string) {
+  const answer = await fetch(`${url}${path ?? MARKET}`, { headers });
+  await answer.arrayBuffer();
+  if (answer.status !== 200) throw new Error(`${url}${path ?? MARKET} answers ${answer.status}`);
+  const conditional = revalidates ? { 'if-none-match': answer.headers.get('etag') ?? '' } : {};
+  return (round: number): Target => ({
+    origin: url,
+    headers: { ...headers, ...conditional },
+    paths: path === null ? { file, seed: round } : { path },
   });
-  const fastify = full ? await startFastify(workspace, site) : null;
-  const results: ReadResult[] = [];
-  for (const item of cases) results.push(await measureCase({ ...options, site, edge, nginx, fastify }, item));
-  tellRatios(section, results);
-  tellRates(section, results);
-  await tellHalfLoad(options, { edge, nginx }, results);
-  for (const server of [edge, nginx, fastify]) await server?.stop();
-  await tellMemory(section, workspace, site.folder, site.addMarkets(quick ? QUICK_MARKETS : CACHED_MARKETS));
-  if (quick) return;
-  for (const { item } of results.filter(isMissed)) await tellProfile(section, workspace, site, item, quick);
 }
 
-/** Of a hit, as under load: the second answer. */
-async function fieldsOf(edge: Server, path: string): Promise<readonly string[]> {
-  await ask(edge, path, {});
-  return (await ask(edge, path, {})).rawFields;
-}
-
-async function startFastify(workspace: Workspace, site: ReadSite): Promise<Server> {
-  const database = join(workspace.folder('fastify'), 'peer.sqlite');
-  fillPeerDatabase(database, site.markets);
-  return startScript(workspace, 'Fastify', 'peers/fastify-sqlite.ts', [database]);
-}
-
-/** Half of what the slower of the two has answered. */
-async function tellHalfLoad(
-  { workspace, section, rounds, quick }: BenchOptions,
-  servers: { readonly edge: Server; readonly nginx: Server },
-  results: readonly ReadResult[],
-): Promise<void> {
-  const turns = results.find(({ item }) => item === HOT)?.turns;
-  if (turns === undefined) return;
-  const highest = [turns.edge, turns.nginx].map((own = []) =>
-    median(own.map(({ requestsPerSecond }) => requestsPerSecond)),
-  );
-  const load = { path: MARKET, requestsPerSecond: Math.min(...highest) / 2, seconds: quick ? 1 : HOT.seconds };
-  await tellSteady(section, workspace, servers, { rounds, ...load });
+async function measure(workspace: Workspace, { pid }: MeasuredServer, target: Target, seconds: number): Promise<Turn> {
+  const before = cpuSeconds(pid);
+  const measured = await load(workspace, target, seconds);
+  return { ...measured, perCpuSecond: measured.requests / (cpuSeconds(pid) - before) };
 }

@@ -1,18 +1,17 @@
-/** What one benchmark says: on the console as soon as it is known, and kept for docs/benchmarks.md. */
-import { consoleTable } from './table.ts';
-
-/** A paragraph, or a table. Cells and texts may hold Markdown. */
-export type Block =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'table'; readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] };
+/** One benchmark's text: on the console as soon as it is known, and as Markdown for docs/benchmarks.md. */
+import { markdownTable } from './table.ts';
 
 export class Section {
-  readonly blocks: Block[] = [];
+  readonly #blocks: string[] = [];
   #isSkipped = false;
 
   /** `name`: of the benchmark. */
   constructor(name: string) {
     console.log(`${name}\n`);
+  }
+
+  get markdown(): string {
+    return this.#blocks.join('\n\n');
   }
 
   /** True if there is nothing to keep. */
@@ -22,19 +21,31 @@ export class Section {
 
   /** One paragraph: its beginning says what is measured, against what, and what is promised. */
   say(...lines: readonly string[]): void {
-    console.log(`  ${lines.join('\n  ')}\n`);
-    this.blocks.push({ kind: 'text', text: lines.join(' ') });
+    this.#tell(lines.join('\n'));
   }
 
-  /** The first column to the left, all others to the right. */
   table(header: readonly string[], rows: readonly (readonly string[])[]): void {
-    console.log(consoleTable(header, rows));
-    this.blocks.push({ kind: 'table', header, rows });
+    this.#tell(markdownTable(header, rows));
   }
 
   /** The benchmark cannot run here. The reason names the remedy. */
   skip(reason: string): void {
-    console.log(`  Skipped: ${reason}\n`);
     this.#isSkipped = true;
+    this.#tell(`Skipped: ${reason}`);
   }
+
+  #tell(text: string): void {
+    console.log(`${text}\n`);
+    this.#blocks.push(text);
+  }
+}
+
+/** The document with this section in the place of the one with its title, or at its end. */
+export function withSection(document: string, title: string, text: string): string {
+  const section = `## ${title}\n\n${text}\n`;
+  const [before = '', ...others] = document.split(/^(?=## )/m);
+  const place = others.findIndex((other) => other.startsWith(`## ${title}\n`));
+  const isLast = place < 0 || place === others.length - 1;
+  others.splice(place < 0 ? others.length : place, 1, isLast ? section : `${section}\n`);
+  return `${before}${others.join('')}`;
 }

@@ -1,14 +1,10 @@
 /** Ledgers full of synthetic markets, none of them published yet. */
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { IngestMode, IngestRecordInput } from '../contract/ingest-records.ts';
 import type { BatchDependencies } from '../lambdas/ingest/batch-changes.ts';
 import { takeBatch } from '../lambdas/ingest/take-batch.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import { awaitingGenerationKey } from '../storage/records/publication.ts';
-import { openSqliteLedger, type SqliteLedger } from '../storage/sqlite-ledger.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
-import type { Workspace } from './workspace.ts';
 
 /** After every date that a benchmark uses, and the same in each run. */
 export const NOW_MS = Date.UTC(2030, 0, 1);
@@ -67,27 +63,4 @@ export async function fillWithHistories(ledger: Ledger, markets: number, each: n
     while (batch.length >= BATCH_ROWS) await ingest(ledger, batch.splice(0, BATCH_ROWS));
   }
   if (batch.length > 0) await ingest(ledger, batch);
-}
-
-const filled = new Map<number, Promise<string>>();
-
-/** The path of a new copy of a ledger that holds this many markets. The original is filled once. */
-export async function copyOfFilledLedger(workspace: Workspace, markets: number): Promise<string> {
-  let original = filled.get(markets);
-  if (original === undefined) {
-    original = makeFilledLedger(workspace, markets);
-    filled.set(markets, original);
-  }
-  const copy = join(workspace.folder(`data-${markets}`), 'ledger.sqlite');
-  copyFileSync(await original, copy);
-  return copy;
-}
-
-async function makeFilledLedger(workspace: Workspace, markets: number): Promise<string> {
-  const path = join(workspace.folder(`ledger-${markets}`), 'ledger.sqlite');
-  const ledger: SqliteLedger = openSqliteLedger(path, { exclusive: true });
-  await fillLedger(ledger, markets);
-  // Closing moves the write-ahead log into the file, which can then be copied.
-  ledger.close();
-  return path;
 }

@@ -1,130 +1,75 @@
-/** The cost of a write of the API, against the bare ledger with the same calls, equally durable. */
+/** From sending a batch of one record until it is acknowledged, public, and in the signed log. */
 import { join } from 'node:path';
-import type { HttpEvent } from '../lambdas/http/event.ts';
-import type { Ledger } from '../storage/ledger.ts';
-import { type MarketRecordValue, marketKey } from '../storage/records/markets.ts';
-import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
-import { type Api, openApi } from './api.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LOG_ROOT } from '../contract/public-objects.ts';
+import { marketUrl } from '../contract/routes.ts';
+import { BareTable } from './bare-table.ts';
 import type { BenchOptions } from './benchmark.ts';
-import { cpuMs, elapsedMs, interleave, ratios } from './rounds.ts';
-import { number, withSpread } from './table.ts';
+import { elapsedMs, quantile } from './rounds.ts';
+import { type ServiceProcess, startServiceProcess } from './service.ts';
+import { readSample, type SampleMarket } from './synthetic-markets.ts';
+import { number } from './table.ts';
 
-const MARKETS = ['gold-usd', 'silver-usd'];
-/** Watchlists ask only whether it is there. */
-const NO_MARKET = {} as MarketRecordValue;
-const WATCHLISTS = '/api/v1/watchlists';
+const LOOK_EVERY_MS = 2;
+/** Background work of the start is not measured. */
+const SETTLE_MS = 10_000;
 
-/** The calls to one ledger, to be repeated on another one in the same state. */
-type Asked<Answer = unknown> = (ledger: Ledger) => Promise<Answer>;
+interface Times {
+  readonly floorMs: number;
+  readonly acknowledgedMs: number;
+  /** From the acknowledgement on, as the next one. */
+  readonly bodyMs: number;
+  readonly logMs: number;
+}
 
-export async function benchWrite({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
-  const writes = quick ? 20 : 1_000;
-  const folder = workspace.folder('write');
-  const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
-  const bare = openSqliteLedger(join(folder, 'bare.sqlite'), { exclusive: true });
-  const asked: Asked[] = [];
-  const api = openApi(recordCalls(ledger, asked));
-  const markets = MARKETS.map(
-    (slug) => ({ kind: 'put', key: marketKey(slug), revision: 1, value: NO_MARKET, if: { kind: 'any' } }) as const,
-  );
-  for (const each of [ledger, bare]) await each.transact([...api.seeds, ...markets], { attemptId: 'seeds' });
+export async function benchWrite({ quick, full, workspace, section }: BenchOptions): Promise<void> {
+  const writes = quick ? 3 : full ? 300 : 100;
   section.say(
-    `${number(writes)} writes a round with an API key, one after the other, through the whole pipeline into a SQLite ledger,`,
-    'against the same calls to another SQLite ledger without it: reads, conditions and records are the same. Both sync',
-    'each commit, which takes most of the time and little of the CPU.',
+    `The embedded server with the sample: ${number(writes)} batches of one record, one after the other, over HTTP. The floor inserts the same record into`,
+    'a bare SQLite table, with one sync. A body is public when a reader gets it: the log is signed and public when the checkpoint is another one.',
   );
-  const table: string[][] = [];
-  for (const [name, makeEvents] of await writeKinds(api)) {
-    const cpu = { tidemark: [] as number[], floor: [] as number[] };
-    const measured = async (samples: number[], work: () => Promise<void>): Promise<number> => {
-      let wallMs = 0;
-      const usedMs = await cpuMs(async () => {
-        wallMs = await elapsedMs(work);
-      });
-      samples.push((usedMs * 1000) / writes);
-      return (wallMs * 1000) / writes;
-    };
-    // Earlier writes were made on only one of the ledgers.
-    await repeat(asked.splice(0), bare);
-    const wall = await interleave(rounds, {
-      tidemark: async (round) => {
-        const events = makeEvents(round, writes);
-        return await measured(cpu.tidemark, async () => {
-          for (const event of events) await api.send(event);
-        });
-      },
-      floor: async () => {
-        const calls = asked.splice(0);
-        return await measured(cpu.floor, () => repeat(calls, bare));
-      },
-    });
-    table.push([
-      name,
-      withSpread(cpu.tidemark, 0),
-      withSpread(cpu.floor, 0),
-      withSpread(ratios(cpu.tidemark, cpu.floor), 2),
-      withSpread(ratios(wall.tidemark, wall.floor), 2),
-    ]);
+  const sample = await readSample();
+  const folder = workspace.folder('write');
+  const bare = new BareTable(join(folder, 'bare.sqlite'));
+  const service = await startServiceProcess(workspace, join(folder, 'data'));
+  await sleep(quick ? 0 : SETTLE_MS);
+  const times: Times[] = [];
+  for (let index = 0; index < writes; index++) {
+    times.push(await writeOne(service, bare, sample[index % sample.length] as SampleMarket, index));
   }
-  section.table(['write', 'CPU, µs', 'floor, µs', 'times the floor', 'in wall time'], table);
-  ledger.close();
+  await service.stop();
   bare.close();
-}
-
-async function repeat(calls: readonly Asked[], ledger: Ledger): Promise<void> {
-  for (const call of calls) await call(ledger);
-}
-
-function recordCalls(ledger: Ledger, asked: Asked[]): Ledger {
-  const noted = <Answer>(call: Asked<Answer>): Promise<Answer> => {
-    asked.push(call);
-    return call(ledger);
+  const row = (name: string, of: keyof Times) => {
+    const samples = times.map((each) => each[of]);
+    return [name, ...[0.5, 0.99].map((share) => number(quantile(samples, share), 1))];
   };
-  return {
-    transact: (changes, options) => noted((on) => on.transact(changes, options)),
-    get: (key) => noted((on) => on.get(key)),
-    getMany: (keys) => noted((on) => on.getMany(keys)),
-    query: (partition, options) => noted((on) => on.query(partition, options)),
-  };
-}
-
-type MakeEvents = (round: number, writes: number) => readonly HttpEvent[];
-
-/** The first of them has been sent: credential and entitlements are known from then on. */
-async function writeKinds(api: Api): Promise<readonly (readonly [string, MakeEvents])[]> {
-  const list = { name: 'Metals', markets: MARKETS };
-  const created = api.eventOf('POST', WATCHLISTS, list);
-  const { result } = await api.send(created);
-  const path = result.headers.location as string;
-  const many = (writes: number, make: (index: number) => HttpEvent) =>
-    Array.from({ length: writes }, (_, at) => make(at));
-  const observation = {
-    type: 'observation',
-    market: 'gold-usd',
-    metric: 'price',
-    amountMinor: 412345,
-    currency: 'USD',
-    sourceLabel: 'desk',
-    sourceUrl: 'https://source.example/gold',
-    observedAt: '2026-10-01T00:00:00Z',
-    confidence: 'high',
-    status: 'final',
-  };
-  return [
-    ['create a watchlist of two markets', (_, writes) => many(writes, () => api.eventOf('POST', WATCHLISTS, list))],
+  section.table(
+    ['', 'p50, ms', 'p99, ms'],
     [
-      'replace a watchlist',
-      (round, writes) =>
-        many(writes, (index) => {
-          const revision = round * writes + index + 1;
-          // A write that changes nothing would leave the revision.
-          return api.eventOf('PUT', path, { ...list, name: `Metals ${revision}` }, { 'if-match': `"${revision}"` });
-        }),
+      row('floor: one insert', 'floorMs'),
+      row('write acknowledged', 'acknowledgedMs'),
+      row('body public, from then on', 'bodyMs'),
+      row('entry in the signed log', 'logMs'),
     ],
-    ['replay of a creation', (_, writes) => many(writes, () => created)],
-    [
-      'accept a batch of one record',
-      (_, writes) => many(writes, () => api.eventOf('POST', '/api/v1/ingest/batches', { records: [observation] })),
-    ],
-  ];
+  );
+}
+
+async function writeOne(service: ServiceProcess, bare: BareTable, market: SampleMarket, index: number): Promise<Times> {
+  const amountMinor = 1_000_000_000 + index;
+  const observedAt = new Date(Date.now() - 1_000).toISOString();
+  const newest = market.observations.at(-1) as SampleMarket['observations'][number];
+  const record = { ...newest, metric: 'bench', amountMinor, observedAt, sourceValue: null, outlierConfirmed: true };
+  const log = `${LOG_ROOT}/checkpoint`;
+  const checkpoint = await service.get(log);
+  const floorMs = await elapsedMs(() => bare.insert([newest]));
+  const acknowledgedMs = await elapsedMs(() => service.send([record]));
+  const until = (isThere: () => Promise<boolean>) =>
+    elapsedMs(async () => {
+      while (!(await isThere())) await sleep(LOOK_EVERY_MS);
+    });
+  const [bodyMs, logMs] = await Promise.all([
+    until(async () => (await service.get(marketUrl(market.market.slug))).includes(`"amountMinor":${amountMinor},`)),
+    until(async () => (await service.get(log)) !== checkpoint),
+  ]);
+  return { floorMs, acknowledgedMs, bodyMs, logMs };
 }

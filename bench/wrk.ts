@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { placed } from './processor-time.ts';
 import type { Workspace } from './workspace.ts';
 
-export const CONNECTIONS = 64;
+const CONNECTIONS = 64;
 
 const SPREAD = join(import.meta.dirname, 'spread.lua');
 
@@ -25,9 +25,9 @@ export interface Load {
 }
 
 /** Why a program cannot be run here, or null. */
-export function missing(program: string, debianPackage: string): string | null {
+export function missing(program: string): string | null {
   const { error } = spawnSync(program, ['-v'], { stdio: 'ignore' });
-  return error === undefined ? null : `${program} is not installed: apt-get install ${debianPackage}`;
+  return error === undefined ? null : `${program} is not installed: apt-get install ${program}`;
 }
 
 /** Puts a server under load. Rejects when an answer has an error status or a connection fails. */

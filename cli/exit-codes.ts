@@ -25,16 +25,16 @@ export const EXIT_CODES = {
 
 export type Exit = keyof typeof EXIT_CODES;
 
-/** Ends a command. Its text says what is wrong; `mend` says what to do about it. */
+/** Ends a command. Its text says what is wrong; `hint` says what to do about it. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exit: Exit;
-  readonly mend: string | null;
+  readonly hint: string | null;
 
-  constructor(exit: Exit, message: string, mend: string | null = null, options: ErrorOptions = {}) {
+  constructor(exit: Exit, message: string, hint: string | null = null, options: ErrorOptions = {}) {
     super(message, options);
     this.exit = exit;
-    this.mend = mend;
+    this.hint = hint;
   }
 }
 

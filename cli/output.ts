@@ -41,10 +41,10 @@ export function note(text: string): void {
   void write(stderr, `${text}\n`);
 }
 
-export function printError(message: string, mend: string | null): void {
+export function printError(message: string, hint: string | null): void {
   void write(stderr, 'error', ['red', 'bold']);
   note(` ${message}`);
-  if (mend !== null) note(mend.replaceAll(/^/gm, '      '));
+  if (hint !== null) note(hint.replaceAll(/^/gm, '      '));
 }
 
 /** For a fault of this program: with its stack. */
@@ -158,20 +158,19 @@ export class JsonList {
   }
 }
 
-const numbers = new Intl.NumberFormat('en-GB');
-
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-] as const;
-
-/** In the greatest unit of which there are at least two: 90 seconds, 47 hours, 2 days. */
-export function durationInWords(seconds: number): string {
-  const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1];
-  return counted(Math.floor(seconds / size), unit);
-}
-
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${numbers.format(count)} ${count === 1 ? one : many}`;
+/** The items of a list: rows of a table, or a JSON array. @returns how many they are */
+export async function printItems<Item>(
+  items: AsyncIterable<Item>,
+  asJson: boolean,
+  titles: readonly string[],
+  rowOf: (item: Item) => readonly Cell[],
+): Promise<number> {
+  const [table, list] = [new Table(titles), new JsonList()];
+  let count = 0;
+  for await (const item of items) {
+    await (asJson ? list.add(item) : table.add(rowOf(item)));
+    count++;
+  }
+  await (asJson ? list : table).end();
+  return count;
 }

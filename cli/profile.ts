@@ -106,8 +106,8 @@ async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessE
     file !== null && Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
   if (settings === undefined) {
     const known = Object.keys(file?.profiles ?? {});
-    const mend = known.length === 0 ? `Write it into ${path}.` : `The file has: ${known.join(', ')}.`;
-    throw new CommandError('usage', `There is no profile ${JSON.stringify(name)} in ${path}.`, mend);
+    const hint = known.length === 0 ? `Write it into ${path}.` : `The file has: ${known.join(', ')}.`;
+    throw new CommandError('usage', `There is no profile ${JSON.stringify(name)} in ${path}.`, hint);
   }
   const { url, writeUrl, uploadHost, key = null, keyFile } = settings;
   const keySource = `the profile ${name} in ${path}`;

@@ -1,11 +1,11 @@
 /** The commands, with their options and help. Each command loads its own code when it runs. */
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { addDoctorCommand } from './doctor/command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
 import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
+import { addDoctorCommand } from './local/doctor-command.ts';
 import { addExportCommands } from './local/export-commands.ts';
 import { addLogCommands } from './local/log-commands.ts';
 import { addReceiptCommands } from './log/commands.ts';

@@ -26,7 +26,7 @@ function explain(error: unknown): number {
   // Commander has printed its message, the help or the version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODES.usage.code;
   if (error instanceof CommandError) {
-    printError(error.message, error.mend);
+    printError(error.message, error.hint);
     return EXIT_CODES[error.exit].code;
   }
   const { syscall, message, code = '' } = error as NodeJS.ErrnoException;

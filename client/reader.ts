@@ -4,7 +4,10 @@
  */
 import type { PublicObservation } from '../contract/metric.ts';
 import { assertSameRow, isNewerThanLog } from './proven-row.ts';
+import { Requests } from './requests.ts';
 import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog, type VerifyingKey } from './signed-log.ts';
+import { THIS_SYSTEM } from './system.ts';
+import { TidemarkError } from './tidemark-error.ts';
 
 export interface ReaderOptions {
   /** E.g. `https://data.example`: the service and its mirrors, in the order in which they are asked. */
@@ -48,11 +51,14 @@ interface Source {
   readonly cache: 'default' | 'reload';
 }
 
+const isAnswer = (status: number): boolean => status < 500 && status !== 429;
+
 /** A mirror is asked for its age so often. */
 const AGE_CHECKED_MS = 60_000;
 
 export class TidemarkReader {
   readonly #options: ReaderOptions;
+  readonly #requests: Requests;
   readonly #checkedAtMs = new Map<string, number>();
   #keys: Promise<readonly VerifyingKey[]> | null = null;
   /** Hosts that showed something else than what is signed, with the reason. They are not asked any more. */
@@ -60,6 +66,10 @@ export class TidemarkReader {
 
   constructor(options: ReaderOptions) {
     this.#options = options;
+    const { timeoutMs = 10_000, nowMs, fetch: ask = THIS_SYSTEM.fetch } = options;
+    const system = { ...THIS_SYSTEM, nowMs, fetch: ask };
+    // The next host is the next try.
+    this.#requests = new Requests({ timeoutMs, patienceMs: 0, bodies: null, redirect: 'error', system });
   }
 
   /** GETs e.g. `/api/v1/markets/gold-usd` from the first host that can answer. Proves nothing. @throws NoHostError */
@@ -154,18 +164,15 @@ export class TidemarkReader {
   }
 
   async #ask({ host, cache }: Source, path: string): Promise<HostAnswer> {
-    const { fetch: ask = fetch, timeoutMs = 10_000 } = this.#options;
-    let status = 0;
+    const request = { method: 'GET', url: new URL(path, host), cache, accepts: isAnswer, signal: undefined };
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const response = await ask(new URL(path, host), { cache, signal, redirect: 'error' });
-      status = response.status;
-      const body = new Uint8Array(await response.arrayBuffer());
-      if (status < 500 && status !== 429) return { host, status, body };
+      const { status, body } = await this.#requests.send(request);
+      return { host, status, body };
     } catch (cause) {
-      throw new HostUnavailable(`gave no answer to ${path}`, { cause });
+      if (!(cause instanceof TidemarkError)) throw cause;
+      const said = cause.status === null ? 'gave no answer' : `answered ${cause.status}`;
+      throw new HostUnavailable(`${said} to ${path}`, { cause });
     }
-    throw new HostUnavailable(`answered ${status} to ${path}`);
   }
 
   async #logKeys(): Promise<readonly VerifyingKey[]> {

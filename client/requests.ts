@@ -4,27 +4,35 @@
  */
 import { joinedBytes } from './hashes.ts';
 import type { BodyStore } from './kept-bodies.ts';
-import { backOffMs, isPassing, retryAfterMs } from './retries.ts';
+import { backOffMs, mayPass, retryAfterMs } from './retries.ts';
 import type { System } from './system.ts';
 import { errorOfAnswer, TidemarkError } from './tidemark-error.ts';
 
 export interface RequestSettings {
   /** For one answer. */
   readonly timeoutMs: number;
-  /** For all waits between the tries of one request. 0: no request is tried again. */
+  /** From the first try of a request to the beginning of its last one. 0: no request is tried again. */
   readonly patienceMs: number;
   /** Null: nothing is kept, and nothing is asked with an entity tag. */
   readonly bodies: BodyStore | null;
   readonly system: System;
+  /** Default: a request with a credential follows no redirection to another host, and others do. */
+  readonly redirect?: 'error' | 'manual';
+  /** Called before each wait. @param error of the try before */
+  readonly onWait?: (error: TidemarkError, pauseMs: number) => void;
 }
 
 export interface SentRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Of a write. Without one, a request that is not a GET is sent once. */
   readonly idempotencyKey?: string;
+  /** Whether a status is an answer here, although it is no success. */
+  readonly accepts?: (status: number) => boolean;
+  /** How the cache of a browser is used. */
+  readonly cache?: 'default' | 'no-cache' | 'reload';
   readonly signal: AbortSignal | undefined;
 }
 
@@ -66,25 +74,32 @@ export class Requests {
     return (await this.send({ method: 'GET', url, signal })).body;
   }
 
-  /** @returns an answer with 2xx, or 304. @throws TidemarkError for any other, and the reason of the signal */
+  /**
+   * @returns an answer with 2xx, 304, or a status that the request accepts. @throws TidemarkError for any other, and the
+   *   reason of the signal
+   */
   async send(request: SentRequest): Promise<SettledAnswer<Bytes>> {
-    const { patienceMs, system } = this.#settings;
+    const { system, onWait } = this.#settings;
     const isRepeatable = request.method === 'GET' || request.idempotencyKey !== undefined;
+    const startedMs = system.nowMs();
     for (let [tries, waitedMs] = [0, 0]; ; tries++) {
       const outcome = await this.#try(request);
       if (!(outcome instanceof TidemarkError)) return outcome;
-      const { code, status } = outcome;
+      const { patienceMs } = this.#settings;
       const pauseMs = outcome.retryAfterMs ?? backOffMs(tries, system.random());
-      const isOver = waitedMs + pauseMs > patienceMs || patienceMs === 0;
-      if (!isRepeatable || isOver || (status !== null && !isPassing(status, code))) throw outcome;
+      // A clock that was set back makes no wait longer.
+      const isOver = Math.max(waitedMs, system.nowMs() - startedMs) + pauseMs > patienceMs || patienceMs === 0;
+      if (!isRepeatable || isOver || !mayPass(outcome)) throw outcome;
+      onWait?.(outcome, pauseMs);
       waitedMs += pauseMs;
       await system.sleep(pauseMs, request.signal);
     }
   }
 
   async #try(request: SentRequest): Promise<SettledAnswer<Bytes> | TidemarkError> {
-    const { method, url, headers = {}, body, idempotencyKey, signal } = request;
-    const { timeoutMs, system } = this.#settings;
+    const { method, url, headers = {}, body, idempotencyKey, accepts, cache, signal } = request;
+    const asked = `${method} ${url.origin}${url.pathname}`;
+    const { timeoutMs, system, redirect = 'authorization' in headers ? 'error' : 'follow' } = this.#settings;
     signal?.throwIfAborted();
     const { fetch: ask } = system;
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -93,25 +108,27 @@ export class Requests {
         method,
         headers: { ...headers, ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }) },
         ...(body === undefined ? {} : { body }),
-        // A credential must not follow a redirection to another host.
-        redirect: 'authorization' in headers ? 'error' : 'follow',
+        ...(cache === undefined ? {} : { cache }),
+        redirect,
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       const bytes = await wholeBody(response, url);
-      if (response.ok || response.status === 304) {
-        return { status: response.status, headers: response.headers, body: bytes };
+      const { status } = response;
+      if (response.ok || status === 304 || accepts?.(status)) {
+        return { status, headers: response.headers, body: bytes };
       }
-      return errorOfAnswer(response.status, decodedText(bytes), {
-        request: `${method} ${url.pathname}`,
+      return errorOfAnswer(response, decodedText(bytes), {
+        request: asked,
         retryAfterMs: retryAfterMs(response.headers.get('retry-after'), system.nowMs()),
         idempotencyKey: idempotencyKey ?? null,
       });
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof TidemarkError) return cause;
-      const reason = timeout.aborted ? `it took more than ${timeoutMs} ms` : reasonOf(cause);
+      const reason = timeout.aborted ? `it took too long, more than ${timeoutMs / 1000} s` : reasonOf(cause);
       return new TidemarkError('no-answer', {
-        detail: `${method} ${url.href} got no answer: ${reason}`,
+        detail: `no answer: ${reason}`,
+        request: asked,
         idempotencyKey: idempotencyKey ?? null,
         cause,
       });
@@ -147,7 +164,7 @@ export function parsedJson(text: string, url: URL): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw unexpected(url, 'is no JSON', cause);
+    throw unexpected(url, 'is not JSON', cause);
   }
 }
 

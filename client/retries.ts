@@ -1,4 +1,5 @@
 /** Which requests are tried again, and when. Pure. */
+import type { TidemarkError } from './tidemark-error.ts';
 
 /** 408, 429 and 5xx of moments. 501 and 505 do not go away. */
 const PASSING_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
@@ -9,8 +10,8 @@ const FIRST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 20_000;
 
 /** Whether the same request may get another answer soon. */
-export function isPassing(status: number, code: string): boolean {
-  if (code === 'contention') return true;
+export function mayPass({ status, code }: Pick<TidemarkError, 'status' | 'code'>): boolean {
+  if (status === null || code === 'contention') return true;
   return PASSING_STATUSES.includes(status) && !LASTING_CODES.includes(code);
 }
 

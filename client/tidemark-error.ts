@@ -23,7 +23,6 @@ export type ClientCode =
 
 export interface TidemarkErrorParts {
   readonly detail: string;
-  /** The method and the path that were asked. */
   readonly request?: string;
   readonly status?: number;
   readonly errors?: readonly ProblemError[];
@@ -40,8 +39,10 @@ export class TidemarkError extends Error {
   readonly code: ProblemCode | ClientCode | (string & {});
   /** HTTP status. Null: there was no answer. */
   readonly status: number | null;
-  /** What happened, and how to mend it. */
+  /** What happened, and what to do about it. */
   readonly detail: string;
+  /** The method and the address that were asked, without its query. Null: it is not about one request. */
+  readonly request: string | null;
   /** The faults inside the request, each with a JSON Pointer. */
   readonly errors: readonly ProblemError[];
   /** Name it when you ask the operator about this request. Null: the answer has none. */
@@ -56,6 +57,7 @@ export class TidemarkError extends Error {
     super(`${code}: ${parts.detail}${asked}`, { cause: parts.cause });
     this.code = code;
     this.detail = parts.detail;
+    this.request = parts.request ?? null;
     this.status = parts.status ?? null;
     this.errors = parts.errors ?? [];
     this.requestId = parts.requestId ?? null;
@@ -66,17 +68,17 @@ export class TidemarkError extends Error {
 
 /** @param text the body of an answer that is no success. Of a proxy, it may be anything */
 export function errorOfAnswer(
-  status: number,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
   text: string,
   parts: Pick<TidemarkErrorParts, 'request' | 'retryAfterMs' | 'idempotencyKey'>,
 ): TidemarkError {
   const { code, detail, title, errors, instance } = problemIn(text);
   if (typeof code !== 'string') {
-    return new TidemarkError('unexpected-answer', {
-      ...parts,
-      status,
-      detail: `the answer is ${status}, and no problem`,
-    });
+    const isElsewhere = status >= 300 && status < 400;
+    const words = isElsewhere
+      ? `leads to ${headers.get('location')}: use that address`
+      : `is ${status}, and no problem`;
+    return new TidemarkError('unexpected-answer', { ...parts, status, detail: `the answer ${words}` });
   }
   return new TidemarkError(code, {
     ...parts,

@@ -115,17 +115,17 @@ async function historyPageAt(read: JsonReader, path: string, momentMs: number): 
   return page ?? head;
 }
 
-async function pageAt<Item>(read: JsonReader, path: string, cursor: string | null): Promise<WalkedPage<Item>> {
-  const value = (await read(
-    cursor === null ? path : `${path}?cursor=${encodeURIComponent(cursor)}`,
-  )) as WalkedPage<Item>;
+/** @param cursor null: of the first page. @throws TidemarkError for an answer that is no page */
+export async function pageAt<Item>(read: JsonReader, path: string, cursor: string | null): Promise<WalkedPage<Item>> {
+  const query = cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
+  const value = (await read(path + query)) as WalkedPage<Item>;
   const next = value?.page?.nextCursor;
   if (Array.isArray(value?.data) && (next === null || typeof next === 'string')) return value;
   throw noPage(path);
 }
 
 function noPage(path: string): TidemarkError {
-  const detail = `the answer of ${path} is no further page of a collection: is it a Tidemark service?`;
+  const detail = `the answer of ${path} is no page of a collection, or no further one: is it a Tidemark service?`;
   return new TidemarkError('unexpected-answer', { status: 200, detail });
 }
 

@@ -1,6 +1,5 @@
 /** The operations of the write API and the public reads: what the OpenAPI document describes. */
 import type * as z from 'zod';
-import { editionReads } from './operations/edition-reads.ts';
 import { faceReads } from './operations/face-reads.ts';
 import { fileReads } from './operations/file-reads.ts';
 import type { OperationDefinition } from './operations/operation.ts';
@@ -9,7 +8,6 @@ import { OPERATIONS } from './operations.ts';
 
 export const ALL_OPERATIONS = {
   ...publicReadOperations,
-  ...editionReads,
   ...faceReads,
   ...fileReads,
   ...OPERATIONS,

@@ -1,10 +1,12 @@
 /** The manifest of a daily export, as readers may rely on it: docs/exports.md. */
 import * as z from 'zod';
 import { instantSchema } from './metric.ts';
+import { publicTextSchema } from './public-text.ts';
 
 /** The table of markets has at most 1,000,000 rows, and a log of 10,000,000,000 entries as many parts. */
 const FILES_MAX = 1_000_000;
 const SOURCES_MAX = 1_000;
+const KEPT_MAX = 10_000;
 
 export const DATASET_TYPE = 'application/ld+json';
 
@@ -42,6 +44,18 @@ const exportSourceSchema = z.looseObject({
   attribution: nullableText('The words with which to credit it. Null: none are asked for.'),
 });
 
+/** What an operator may say about an export that is kept. */
+export const keptLabelSchema = publicTextSchema(200).nullable();
+
+const keptExportSchema = z.looseObject({
+  date: z.iso
+    .date()
+    .describe('The day of the export, in UTC. Its manifest stays at `/api/v1/exports/{date}/datapackage.json`.'),
+  label: z.string().nullable().describe('What the operator says about it. Null: nothing.'),
+});
+
+export type KeptExport = { readonly date: string; readonly label: string | null };
+
 /** `GET /api/v1/exports/latest`, and of a day: a Data Package, version 2.0. Members may be added. */
 export const exportManifestSchema = z.looseObject({
   $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
@@ -67,6 +81,11 @@ export const exportManifestSchema = z.looseObject({
     .optional()
     .describe('The licences of the sources, each once.'),
   sources: z.array(exportSourceSchema).max(SOURCES_MAX).optional().describe('The sources of the markets, each once.'),
+  kept: z
+    .array(keptExportSchema)
+    .max(KEPT_MAX)
+    .optional()
+    .describe('Of the newest export only: earlier ones that the operator keeps, so that they can be cited.'),
   resources: z
     .array(exportResourceSchema)
     .max(FILES_MAX)

@@ -235,6 +235,13 @@ export const snapshotSchema = z.strictObject({
     .max(PROJECTIONS.length)
     .exactOptional()
     .describe('The kinds of files that this deployment publishes besides JSON bodies. Left out: none.'),
+  deferred: z
+    .array(z.string().max(64))
+    .max(64)
+    .exactOptional()
+    .describe(
+      'Kinds of files that could not be made for this generation: theirs are of an earlier one. Left out: none. Their operator has an alarm.',
+    ),
   log: z
     .strictObject({
       size: z.int().min(0).describe('The number of entries.'),

@@ -6,7 +6,6 @@ import type * as z from 'zod';
 import { ALL_OPERATIONS } from './all-operations.ts';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './cadence.ts';
 import type { Json } from './canonical-json.ts';
-import { editionSchema } from './editions.ts';
 import { exportDatasetSchema, exportManifestSchema } from './export-manifest.ts';
 import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from './faces.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
@@ -50,7 +49,6 @@ import { sourceVerificationRecordSchema } from './operations/source-verification
 import { TAGS } from './operations/tags.ts';
 import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './operations/waitlist-requests.ts';
 import { watchlistSchema } from './operations/watchlists.ts';
-import { publicEditionSchema } from './public-edition.ts';
 import { recentEntrySchema, recentSchema } from './recent.ts';
 import { removedMarketSchema } from './removed-market.ts';
 import { takedownSchema } from './takedowns.ts';
@@ -91,7 +89,6 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Cadence: cadenceSchema,
     CalendarCadence: calendarCadenceSchema,
     Claim: claimSchema,
-    Edition: editionSchema,
     Takedown: takedownSchema,
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
@@ -117,7 +114,6 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Observation: observationSchema,
     Problem: problemSchema,
     Publication: publicationSchema,
-    PublicEdition: publicEditionSchema,
     Recent: recentSchema,
     RecentEntry: recentEntrySchema,
     RemovedMarket: removedMarketSchema,

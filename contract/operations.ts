@@ -7,7 +7,6 @@ import type * as z from 'zod';
 import { apiKeyOperations } from './operations/api-keys.ts';
 import { auditRecordOperations } from './operations/audit-records.ts';
 import { claimOperations } from './operations/claims.ts';
-import { editionOperations } from './operations/editions.ts';
 import { entitlementOperations } from './operations/entitlements.ts';
 import { erasureOperations } from './operations/erasures.ts';
 import { ingestOperations } from './operations/ingest.ts';
@@ -30,7 +29,6 @@ export const OPERATIONS = {
   ...sourceOperations,
   ...marketOperations,
   ...publicationOperations,
-  ...editionOperations,
   ...takedownOperations,
   ...entitlementOperations,
   ...waitlistRequestOperations,

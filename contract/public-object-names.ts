@@ -20,10 +20,6 @@ export type PublicObjectName =
   | { readonly kind: 'latest-csv' }
   | { readonly kind: 'recent' }
   | { readonly kind: 'snapshot' }
-  | { readonly kind: 'edition'; readonly edition: string }
-  | { readonly kind: 'edition-list'; readonly edition: string }
-  | { readonly kind: 'edition-market'; readonly edition: string; readonly slug: string }
-  | { readonly kind: 'edition-history'; readonly edition: string; readonly slug: string }
   | { readonly kind: 'log-checkpoint' }
   | { readonly kind: 'log-vkey' }
   /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
@@ -77,12 +73,10 @@ export type PublicObjectKind = PublicObjectName['kind'];
 /**
  * How long an object is kept:
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
- * - `export`: kept while a manifest of the last weeks names it, or is the manifest of a day of them.
+ * - `export`: kept while a manifest of the last weeks or a kept one names it, or is such a manifest.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
- * - `edition`: immutable; kept until an operator removes its edition. Not `immutable` for caches, because then a removal
- *   would not reach readers.
  * - `face`: mutable; kept while the deployment has faces and its market is published, or for some weeks if it is of a day.
  * - `site`: mutable; kept while the deployment that was published last has this file.
  * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export' | 'face' | 'site';
+export type Retention = 'head' | 'page' | 'log' | 'export' | 'face' | 'site';

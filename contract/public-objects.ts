@@ -31,16 +31,7 @@ import {
   siteKind,
   whole,
 } from './public-object-policy.ts';
-import {
-  EDITIONS_URL,
-  editionUrl,
-  historyFileUrl,
-  historyIndexUrl,
-  LATEST_CSV_URL,
-  LATEST_URL,
-  MARKETS_URL,
-  RECENT_URL,
-} from './routes.ts';
+import { historyFileUrl, historyIndexUrl, LATEST_CSV_URL, LATEST_URL, MARKETS_URL, RECENT_URL } from './routes.ts';
 
 /** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -64,23 +55,6 @@ const DATE = `(?<date>${DAY})`;
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
 const EXTENSION = `(?<extension>${PRICE_EXTENSIONS.join('|')})`;
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
-
-const EDITION_MARKET = `/markets/(?<slug>${SLUG_PATTERN})`;
-
-/** All bodies of an edition have one tag. */
-function editionKind<Name extends Extract<PublicObjectName, { readonly edition: string }>>(
-  rest: string,
-  path: (name: Name) => string,
-) {
-  return {
-    path: (name: Name) => editionUrl(name.edition) + path(name),
-    pattern: whole(`${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})${rest}`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheTag: ({ edition }: Name) => `edition-${edition}`,
-    retention: 'edition',
-  } as const;
-}
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
   'market-list': singleKind(MARKET_LIST_PATH, JSON_TYPE, 'markets'),
@@ -115,10 +89,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'latest-csv': singleKind(LATEST_CSV_URL, CSV_TYPE, 'markets'),
   recent: singleKind(RECENT_URL, JSON_TYPE, 'markets'),
   snapshot: singleKind(SNAPSHOT_PATH, JSON_TYPE, 'snapshot'),
-  edition: editionKind('', () => ''),
-  'edition-list': editionKind('/markets', () => '/markets'),
-  'edition-market': editionKind(EDITION_MARKET, ({ slug }) => `/markets/${slug}`),
-  'edition-history': editionKind(`${EDITION_MARKET}/history`, ({ slug }) => `/markets/${slug}/history`),
   'log-checkpoint': singleKind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, 'log'),
   'log-vkey': singleKind(`${LOG_ROOT}/vkey`, TEXT_TYPE, 'log'),
   'log-tile': {

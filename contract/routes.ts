@@ -8,20 +8,20 @@ export const LATEST_URL = '/api/v1/latest';
 export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
 export const RECENT_URL = '/api/v1/recent';
+/** Paths of files in a manifest follow it. */
+export const EXPORT_ROOT = '/api/v1/exports/';
 /** The newest daily exports. */
-export const EXPORTS_URL = '/api/v1/exports/latest';
+export const EXPORTS_URL = `${EXPORT_ROOT}latest`;
+/** The manifest of the export of a day. */
+export function exportUrl(date: string): string {
+  return `${EXPORT_ROOT}${date}/datapackage.json`;
+}
+
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
 /** Files in the forms of other programs. */
 export const FACES_URL = '/api/v1/faces';
-
-export const EDITIONS_URL = '/api/v1/editions';
-
-/** An edition's document. The URLs of its markets begin with it, and go on as those of today's markets. */
-export function editionUrl(name: string): string {
-  return `${EDITIONS_URL}/${name}`;
-}
 
 export function marketUrl(slug: string): string {
   return `${MARKETS_URL}/${slug}`;

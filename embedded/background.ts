@@ -50,8 +50,8 @@ export interface Background {
   expectations(): Expectations | null;
   /** Null until a run has ended. */
   lastVerify(): LastVerify | null;
-  /** Makes the export of today, also if it is there. Null: this service makes none. */
-  makeExport: ExportLoop['make'];
+  /** Null: this service makes none. */
+  exporting: Pick<ExportLoop, 'make' | 'keep'> | null;
   /** Says that an upload waits. */
   wakeWorker(): void;
   /** Says that something was committed, or may have been left by an earlier process. */
@@ -132,7 +132,7 @@ export function startBackground(options: BackgroundOptions): Background {
     publishStalledMs: publishing.stalledMs,
     expectations: expecting.current,
     lastVerify: () => verifying?.last() ?? null,
-    makeExport: async () => (await exporting?.make()) ?? null,
+    exporting,
     wakeWorker: () => working.wake(),
     wakeAll: () => {
       working.wake();

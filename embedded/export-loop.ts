@@ -6,7 +6,9 @@
 import { readEntries } from '../publisher/core/log/log-chunks.ts';
 import { Superseded } from '../publisher/errors.ts';
 import { makeFaces } from '../publisher/projections/compat/make-faces.ts';
+import { type KeepOutcome, keepExport } from '../publisher/projections/exports/keep-export.ts';
 import { type ExportOptions, type ExportOutcome, makeExport } from '../publisher/projections/exports/make-export.ts';
+import { remakeKept } from '../publisher/projections/exports/remake-kept.ts';
 import type { Log } from './log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
@@ -28,16 +30,20 @@ export interface ExportLoopOptions extends Required<Pick<ExportOptions, 'storage
 export interface ExportLoop extends WakeLoop {
   /** Makes the export of today, also if it is there. Null: this service makes none. Rejects if it fails, or the loop stops. */
   make(): Promise<ExportOutcome | null>;
+  /** Keeps the export of a day, or does not keep it any more. */
+  keep: (...asked: ToKeep) => Promise<KeepOutcome>;
 }
 
+export type ToKeep = readonly [date: string, kept: { readonly label: string | null } | null];
+
 export function startExportLoop({ storage, breathe, report, info }: ExportLoopOptions): ExportLoop {
+  const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
   let made = 0;
   let asked: PromiseWithResolvers<ExportOutcome | null>[] = [];
 
   async function exportOnce(options: Pick<ExportOptions, 'storage' | 'breathe'>): Promise<ExportOutcome> {
     const askers = [...asked];
     const again = askers.length > 0 ? 'always' : ({ afterQuietMs: QUIET_MS * Math.max(1, made) } as const);
-    const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
     const outcome = await makeExport({ ...options, again, readEntries: readTile });
     if (outcome.kind === 'made') made++;
     if (outcome.kind === 'busy') {
@@ -68,7 +74,11 @@ export function startExportLoop({ storage, breathe, report, info }: ExportLoopOp
         const { kind, date } = await make();
         if (kind === 'made') info(event, { date, durationMs: Math.round(performance.now() - startedMs) });
       };
-      if (storage.projections?.has('exports')) await timed('exported', () => exportOnce(options));
+      if (storage.projections?.has('exports')) {
+        await timed('exported', () => exportOnce(options));
+        for (const date of await remakeKept({ ...options, readEntries: readTile }))
+          info('kept export made again', { date });
+      }
       if (storage.projections?.has('faces')) await timed('made faces', () => makeFaces(options));
     },
     intervalMs: INTERVAL_MS,
@@ -85,6 +95,7 @@ export function startExportLoop({ storage, breathe, report, info }: ExportLoopOp
   loop.wake();
   return {
     ...loop,
+    keep: (date, kept) => keepExport(storage, date, kept),
     async make() {
       if (!storage.projections?.has('exports')) return null;
       const asking = Promise.withResolvers<ExportOutcome | null>();

@@ -51,8 +51,8 @@ export function startPublishLoop(
     const sinceMs = waitingSinceMs ?? wokenAtMs;
     return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
   };
-  const reportPutOff = ({ putOff }: PublishOutcome) => {
-    const tooLong = putOff.filter((market) => isDeferredTooLong(market, nowMs()));
+  const reportPutOff = ({ deferred }: PublishOutcome) => {
+    const tooLong = deferred.filter((market) => isDeferredTooLong(market, nowMs()));
     if (tooLong.length === 0) return;
     const text = `${tooLong.length} for minutes, to be repaired as docs/operations.md says: ${firstOf(tooLong)}`;
     report('markets are put off', new Error(text));
@@ -103,14 +103,14 @@ export function startPublishLoop(
 }
 
 function logGeneration(info: Log['info'], outcome: PublishOutcome, durationMs: number): void {
-  const { kind, generation, marks, putOff, isMoreDue } = outcome;
+  const { kind, generation, marks, deferred, isMoreDue } = outcome;
   if (kind === 'unchanged') return;
-  info('generation', { generation, marks, putOff: putOff.length, isMoreDue, durationMs: Math.round(durationMs) });
+  info('generation', { generation, marks, putOff: deferred.length, isMoreDue, durationMs: Math.round(durationMs) });
 }
 
 /** When to publish again without a new write; null if the next interval is soon enough. */
-function nextDueAtMs({ listDueAtMs, putOff }: PublishOutcome, nowMs: number): number | null {
-  const retryAtMs = putOff.some((market) => !isDeferredTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
+function nextDueAtMs({ listDueAtMs, deferred }: PublishOutcome, nowMs: number): number | null {
+  const retryAtMs = deferred.some((market) => !isDeferredTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
   const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);
   return moments.length === 0 ? null : Math.min(...moments);
 }

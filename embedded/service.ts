@@ -205,8 +205,8 @@ async function startOn(
       },
     });
     work.wakeAll();
-    const { makeExport } = work;
-    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, makeExport, report });
+    const { exporting } = work;
+    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, exporting, report });
     const stop = async (): Promise<void> => {
       const closing = control.stop();
       metrics?.stop();

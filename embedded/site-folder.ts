@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Site, siteOf } from '../publisher/projections/pages/site.ts';
+import { type Site, siteOf } from '../publisher/site.ts';
 
 const BUILT_SITE = fileURLToPath(new URL('../site/built/', import.meta.url));
 

@@ -14,7 +14,6 @@ import {
 } from '../storage/records/accounts.ts';
 import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../storage/records/audit.ts';
 import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
-import { EDITIONS, ENDED_EDITIONS, OPEN_EDITION_KEY } from '../storage/records/editions.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../storage/records/exports.ts';
 import { FACES_DAY_KEY } from '../storage/records/faces.ts';
 import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
@@ -44,7 +43,7 @@ import {
   verificationsOfMarket,
 } from '../storage/records/review.ts';
 import { RUN_WORK, runsOfSource, SOURCE_STATES, SOURCES } from '../storage/records/sources.ts';
-import { TAKEDOWNS } from '../storage/records/takedowns.ts';
+import { DUE_TAKEDOWNS, TAKEDOWNS } from '../storage/records/takedowns.ts';
 
 const ANY = '*';
 
@@ -61,9 +60,6 @@ export const PARTITIONS = {
   claims: claimKey(ANY).partition,
   claimsByState: claimsInState(ANY as Parameters<typeof claimsInState>[0]).partition,
   claimsBySubject: claimsOfSubject(ANY).partition,
-  editions: EDITIONS.partition,
-  editionsDue: OPEN_EDITION_KEY.partition,
-  editionsEnded: ENDED_EDITIONS.partition,
   entitlements: entitlementsKey(ANY).partition,
   erasures: erasureKey('').partition,
   exportFiles: EXPORT_FILES.partition,
@@ -94,6 +90,7 @@ export const PARTITIONS = {
   sourceWork: RUN_WORK.partition,
   supersededPages: SUPERSEDED_PAGES.partition,
   takedowns: TAKEDOWNS.partition,
+  takedownsDue: DUE_TAKEDOWNS.partition,
   sweep: WALK_KEY.partition,
   usage: usageOf(ANY).partition,
   verifications: VERIFICATIONS.partition,

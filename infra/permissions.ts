@@ -91,8 +91,6 @@ const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
 const PUBLISHER_READS: Partitions = [
   ...FORMAT_READS,
   P.awaitingGeneration,
-  P.editions,
-  P.editionsDue,
   P.faces,
   P.generationOf,
   P.head,
@@ -106,6 +104,7 @@ const PUBLISHER_READS: Partitions = [
   P.putOff,
   P.supersededPages,
   P.takedowns,
+  P.takedownsDue,
 ];
 
 /** The records that a request can write. Records of the publisher are not among them. */
@@ -119,9 +118,6 @@ const WRITE_API_PUTS: Partitions = [
   P.claims,
   P.claimsByState,
   P.claimsBySubject,
-  P.editions,
-  P.editionsDue,
-  P.editionsEnded,
   P.entitlements,
   P.erasures,
   P.idempotency,
@@ -133,6 +129,7 @@ const WRITE_API_PUTS: Partitions = [
   P.sourceStates,
   P.sourceWork,
   P.takedowns,
+  P.takedownsDue,
   P.verifications,
   P.verificationsByMarket,
   P.waitlist,
@@ -147,7 +144,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
       count: [P.usage],
-      delete: [P.claimsByState, P.claimsBySubject, P.editionsDue, P.sources, P.sourceStates, P.watchlists],
+      delete: [P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
     },
     // For signing upload URLs. A signed URL carries this permission for its key.
     uploads: { read: [], put: [UPLOADED_OBJECTS], delete: [] },
@@ -230,9 +227,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [...PUBLISHER_READS, P.filesBehind, P.publishedSite],
       put: [
-        P.editions,
-        P.editionsDue,
-        P.editionsEnded,
         P.filesBehind,
         P.format,
         P.generationOf,
@@ -251,8 +245,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       ],
       count: [],
       delete: [
-        ...[P.awaitingGeneration, P.editionsDue, P.filesBehind, P.listChanges, P.marks],
-        ...[P.published, P.putOff, P.supersededPages],
+        ...[P.awaitingGeneration, P.filesBehind, P.listChanges, P.marks],
+        ...[P.published, P.putOff, P.supersededPages, P.takedownsDue],
       ],
     },
     publicObjects: {
@@ -271,14 +265,13 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [
         ...FORMAT_READS,
-        ...[P.editions, P.editionsDue, P.editionsEnded, P.exportFiles, P.exports],
-        ...[P.head, P.listChanges, P.published, P.publishedSite, P.supersededPages, P.sweep],
+        ...[P.exportFiles, P.exports, P.head, P.listChanges, P.published, P.publishedSite, P.supersededPages, P.sweep],
       ],
       // The position where its next walk begins.
       put: [P.sweep],
       count: [],
       // HEAD has a partition of its own, so the sweep cannot delete it.
-      delete: [P.editionsEnded, P.exportFiles, P.exports, P.generations, P.supersededPages],
+      delete: [P.exportFiles, P.exports, P.generations, P.supersededPages],
     },
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],

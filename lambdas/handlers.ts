@@ -21,7 +21,6 @@ type Handlers = {
 };
 
 const apiKeys = () => import('./accounts/api-keys.ts');
-const editions = () => import('./ingest/editions.ts');
 const takedowns = () => import('./ingest/takedowns.ts');
 const erasures = () => import('./accounts/erasures.ts');
 const waitlist = () => import('./accounts/waitlist-requests.ts');
@@ -43,7 +42,6 @@ export const handlers: Handlers = {
     listSourceRuns: lateRead(async () => (await sourceRuns()).listSourceRuns),
     getSourceRun: lateRead(async () => (await sourceRuns()).getSourceRun),
     getPublication: publications.getPublication,
-    listEditions: lateRead(async () => (await editions()).listEditions),
     listTakedowns: lateRead(async () => (await takedowns()).listTakedowns),
     getEntitlements: entitlements.getEntitlements,
     listWaitlistRequests: lateRead(async () => (await waitlist()).listWaitlistRequests),
@@ -74,8 +72,6 @@ export const handlers: Handlers = {
     createSourceRun: lateWrite(async () => (await sourceRuns()).createSourceRun),
     replaySourceRun: lateWrite(async () => (await sourceRuns()).replaySourceRun),
     createPublication: publications.createPublication,
-    createEdition: lateWrite(async () => (await editions()).createEdition),
-    removeEdition: lateWrite(async () => (await editions()).removeEdition),
     createTakedown: lateWrite(async () => (await takedowns()).createTakedown),
     putEntitlement: entitlements.putEntitlement,
     deleteEntitlement: entitlements.deleteEntitlement,

@@ -27,8 +27,8 @@ export type RowPart<Value> =
 /** The fault of a text that becomes a field of a record. Says how the mapping can mend it, if it can. */
 export function textFault(path: readonly PropertyKey[], value: unknown, rule: string): string {
   const isMended = typeof value === 'string' && withoutInvisible(value) !== value;
-  const mend = isMended ? '; or let the mapping do so for all cells, by "invisible": "strip"' : '';
-  return `${refusalText(path, value, rule)}${mend}`;
+  const hint = isMended ? '; or let the mapping do so for all cells, by "invisible": "strip"' : '';
+  return `${refusalText(path, value, rule)}${hint}`;
 }
 
 /** The part of a row that has one fault. */

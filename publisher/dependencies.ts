@@ -6,7 +6,7 @@ import type { Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Runtime } from '../storage/runtime.ts';
 import type { Purge } from './notify/purge.ts';
-import type { Site } from './projections/pages/site.ts';
+import type { Site } from './site.ts';
 import type { StaticBodies } from './static-bodies.ts';
 
 export interface PageSizes {
@@ -32,6 +32,8 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly projections?: ReadonlySet<Projection>;
   /** The caches in front of the object store; default none. */
   readonly caches?: Purge;
+  /** The largest body that the object store takes. Default: {@link MAX_OBJECT_BYTES}. */
+  readonly maxObjectBytes?: number;
   /** Default: {@link DEFAULT_HISTORY_FILE_BYTES}. */
   readonly historyFileBytes?: HistoryFileBytes;
 }
@@ -76,10 +78,6 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly listEverySeconds?: (markets: number) => number;
   /** Default: {@link MAX_MARKED_MARKETS}. */
   readonly maxMarkedMarkets?: number;
-  /**
-   * List pages of an edition that are copied between two generations. Default: 10, a thousand markets in a few seconds.
-   */
-  readonly editionPages?: number;
 }
 
 /** The maximum number of object-store requests at once. */

@@ -23,6 +23,11 @@ export class LogForked extends Error {
   override readonly name = 'LogForked';
 }
 
+/** A file or a record is larger than storage takes. It must not be committed. */
+export class FileTooLarge extends Error {
+  override readonly name = 'FileTooLarge';
+}
+
 /** A committed generation cannot be applied, because its redo bundle is missing or damaged. {@link HOW_TO_REBUILD} */
 export class BundleLost extends Error {
   override readonly name = 'BundleLost';

@@ -7,14 +7,14 @@
 
 import { planGeneration } from './core/plan-generation.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
-import { EditionKeeper } from './editions/edition-keeper.ts';
-import type { continueEdition } from './editions/make-edition.ts';
 import { applyGeneration } from './kernel/apply.ts';
-import { type DeferredMarket, readDeferred, settleDeferred } from './kernel/deferred.ts';
+import { type DeferredMarket, deferredProjections, readDeferred, settleDeferred } from './kernel/deferred.ts';
 import { clearMarks } from './kernel/marks.ts';
+import type { Projector } from './kernel/projection.ts';
 import { assertSameOrigin } from './kernel/same-origin.ts';
 import { type Head, supersededIfMoved, swapHead } from './kernel/swap-head.ts';
 import { answerAwaiting, readAwaiting } from './notify/awaiting.ts';
+import { PROJECTORS } from './projections.ts';
 
 export interface PublishOutcome {
   /** `unchanged`: this call has committed no generation. It may have finished applying the one before. */
@@ -24,16 +24,15 @@ export interface PublishOutcome {
   /** Marks that this call has worked off. */
   readonly marks: number;
   /**
-   * More markets are marked than one generation takes, or more files of histories are due, or an edition is not complete:
-   * call again.
+   * More markets are marked than one generation takes, or more files of histories are due: call again.
    */
   readonly isMoreDue: boolean;
   /** Everything but files of histories is public. */
   readonly areBodiesPublic: boolean;
   /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
-  /** Markets whose views do not add up. They keep their marks. */
-  readonly putOff: readonly DeferredMarket[];
+  /** Markets whose views do not add up: they keep their marks. And projections that could not be planned. */
+  readonly deferred: readonly DeferredMarket[];
   /** When the list is due that the cadence has delayed, in milliseconds since the epoch; null: no list waits. */
   readonly listDueAtMs: number | null;
 }
@@ -47,7 +46,10 @@ export interface PublishOutcome {
  * @throws ImmutableMismatch, BundleLost, LedgerBehind, StorageCorrupt if a human must look
  * @throws the purge's own error, after everything is in place: call again later
  */
-export async function publish(dependencies: PublisherDependencies): Promise<PublishOutcome> {
+export async function publish(
+  dependencies: PublisherDependencies,
+  projections: readonly Projector[] = PROJECTORS,
+): Promise<PublishOutcome> {
   // 1. Recover: a committed generation that is not applied comes first. Changes nothing if the store is later than the
   //    ledger.
   const head = await recover(dependencies);
@@ -55,48 +57,41 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   // 2. Plan, and 3. put the immutable pages: readers cannot reach them until a published body names them. The waiting
   //    items are read before the marks, because a generation answers only for marks that were set before.
   const awaiting = await readAwaiting(dependencies.ledger);
-  const editions = await EditionKeeper.read(dependencies);
-  await editions.keepList();
-  const putOffBefore = await readDeferred(dependencies);
-  const isPutOff = new Set(putOffBefore.map(({ slug }) => slug));
-  const draft = await planGeneration(dependencies, head?.value ?? null, isPutOff, editions).catch(
+  const deferredBefore = await readDeferred(dependencies);
+  const slugs = new Set(deferredBefore.map(({ slug }) => slug));
+  const plan = await planGeneration(dependencies, projections, head?.value ?? null, slugs).catch(
     async (error: unknown) => {
       throw await supersededIfMoved(dependencies.ledger, head, error);
     },
   );
 
   let published = head;
-  if (!draft.isEmpty || head === null) {
+  if (!plan.isEmpty || head === null) {
     // 4. The bundle: from here on nothing needs to be rendered again.
-    const bundle = await draft.bundle.seal();
+    const bundle = await plan.bundle.seal();
 
     // 5. Commit. The only place that decides what is published.
-    const committed = await swapHead(dependencies, head, draft, bundle, editions.check);
+    const committed = await swapHead(dependencies, head, plan, bundle);
 
     // 6. Apply, and 7. record and mark applied.
     published = await applyGeneration(dependencies, committed);
   }
-  await clearMarks(dependencies, draft.marks);
-  const putOff = await settleDeferred(dependencies, putOffBefore, draft);
+  const marks = plan.marks.filter((mark) => !plan.keptMarks.has(mark));
+  await clearMarks(dependencies, marks);
+  const markets = await settleDeferred(dependencies, deferredBefore, plan);
 
   // 8. Tell those who wait.
   const { value } = published as Head;
-  await answerAwaiting(dependencies, awaiting, value, draft);
+  const deferred = [...deferredProjections(value), ...markets];
+  await answerAwaiting(dependencies, awaiting, value, plan);
 
-  // 9. Copy a part of an edition that an operator has asked for.
-  const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
-  const { isFreshLeft, isRefreshLeft, areFilesLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = draft;
+  const { isFreshLeft, isRefreshLeft, areFilesLeft, isTakedownLeft, asksForRefresh, listDueAtMs } = plan;
   const kind = published === head ? 'unchanged' : 'published';
-  const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft || isEditionDue);
+  const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft);
   const isMoreDue = areFilesLeft || !areBodiesPublic;
-  const marks = draft.marks.length;
-  const outcome = { isMoreDue, areBodiesPublic, asksForRefresh, putOff, listDueAtMs };
-  return { kind, generation: value.generation, marks, ...outcome };
+  const outcome = { isMoreDue, areBodiesPublic, asksForRefresh, deferred, listDueAtMs };
+  return { kind, generation: value.generation, marks: marks.length, ...outcome };
 }
-
-/** Loaded when an edition is due, which is rare. */
-const makeEdition: typeof continueEdition = async (...parts) =>
-  await (await import('./editions/make-edition.ts')).continueEdition(...parts);
 
 /**
  * Applies the newest generation if a crash has interrupted that. Returns HEAD; null before the first generation. Errors

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from '../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM } from '../contract/edge-problems.ts';
 import { problemCatalogue } from '../contract/problems.ts';
 import type { StaticKind } from '../contract/public-object-names.ts';
-import { type Rendered, rendered } from './core/bodies/render.ts';
+import { type Rendered, rendered } from './kernel/rendered.ts';
 
 /** All of them: if a publisher left one out, readers would keep the body of another deployment. */
 export type StaticBodies = { readonly [Kind in StaticKind]: Rendered };

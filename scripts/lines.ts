@@ -1,6 +1,6 @@
 /**
- * `npm run lines`: how large the house is. It counts the files that git has or would add. *Hand-written* are files of code, without tests,
- * built files and generated ones; lines include comments and empty ones. *Documents* are README.md and docs/.
+ * `npm run lines`: how large the house is. It counts the files that git has or would add. *Source* are hand-written files of code, without
+ * tests, built files and generated ones; lines include comments and empty ones. *Documents* are README.md and docs/.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,26 +19,24 @@ const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--
   .split('\0')
   // A removed file is in the index until it is committed.
   .filter((name) => name !== '' && existsSync(join(ROOT, name)));
-
 const code = names.filter((name) => CODE.test(name) && !MADE.test(name));
 const source = code.filter((name) => !TEST.test(name));
 const tests = code.filter((name) => TEST.test(name));
 const folders = [...new Set(names.filter((name) => name.includes('/')).map((name) => name.split('/')[0] as string))];
 
-tell('source, lines', sum(source, linesOf));
+tell('source, lines', lines(source));
+tell('  of it TypeScript', lines(source.filter(isTypeScript)));
 for (const folder of folders) {
-  const lines = sum(
-    source.filter((name) => name.startsWith(`${folder}/`)),
-    linesOf,
-  );
-  if (lines > 0) tell(`  ${folder}/`, lines);
+  const own = lines(source.filter((name) => name.startsWith(`${folder}/`)));
+  if (own > 0) tell(`  ${folder}/`, own);
 }
-tell('tests, lines', sum(tests, linesOf));
+tell('tests, lines', lines(tests));
+tell('  of it TypeScript', lines(tests.filter(isTypeScript)));
 tell(
   'documents, words',
-  sum(
+  count(
     names.filter((name) => DOCUMENT.test(name)),
-    wordsOf,
+    /\S+/g,
   ),
 );
 tell('top-level folders', folders.filter((folder) => !folder.startsWith('.')).length);
@@ -47,14 +45,14 @@ function tell(what: string, value: number): void {
   console.log(`${what.padEnd(20)}${value.toLocaleString('en-GB').padStart(8)}`);
 }
 
-function sum(files: readonly string[], measure: (text: string) => number): number {
-  return files.reduce((total, name) => total + measure(readFileSync(join(ROOT, name), 'utf8')), 0);
+function lines(files: readonly string[]): number {
+  return count(files, /\n/g);
 }
 
-function linesOf(text: string): number {
-  return text.split('\n').length - 1;
+function count(files: readonly string[], what: RegExp): number {
+  return files.reduce((sum, name) => sum + (readFileSync(join(ROOT, name), 'utf8').match(what)?.length ?? 0), 0);
 }
 
-function wordsOf(text: string): number {
-  return text.split(/\s+/).filter((word) => word !== '').length;
+function isTypeScript(name: string): boolean {
+  return name.endsWith('.ts');
 }

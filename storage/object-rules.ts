@@ -7,6 +7,9 @@ export const MAX_KEY_BYTES = 1024;
 /** Leaves room for a suffix in a file name of 255 bytes. */
 export const MAX_SEGMENT_BYTES = 200;
 
+/** A body is held in memory as a whole, so its size is bounded, in every store alike. */
+export const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
+
 /** Keys on one page of a listing. */
 export const LIST_PAGE_SIZE = 1000;
 

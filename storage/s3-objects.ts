@@ -23,7 +23,7 @@ import {
 import { CACHE_TAG_METADATA } from '../contract/aws.ts';
 import { concurrencyLimit } from './concurrency-limit.ts';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
-import { checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
+import { checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE, MAX_OBJECT_BYTES } from './object-rules.ts';
 import type {
   ETag,
   GetResult,
@@ -40,12 +40,6 @@ import { isAbsent, mayHaveHappened, noteTries, statusOf } from './s3-outcome.ts'
 
 const GENERATION_METADATA = 'generation';
 const NEXT_CURSOR_METADATA = 'next-cursor';
-
-/**
- * A body is held in memory as a whole, so its size is bounded. The largest bodies are parts of bundles, with about 4
- * MB.
- */
-export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 export interface S3ObjectsOptions {
   readonly client: S3Client;
@@ -66,7 +60,7 @@ class S3Objects implements ObjectStore {
   readonly #maxBodyBytes: number;
   readonly #inTurn: ReturnType<typeof concurrencyLimit>;
 
-  constructor({ client, bucket, maxConcurrency = S3_MAX_SOCKETS, maxBodyBytes = MAX_BODY_BYTES }: S3ObjectsOptions) {
+  constructor({ client, bucket, maxConcurrency = S3_MAX_SOCKETS, maxBodyBytes = MAX_OBJECT_BYTES }: S3ObjectsOptions) {
     this.#client = client;
     this.#bucket = bucket;
     this.#maxBodyBytes = maxBodyBytes;

@@ -1,10 +1,30 @@
-/** The two interfaces of a deployment: public reads without a key, and the write API with one. */
-import { randomUUID } from 'node:crypto';
+/**
+ * The two interfaces of a deployment: public reads without a key, and the write API with one. All requests may be tried
+ * again: reads by their nature, writes by their idempotency key.
+ */
+import { Requests, type SentRequest } from '../../client/requests.ts';
+import { THIS_SYSTEM } from '../../client/system.ts';
+import { TidemarkError } from '../../client/tidemark-error.ts';
+import type { JsonReader } from '../../client/walks.ts';
+import { isCursorOf } from '../../contract/cursors.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { CommandError } from '../exit-codes.ts';
+import { note } from '../output.ts';
 import { type GlobalOptions, needKey, type Profile, readProfile } from '../profile.ts';
-import { type HttpAnswer, type Patience, type Request, send } from './request.ts';
+import { toCommandError } from './refusals.ts';
 
 const JSON_TYPE = 'application/json';
+/** A server that never answered is probably not there. */
+const UNKNOWN_SERVER_MS = 2_000;
+/** A longer wait is told to the person. */
+const SILENT_MS = 2_000;
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as text; empty for 204 and 304. */
+  readonly text: string;
+}
 
 export interface Client {
   readonly profile: Profile;
@@ -12,59 +32,97 @@ export interface Client {
   read(path: string, accepts?: readonly number[]): Promise<HttpAnswer>;
   /** Calls the write API. */
   call(call: Call): Promise<HttpAnswer>;
+  /** Calls the write API, which answers with a resource: JSON. */
+  resource<Resource>(call: Call): Promise<Resource>;
+  /** For the walks of the client, over public collections. @throws TidemarkError */
+  readonly page: JsonReader;
 }
 
 export interface Call {
-  readonly method: string;
+  /** Default: GET. */
+  readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
-  /** The name of this request: only writes have one. */
-  readonly idempotencyKey?: string;
+  /** The name of a write, which has one effect under this name. Default: a new one. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export async function openClient(options: GlobalOptions): Promise<Client> {
   const profile = await readProfile(options);
-  const patience: Patience = { timeout: options.timeout, patience: options.patience, hasAnswered: false };
+  const requests = requestsOf(options);
+  const send = async (request: Omit<SentRequest, 'signal'>): Promise<HttpAnswer> => {
+    const { status, headers, body } = await requests.send({ ...request, signal: undefined });
+    return { status, headers, text: new TextDecoder().decode(body) };
+  };
+  const get = (path: string, accepted: readonly number[] = []) =>
+    send({ method: 'GET', url: new URL(path, profile.readUrl), accepts: (status) => accepted.includes(status) });
+  const call = async ({ method = 'GET', path, headers = {}, body, idempotencyKey }: Call): Promise<HttpAnswer> => {
+    const request = {
+      method,
+      url: new URL(path, profile.writeUrl),
+      headers: {
+        authorization: `Bearer ${needKey(profile, options)}`,
+        ...(body === undefined ? {} : { 'content-type': JSON_TYPE }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      ...(method === 'GET' ? {} : { idempotencyKey: idempotencyKey ?? newIdempotencyKey() }),
+    };
+    return await send(request).catch((error: unknown) => toCommandError(error, profile.keySource));
+  };
   return {
     profile,
-    read: (path, accepts = []) => send({ method: 'GET', url: new URL(path, profile.readUrl), accepts }, patience),
-    call: async ({ method, path, headers = {}, body, idempotencyKey }) => {
-      const request: Request = {
-        method,
-        url: new URL(path, profile.writeUrl),
-        headers: {
-          authorization: `Bearer ${needKey(profile, options)}`,
-          ...(body === undefined ? {} : { 'content-type': JSON_TYPE }),
-          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body }),
-      };
-      return await send(request, patience).catch((error: unknown) => {
-        throw withHint(error, profile, idempotencyKey);
-      });
-    },
+    read: (path, accepts) => get(path, accepts).catch(toCommandError),
+    call,
+    resource: async <Resource>(asked: Call) => jsonOf(await call(asked)) as Resource,
+    page: async (path) => jsonOf(checkedPage(await get(path).catch((error) => tellExpired(error, path)), path)),
   };
+}
+
+/** With the manners of a command: no redirection is followed, and a person learns for what it waits. */
+function requestsOf({ timeout, patience }: GlobalOptions): Requests {
+  let hasAnswered = false;
+  const ask: typeof fetch = async (url, init) => {
+    const headers = { 'user-agent': 'tidemark', ...(init?.headers as Record<string, string>) };
+    const response = await fetch(url, { ...init, headers });
+    hasAnswered = true;
+    return response;
+  };
+  return new Requests({
+    timeoutMs: timeout * 1000,
+    get patienceMs() {
+      return Math.min(patience * 1000, hasAnswered ? Number.POSITIVE_INFINITY : UNKNOWN_SERVER_MS);
+    },
+    bodies: null,
+    redirect: 'manual',
+    system: { ...THIS_SYSTEM, fetch: ask },
+    onWait: ({ message }, pauseMs) => {
+      if (pauseMs > SILENT_MS) note(`${message}. Next try in ${Math.ceil(pauseMs / 1000)} s.`);
+    },
+  });
+}
+
+function tellExpired(error: unknown, path: string): never {
+  const isExpired = error instanceof TidemarkError && error.status === 404 && path.includes('?cursor=');
+  if (isExpired) note('The cursor has expired: reading again from the first page.');
+  throw error;
+}
+
+/**
+ * A public cursor names its page by the digest of it. So no page can lead back to an earlier one, or be made while a reader
+ * walks: each walk ends, whatever the server answers.
+ */
+function checkedPage(answer: HttpAnswer, path: string): HttpAnswer {
+  const cursor = new URLSearchParams(path.split('?')[1] ?? '').get('cursor');
+  if (cursor === null || isCursorOf(cursor, sha256Hex(answer.text))) return answer;
+  const message = `The page ${path} is not the one that its cursor names.`;
+  throw new CommandError('unreachable', message, 'See what is wrong there: tidemark verify');
 }
 
 /** New for each call. A repeated call has one effect. */
 export function newIdempotencyKey(): string {
-  return randomUUID();
-}
-
-/** Without an answer the effect is unknown, so the person gets the key by which the call can be repeated. */
-function withHint(error: unknown, { keySource }: Profile, idempotencyKey: string | undefined): unknown {
-  if (!(error instanceof CommandError)) return error;
-  const { exit, message, mend, cause } = error;
-  const hints = [
-    ...(mend === null ? [] : [mend]),
-    ...(/answered 401 /.test(message) ? [`The key came from ${keySource}.`] : []),
-    ...(exit === 'unreachable' && idempotencyKey !== undefined
-      ? [`It may have had its effect. To learn it, repeat the call with --idempotency-key ${idempotencyKey}`]
-      : []),
-  ];
-  return new CommandError(exit, message, hints.join('\n') || null, { cause });
+  return THIS_SYSTEM.newKey();
 }
 
 /** @throws CommandError if the body is not JSON */

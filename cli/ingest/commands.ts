@@ -120,8 +120,8 @@ async function formReader({ mapping, format }: IngestFlags): Promise<(path: stri
     const form = named === 'json' && parsed?.json !== undefined ? 'csv' : named;
     if (form !== 'csv') return { form };
     if (parsed !== null) return { form, mapping: parsed };
-    const mend = `Begin one: tidemark mapping init ${path} > new.mapping.jsonc`;
-    throw new CommandError('usage', `${path} is CSV: name its mapping with --mapping.`, mend);
+    const hint = `Begin one: tidemark mapping init ${path} > new.mapping.jsonc`;
+    throw new CommandError('usage', `${path} is CSV: name its mapping with --mapping.`, hint);
   };
 }
 

@@ -41,8 +41,8 @@ export class ReportFile {
   checkWhole(): void {
     if (this.#fault === null) return;
     const message = `The report ${this.#path} is not complete: ${this.#fault.message}.`;
-    const mend = 'Everything was handled as the summary says. Make room, and look for the faults with --dry-run.';
-    throw new CommandError('findings', message, mend, { cause: this.#fault });
+    const hint = 'Everything was handled as the summary says. Make room, and look for the faults with --dry-run.';
+    throw new CommandError('findings', message, hint, { cause: this.#fault });
   }
 }
 

@@ -3,11 +3,10 @@
  * source that takes a value back often says nothing: the row is no longer in its file.
  */
 import type { RetractionRecord } from '../../contract/ingest-records.ts';
-import type { PublicObservation } from '../../contract/metric.ts';
 import { historyUrl } from '../../contract/routes.ts';
 import { endWith } from '../exit-codes.ts';
 import { note } from '../output.ts';
-import { walkCollection } from '../reads/walk.ts';
+import { allVersions } from '../reads/walk.ts';
 import { FaultLog, faultLines, type ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';
 import { type IngestRun, newTotals } from './ingest-run.ts';
@@ -79,7 +78,7 @@ async function* missingOf(
     done += 1;
     // A market that the file has defined may not be public yet, and has nothing to withdraw then. A removed one has no history.
     const isPublic = (await client.read(path, [404, 410])).status === 200;
-    const history = isPublic ? walkCollection<PublicObservation>(client, path, ({ id }) => id) : [];
+    const history = isPublic ? allVersions(client, market) : [];
     for await (const observation of history) {
       progress.at('Comparing', { share: done / contents.markets.length, count: ++read, unit: 'row' });
       const { metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { BatchReport } from '../../contract/ingest-records.ts';
 import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { CommandError } from '../exit-codes.ts';
-import { jsonOf } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
 import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
@@ -54,14 +53,14 @@ async function post(run: IngestRun, part: FilePart): Promise<string> {
   // In a dry run the rest of a part must not be refused because of one record.
   const query = new URLSearchParams({ mode, partial: String(partial || dryRun), dryRun: String(dryRun) });
   const digest = createHash('sha256').update(`${query}\n`).update(part.body).digest('hex').slice(0, 20);
-  const answer = await client.call({
+  const { id } = await client.resource<BatchReport>({
     method: 'POST',
     path: `${BATCHES_PATH}?${query}`,
     headers: { 'content-type': NDJSON_TYPE },
     body: part.body,
     idempotencyKey: `${runId}-${part.index}-${digest}`,
   });
-  return (jsonOf(answer) as BatchReport).id;
+  return id;
 }
 
 /** The number of records that are in, now or since earlier. */
@@ -98,7 +97,7 @@ function showProgress({ dryRun, input, progress, totals }: IngestRun): void {
 }
 
 async function readBatch({ client }: IngestRun, id: string): Promise<BatchReport> {
-  return jsonOf(await client.call({ method: 'GET', path: `${BATCHES_PATH}/${id}` })) as BatchReport;
+  return await client.resource({ path: `${BATCHES_PATH}/${id}` });
 }
 
 /** Null if it is not published in time. */

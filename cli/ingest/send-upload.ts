@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchReport } from '../../contract/ingest-records.ts';
 import type { Upload } from '../../contract/ingest-uploads.ts';
 import { CommandError } from '../exit-codes.ts';
-import { jsonOf } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
 import { putFile } from '../http/put-file.ts';
 import { note } from '../output.ts';
@@ -48,9 +47,9 @@ export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>)
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function noRoom(cause: Error): never {
-  const mend =
+  const hint =
     'A large file is copied there first. Make room, or name another folder: TMPDIR=/var/tmp tidemark ingest …';
-  throw new CommandError('findings', `${tmpdir()} cannot be written: ${cause.message}.`, mend, { cause });
+  throw new CommandError('findings', `${tmpdir()} cannot be written: ${cause.message}.`, hint, { cause });
 }
 
 async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: string): Promise<Spooled> {
@@ -80,13 +79,12 @@ async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: strin
 /** The announcement of an earlier run with the same name is found again by its idempotency key. */
 async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled): Promise<string> {
   const { client, mode, dryRun, runId } = run;
-  const answer = await client.call({
+  const { id } = await client.resource<Upload>({
     method: 'POST',
     path: UPLOADS_PATH,
     body: JSON.stringify({ sha256, bytes, records: lines.length, mode, dryRun }),
     idempotencyKey: `${runId}-${dryRun ? 'dry-' : ''}upload-${sha256.slice(0, 20)}`,
   });
-  const { id } = jsonOf(answer) as Upload;
   for (let attempt = 1; ; attempt++) {
     const { put } = await readUpload(run, id);
     // The file has arrived: by this run, or by the one before.
@@ -141,12 +139,12 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   totals.unchanged = upload.counts.unchanged;
   totals.refused = before + upload.counts.refused;
   if (!isWorkedOff(upload)) {
-    const mend = `It goes on when a worker runs. Look again: tidemark uploads show ${id}`;
-    throw new CommandError('unfinished', `The upload ${id} has stood still for ${STANDSTILL_SECONDS} s.`, mend);
+    const hint = `It goes on when a worker runs. Look again: tidemark uploads show ${id}`;
+    throw new CommandError('unfinished', `The upload ${id} has stood still for ${STANDSTILL_SECONDS} s.`, hint);
   }
   for (const { batch } of upload.refusedIn) {
-    const answer = await run.client.call({ method: 'GET', path: `/api/v1/ingest/batches/${batch}` });
-    addReportFaults(run, jsonOf(answer) as BatchReport, (line) => lines[line - 1] ?? null);
+    const report = await run.client.resource<BatchReport>({ path: `/api/v1/ingest/batches/${batch}` });
+    addReportFaults(run, report, (line) => lines[line - 1] ?? null);
   }
   if (upload.state === 'stopped') {
     throw new CommandError('unfinished', `The upload ${id} was stopped: ${upload.stoppedBecause}.`, 'Use another key.');
@@ -169,5 +167,5 @@ const REFUSED_BATCHES_LISTED = 100;
 const STANDSTILL_SECONDS = 600;
 
 async function readUpload({ client }: IngestRun, id: string): Promise<Upload> {
-  return jsonOf(await client.call({ method: 'GET', path: `${UPLOADS_PATH}/${id}` })) as Upload;
+  return await client.resource({ path: `${UPLOADS_PATH}/${id}` });
 }

@@ -13,9 +13,9 @@ export function uploadTarget(named: string, writeUrl: URL, storageHost: string |
   const isBare = url.username === '' && url.password === '';
   const isDeclared = url.protocol === 'https:' && url.host === storageHost;
   if (isBare && (url.origin === writeUrl.origin || isDeclared)) return url;
-  const mend =
+  const hint =
     url.protocol === 'https:'
       ? `If this is the storage of the deployment, declare it: --upload-host ${url.host}, or "uploadHost" in the profile.`
       : 'A file goes to another place than the service itself only by https, and to a declared host.';
-  throw new CommandError('usage', `The service sends the file to ${url.origin}, so it was not sent.`, mend);
+  throw new CommandError('usage', `The service sends the file to ${url.origin}, so it was not sent.`, hint);
 }

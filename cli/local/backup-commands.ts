@@ -2,8 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RestoreCommand } from '../../embedded/commands/restore.ts';
 import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
+import { counted } from '../../embedded/terminal/words.ts';
 import { askFirst } from '../ask-first.ts';
-import { counted, note, printFields, printJson, progressOf } from '../output.ts';
+import { note, printFields, printJson, progressOf } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { settings } from './commands.ts';
 

@@ -1,23 +1,30 @@
 /** `tidemark exports`: the daily exports of a server on this machine. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { keptLabelSchema } from '../../contract/export-manifest.ts';
 import { note, printFields, printJson } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { settings } from './commands.ts';
 
-const HELP = `
+const MAKE_HELP = `
 The server must run on this machine, as the same user. The export of today then shows what is published now. Exports of
-earlier days stay as they are. See docs/exports.md.
+earlier days stay as they are, and so does one that is kept. See docs/exports.md.
 
 Example:
   tidemark exports make --data .tidemark`;
 
+const KEEP_HELP = `
+The server must run on this machine, as the same user. Cite /api/v1/exports/DATE/datapackage.json: it stays, and all
+that it names. The server makes a kept export again from the log if its files are lost. See docs/exports.md.
+
+Example:
+  tidemark exports keep 2026-11-22 --label 'As cited in our report'`;
+
 export function addExportCommands(program: Command): void {
-  program
-    .command('exports')
-    .description('the daily exports of a server on this machine')
+  const exports = program.command('exports').description('the daily exports of a server on this machine');
+  exports
     .command('make')
     .description('make the export of today again, without waiting for midnight')
-    .addHelpText('after', HELP)
+    .addHelpText('after', MAKE_HELP)
     .action(async (_, command: Command) => {
       const { data, json } = command.optsWithGlobals<GlobalOptions>();
       const { makeExportNow } = await import('../../embedded/commands/make-export.ts');
@@ -26,4 +33,38 @@ export function addExportCommands(program: Command): void {
       if (json) return await printJson({ date });
       await printFields([['made', date]]);
     });
+  exports
+    .command('keep')
+    .description('keep the export of a day for good, so that readers can cite it')
+    .argument('<date>', 'its day, e.g. 2026-11-22', dayOf)
+    .addOption(new Option('--label <text>', 'public words about it').argParser(labelOf))
+    .addHelpText('after', KEEP_HELP)
+    .action(async (date: string, _, command: Command) => {
+      const { label = null } = command.opts<{ readonly label?: string }>();
+      await keep(command, date, { label });
+    });
+  exports
+    .command('unkeep')
+    .description('do not keep the export of a day any more: it goes after 35 days, like others')
+    .argument('<date>', 'its day, e.g. 2026-11-22', dayOf)
+    .action(async (date: string, _, command: Command) => await keep(command, date, null));
+}
+
+async function keep(command: Command, date: string, kept: { readonly label: string | null } | null): Promise<void> {
+  const { data, json } = command.optsWithGlobals<GlobalOptions>();
+  const { keepExportNow } = await import('../../embedded/commands/make-export.ts');
+  await keepExportNow(settings({ TIDEMARK_DATA: data }), date, kept);
+  if (json) return await printJson({ date, kept: kept !== null });
+  await printFields([[kept === null ? 'not kept' : 'kept', `/api/v1/exports/${date}/datapackage.json`]]);
+}
+
+function dayOf(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return text;
+  throw new InvalidArgumentError('It is a day such as 2026-11-22.');
+}
+
+function labelOf(text: string): string {
+  const { error } = keptLabelSchema.safeParse(text);
+  if (error === undefined) return text;
+  throw new InvalidArgumentError(`It ${error.issues.map(({ message }) => message).join(', and ')}.`);
 }

@@ -62,10 +62,10 @@ function keysOfLog(origin: string, { logKey, ...options }: ReceiptFlags) {
   if (logKey !== undefined) return { vkeys: logKey, keyFrom: null };
   const logs = knownLogsOf(origin, knownLogsPath(options));
   if (logs.size === 0) {
-    const mend =
+    const hint =
       'Give the key of its operator with --log-key. Or check its service once, which remembers the key that is shown there:\n' +
       '  tidemark verify URL --log';
-    throw new CommandError('usage', `No key of the log ${origin} is known.`, mend);
+    throw new CommandError('usage', `No key of the log ${origin} is known.`, hint);
   }
   const all = [...logs.values()];
   const vkeys = (all[0] ?? []).filter((vkey) => all.every((known) => known.includes(vkey)));

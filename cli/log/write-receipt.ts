@@ -5,13 +5,12 @@ import { receiptOf } from '../../client/receipts.ts';
 import { importLogKey, LogVerificationError, SignedLog } from '../../client/signed-log.ts';
 import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/metric.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { historyUrl } from '../../contract/routes.ts';
 import { LogFileError, LogFiles } from '../../publisher/verify/log-files.ts';
 import { CommandError } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { note, printRaw } from '../output.ts';
 import { publicReaderOf } from '../reads/verify.ts';
-import { walkCollection } from '../reads/walk.ts';
+import { allVersions } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 import { wordsOnStrangeLog } from './strange-log.ts';
@@ -71,8 +70,7 @@ async function findObservation(client: Client, slug: string, options: ReceiptFla
   }
   const observedAt = canonicalInstant(parsed.data);
   const found: PublicObservation[] = [];
-  const path = historyUrl(encodeURIComponent(slug));
-  for await (const each of walkCollection<PublicObservation>(client, path, ({ id }) => id)) {
+  for await (const each of allVersions(client, slug)) {
     const at = canonicalInstant(each.observedAt);
     if (Date.parse(at) < Date.parse(observedAt)) break;
     const isSought = at === observedAt && each.metric === metric && each.supersededBy === null;

@@ -1,10 +1,10 @@
 /** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { editionNameSchema } from '../../contract/editions.ts';
+import { type Command, Option } from 'commander';
+import { counted } from '../../embedded/terminal/words.ts';
 import { CommandError, type Exit, endWith } from '../exit-codes.ts';
 import { logKeyOption } from '../log/commands.ts';
 import { byteCount, portNumber, seconds } from '../numbers.ts';
-import { counted, printFields, printJson } from '../output.ts';
+import { printFields, printJson } from '../output.ts';
 import { type GlobalOptions, isLoopbackName, parseUrl } from '../profile.ts';
 
 interface MirrorFlags extends GlobalOptions {
@@ -15,7 +15,6 @@ interface MirrorFlags extends GlobalOptions {
   readonly once?: boolean;
   readonly maxBytes: number;
   readonly logKey?: readonly string[];
-  readonly edition?: readonly string[];
   readonly allowHttp?: boolean;
 }
 
@@ -53,12 +52,11 @@ export function addMirrorCommand(program: Command): void {
         .default(20e9, '20g'),
     )
     .addOption(logKeyOption())
-    .addOption(new Option('--edition <name>', 'copy this edition, too; may be repeated').argParser(editionNames))
     .option('--allow-http', 'follow a service over http on another machine, which anybody on the way can change')
     .addHelpText('after', HELP)
     .action(async (text: string, folder: string, _, command: Command) => {
       const options = command.optsWithGlobals<MirrorFlags>();
-      const { host, port, every, maxBytes, logKey: logKeys = [], edition = [] } = options;
+      const { host, port, every, maxBytes, logKey: logKeys = [] } = options;
       const { runMirror } = await import('../../embedded/commands/mirror.ts');
       const { end, document } = await runMirror({
         url: serviceUrl(text, options),
@@ -70,7 +68,6 @@ export function addMirrorCommand(program: Command): void {
         // Of a mirror, the default is longer: the largest files of a log come over slow lines, too.
         timeoutSeconds: command.getOptionValueSourceWithGlobals('timeout') === 'default' ? null : options.timeout,
         logKeys,
-        editions: edition,
         environment: process.env,
       });
       const exit = EXITS[end];
@@ -94,9 +91,4 @@ function serviceUrl(text: string, { allowHttp }: MirrorFlags): URL {
     `Anybody on the way to ${url.origin} could change its answers.`,
     'Use its https URL. In a network that you trust: --allow-http.',
   );
-}
-
-function editionNames(text: string, before: readonly string[] = []): readonly string[] {
-  if (editionNameSchema.safeParse(text).success) return [...before, text];
-  throw new InvalidArgumentError('It is the name that follows /api/v1/editions/ in its URL.');
 }

@@ -148,8 +148,8 @@ function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create
   if (ifMatch !== undefined) return { 'if-match': /^\d+$/.test(ifMatch) ? `"${ifMatch}"` : ifMatch };
   if (precondition === 'if-match' || precondition === 'if-match-or-none-match') {
     const orCreate = precondition === 'if-match' ? '' : ' or --create';
-    const mend = 'The revision is the one that you have read: so nobody else’s change is lost.';
-    throw new CommandError('usage', `This needs --if-match REVISION${orCreate}.`, mend);
+    const hint = 'The revision is the one that you have read: so nobody else’s change is lost.';
+    throw new CommandError('usage', `This needs --if-match REVISION${orCreate}.`, hint);
   }
   return {};
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { CommandError } from '../exit-codes.ts';
-import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import { type Client, jsonOf } from '../http/client.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
 import { walkList } from '../reads/walk.ts';
 import { changesByBatch } from './audit.ts';
@@ -32,13 +32,12 @@ export async function runOperation(
   asJson: boolean,
 ): Promise<void> {
   if (isList(operation)) return await printList(client, operation, call, asJson);
-  const { method } = operation;
   const answer = await client.call({
-    method,
+    method: operation.method,
     path: pathOf(operation, call),
     headers: call.headers,
     body: call.body === null ? undefined : JSON.stringify(call.body),
-    ...(method === 'GET' ? {} : { idempotencyKey: call.idempotencyKey ?? newIdempotencyKey() }),
+    idempotencyKey: call.idempotencyKey,
   });
   if (answer.status === 204) return note(operation.success.description);
   const resource = jsonOf(answer);

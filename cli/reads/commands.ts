@@ -26,7 +26,6 @@ interface HistoryFlags extends AsOfFlags {
 interface VerifyFlags extends GlobalOptions {
   readonly share?: Share;
   readonly removed?: readonly string[];
-  readonly edition?: string;
   readonly log?: boolean;
   readonly logKey?: readonly string[];
   readonly newLog?: boolean;
@@ -135,7 +134,6 @@ Example:
         'a removed market: its URLs must say so, and the list must leave it out; may be repeated',
       ).argParser((slug, before: readonly string[] = []) => [...before, slug]),
     )
-    .option('--edition <name>', 'an edition, instead of the newest generation')
     .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
     .addOption(logKeyOption())
     .option('--new-log', 'with --log: its operator has begun a new log on purpose, so forget the one that was seen')
@@ -152,14 +150,14 @@ Examples:
       const options = command.optsWithGlobals<VerifyFlags>();
       const { readUrl } = await readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      const { share, removed = [], edition = null, log = false, logKey, newLog = false } = options;
+      const { share, removed = [], log = false, logKey, newLog = false } = options;
       if (!log && (logKey || newLog)) {
         throw new CommandError('usage', `${logKey ? '--log-key' : '--new-log'} needs --log.`, 'Add --log.');
       }
       const { knownLogsPath } = await import('../log/known-logs.ts');
       const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options), isNew: newLog } : null;
-      const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };
-      await verifyService(readUrl, asked, { edition, logCheck }, options);
+      const asked = { ...(share && { share }), removed };
+      await verifyService(readUrl, asked, logCheck, options);
     });
 
   program

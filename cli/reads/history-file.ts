@@ -2,14 +2,17 @@
  * The standing history of a market as CSV or NDJSON, oldest first: the published file, or those of its years. Where they are
  * missing, the same bytes are made from the pages. At most one file is in memory, which the service limits to 24 MiB.
  */
+
+import { TidemarkError } from '../../client/tidemark-error.ts';
+import { pageAt } from '../../client/walks.ts';
 import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/history-rows.ts';
 import { millisecondInstant } from '../../contract/instants.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { historyFileUrl, historyUrl } from '../../contract/routes.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
+import { toCommandError } from '../http/refusals.ts';
 import { printRaw } from '../output.ts';
-import { type CollectionPage, readPublicPage } from './walk.ts';
 
 export async function printHistoryFile(client: Client, name: string, format: HistoryFormat): Promise<void> {
   const slug = encodeURIComponent(name);
@@ -44,11 +47,12 @@ function yearsOf(text: string): readonly string[] {
 /** From the pages: their cursors first, because each names the older one. @param year null: of all years */
 async function* standingRows(client: Client, slug: string, year: string | null): AsyncGenerator<PublicObservation> {
   const url = historyUrl(slug);
-  const read = async (cursor: string | null): Promise<CollectionPage<PublicObservation>> => {
-    const page = await readPublicPage<PublicObservation>(client, url, cursor);
-    if (page !== null) return page;
-    throw new CommandError('unreachable', 'The pages of the history expired meanwhile.', 'Repeat the command.');
-  };
+  const read = (cursor: string | null) =>
+    pageAt<PublicObservation>(client.page, url, cursor).catch((cause: unknown) => {
+      const isExpired = cursor !== null && cause instanceof TidemarkError && cause.status === 404;
+      if (!isExpired) return toCommandError(cause);
+      throw new CommandError('unreachable', 'The pages of the history expired meanwhile.', 'Repeat the command.');
+    });
   const newest = await read(null);
   const cursors: string[] = [];
   for (let next = newest.page.nextCursor; next !== null; next = (await read(next)).page.nextCursor) cursors.push(next);

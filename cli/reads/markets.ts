@@ -4,32 +4,25 @@ import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/history-rows.t
 import { Expectations } from '../../contract/late-sources.ts';
 import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
-import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { marketUrl } from '../../contract/routes.ts';
+import { durationInWords } from '../../embedded/terminal/words.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { durationInWords, JsonList, note, printFields, printJson, printRaw, Table } from '../output.ts';
-import { walkCollection } from './walk.ts';
+import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../output.ts';
+import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
-  const markets = walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug);
-  if (asJson) {
-    const list = new JsonList();
-    for await (const market of markets) await list.add(market);
-    return await list.end();
-  }
-  const table = new Table(['SLUG', 'NAME', 'PRICE', 'CURRENCY', 'FOR', 'OBSERVED', 'SOURCE']);
-  for await (const { slug, name, nativeCurrency, unit, metrics } of markets) {
-    const { price } = metrics;
+  const titles = ['SLUG', 'NAME', 'PRICE', 'CURRENCY', 'FOR', 'OBSERVED', 'SOURCE'];
+  await printItems(allMarkets(client), asJson, titles, ({ slug, name, nativeCurrency, unit, metrics: { price } }) => {
     const quantity = `${unit.quantity} ${unit.of}`;
-    await table.add([slug, name, amountOf(price), nativeCurrency, quantity, price?.observedAt, price?.sourceLabel]);
-  }
-  await table.end();
+    return [slug, name, amountOf(price), nativeCurrency, quantity, price?.observedAt, price?.sourceLabel];
+  });
 }
 
 /** A row for each late source of a market; as JSON, the markets that have any. */
 export async function listLateMarkets(client: Client, asJson: boolean): Promise<void> {
   const list = new JsonList();
   const table = new Table(['SLUG', 'SOURCE', 'LATE BY', 'EXPECTED']);
-  for await (const market of walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug)) {
+  for await (const market of allMarkets(client)) {
     const late = new Expectations([market]).late(Date.now());
     if (asJson && late.length > 0) await list.add(market);
     if (asJson) continue;
@@ -69,7 +62,7 @@ export async function showMarket(client: Client, slug: string, asJson: boolean):
 export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, asJson: boolean): Promise<void> {
   const reading = new AsOfReading<PublicObservation>(asOf);
   let visibleRows = 0;
-  for await (const observation of walkHistory(client, slug)) if (reading.add(observation)) visibleRows++;
+  for await (const observation of allVersions(client, slug)) if (reading.add(observation)) visibleRows++;
   const at = new Date(asOf.atMs).toISOString();
   const { metrics, bySource } = reading;
   if (asJson)
@@ -83,19 +76,14 @@ export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, a
 }
 
 /** What a table shows of an observation; its CSV has all fields. */
-const SHOWN = ['observedAt', 'metric', 'value', 'unit', 'status', 'confidence', 'sourceLabel', 'note'] as const;
+const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'UNIT', 'STATUS', 'CONFIDENCE', 'SOURCELABEL', 'NOTE'];
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
 /** @param asOf only what was visible at that moment; null: every version */
 export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
-  const all = walkHistory(client, slug);
+  const all = allVersions(client, slug);
   const observations = asOf === null ? all : visible(all, asOf);
-  if (form === 'json') {
-    const list = new JsonList();
-    for await (const observation of observations) await list.add(observation);
-    return await list.end();
-  }
   if (form === 'ndjson') {
     for await (const observation of observations) await printRaw(`${JSON.stringify(observation)}\n`);
     return;
@@ -106,14 +94,11 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
     for await (const observation of observations) await printRaw(`${historyCsvRecord(observation)}\n`);
     return;
   }
-  const table = new Table(SHOWN.map((name) => name.toUpperCase()));
-  for await (const observation of observations) {
+  await printItems(observations, form === 'json', SHOWN, (observation) => {
     const { observedAt, metric, status, confidence, sourceLabel } = observation;
     const unit = observation.kind === 'money' ? observation.currency : observation.unit;
-    const remark = remarkOn(observation);
-    await table.add([observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remark]);
-  }
-  await table.end();
+    return [observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remarkOn(observation)];
+  });
 }
 
 function remarkOn({ supersededBy, retraction }: PublicObservation): string {
@@ -122,10 +107,6 @@ function remarkOn({ supersededBy, retraction }: PublicObservation): string {
 }
 
 const RETRACTION_IN_WORDS = { mistake: 'retracted: mistake', withdrawn: 'withdrawn by the source' } as const;
-
-function walkHistory(client: Client, slug: string): AsyncGenerator<PublicObservation> {
-  return walkCollection<PublicObservation>(client, historyUrl(encodeURIComponent(slug)), ({ id }) => id);
-}
 
 /** If there is nothing to show, a note says from when on there would be something. */
 async function* visible(observations: AsyncIterable<PublicObservation>, asOf: AsOf): AsyncGenerator<PublicObservation> {

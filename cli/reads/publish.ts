@@ -1,7 +1,7 @@
 /** `tidemark publish`: has markets published again, and waits for the generation that shows them. */
 import { PUBLICATION_MARKETS_MAX, type Publication } from '../../contract/operations/publications.ts';
 import { CommandError } from '../exit-codes.ts';
-import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
 import { printFields, printJson } from '../output.ts';
 
@@ -23,15 +23,13 @@ export async function publishMarkets(client: Client, options: PublishOptions, as
   for (const [index, part] of parts.entries()) {
     const { idempotencyKey: named } = options;
     // One name for the whole call: its parts have names that follow from it.
-    const idempotencyKey = named === undefined ? newIdempotencyKey() : index === 0 ? named : `${named}-${index}`;
+    const idempotencyKey = named === undefined || index === 0 ? named : `${named}-${index}`;
     const body = JSON.stringify({ markets: part, purge });
-    const answer = await client.call({ method: 'POST', path: PUBLICATIONS_PATH, body, idempotencyKey });
-    asked.push(jsonOf(answer) as Publication);
+    asked.push(await client.resource({ method: 'POST', path: PUBLICATIONS_PATH, body, idempotencyKey }));
   }
   const publications: Publication[] = [];
   for (const { id } of asked) {
-    const read = async () =>
-      jsonOf(await client.call({ method: 'GET', path: `${PUBLICATIONS_PATH}/${id}` })) as Publication;
+    const read = () => client.resource<Publication>({ path: `${PUBLICATIONS_PATH}/${id}` });
     publications.push(await poll(read, ({ state }) => state === 'published', wait));
   }
   if (asJson) await printJson(publications);

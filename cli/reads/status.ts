@@ -1,12 +1,13 @@
 /** `tidemark status`: the published generation, late sources, and the service's own report. */
 import { Expectations, type LateSource } from '../../contract/late-sources.ts';
 import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
-import type { Market, Snapshot } from '../../contract/market.ts';
-import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
+import type { Snapshot } from '../../contract/market.ts';
+import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { counted, durationInWords } from '../../embedded/terminal/words.ts';
 import { endWith } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { type Cell, counted, durationInWords, printFields, printJson } from '../output.ts';
-import { walkCollection } from './walk.ts';
+import { type Cell, printFields, printJson } from '../output.ts';
+import { allMarkets } from './walk.ts';
 
 /** Only the embedded server answers it. */
 const HEALTH_URL = '/healthz';
@@ -67,7 +68,7 @@ interface LateSources {
 async function readLateSources(client: Client): Promise<LateSources> {
   const expectations = new Expectations();
   let marketsRead = 0;
-  for await (const market of walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug)) {
+  for await (const market of allMarkets(client)) {
     expectations.add(market);
     if (++marketsRead === MARKETS_READ) break;
   }

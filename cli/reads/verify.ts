@@ -1,9 +1,9 @@
 /** `tidemark verify`: every promise to readers, checked from outside by GET alone. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { counted } from '../../embedded/terminal/words.ts';
 import { DEFAULT_READ_LIMITS, httpReader, UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
-import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -11,7 +11,7 @@ import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../pu
 import { CommandError, endWith } from '../exit-codes.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
-import { counted, isPersonReading, note, printFields, printJson, progressOf, Table } from '../output.ts';
+import { isPersonReading, note, printFields, printJson, progressOf, Table } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { watchedReader } from './verify-progress.ts';
 
@@ -28,21 +28,15 @@ export interface LogCheck {
   readonly isNew: boolean;
 }
 
-/** What is checked, beside all public bodies. */
-export interface VerifiedParts {
-  /** The name of the edition that is checked; null: what is published now. */
-  readonly edition: string | null;
-  /** Null: the log is left out. */
-  readonly logCheck: LogCheck | null;
-}
-
 /**
  * Ends with `findings` if there is any.
+ *
+ * @param logCheck null: the log is left out
  */
 export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
-  { edition, logCheck }: VerifiedParts,
+  logCheck: LogCheck | null,
   options: Pick<GlobalOptions, 'json' | 'quiet' | 'timeout'>,
 ): Promise<void> {
   const pause = async (found: readonly Finding[]): Promise<boolean> => {
@@ -56,12 +50,11 @@ export async function verifyService(
   };
   const line = progressOf(options);
   const watched = watchedReader(publicReaderOf(url, options.timeout), line);
-  const { reader: published } = watched;
-  const reader = edition === null ? published : editionReader(published, edition);
+  const { reader } = watched;
   const check = async () => {
     const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
     if (logCheck === null) return { bodies, log: null };
-    return { bodies, log: await verifyTheLog(url, reader, logCheck, { pause, isEdition: edition !== null }) };
+    return { bodies, log: await verifyTheLog(url, reader, logCheck, { pause }) };
   };
   const { bodies, log } = await check().finally(watched.end);
   const { findings, ...report } = bodies;
@@ -93,7 +86,7 @@ async function verifyTheLog(
   url: URL,
   reader: PublicReader,
   { vkeys, memory, isNew }: LogCheck,
-  options: Pick<VerifyLogOptions, 'pause' | 'isEdition'>,
+  options: Pick<VerifyLogOptions, 'pause'>,
 ): Promise<VerifyLogReport> {
   const known = isNew ? undefined : readKnownLogs(memory).get(url.href);
   const report = await verifyLog(reader, {
@@ -157,8 +150,8 @@ export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
       return await reader(path, headers);
     } catch (cause) {
       if (cause instanceof UpstreamInvalid) throw new CommandError('findings', `${cause.message}.`, null, { cause });
-      const mend = 'Check the address and the network; --timeout gives each answer more time.';
-      throw new CommandError('unreachable', `${(cause as Error).message}.`, mend, { cause });
+      const hint = 'Check the address and the network; --timeout gives each answer more time.';
+      throw new CommandError('unreachable', `${(cause as Error).message}.`, hint, { cause });
     }
   };
 }

@@ -1,9 +1,9 @@
 /** Runs a source, shows its runs, and replays one. */
 import type { SourceRun } from '../../contract/operations/sources.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
-import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
-import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
+import { type Cell, note, printFields, printItems, printJson } from '../output.ts';
 import { walkList } from '../reads/walk.ts';
 import { sourcePath } from './api.ts';
 
@@ -20,20 +20,13 @@ export async function runSource(
   asJson: boolean,
 ): Promise<void> {
   const body = JSON.stringify({ unconditional });
-  const asked = await client.call({ method: 'POST', path: runsPath(name), body, idempotencyKey: newIdempotencyKey() });
-  await printEnd(client, jsonOf(asked) as SourceRun, wait, asJson);
+  const asked = await client.resource<SourceRun>({ method: 'POST', path: runsPath(name), body });
+  await printEnd(client, asked, wait, asJson);
 }
 
 export async function listRuns(client: Client, name: string, limit: number, asJson: boolean): Promise<void> {
   const titles = ['RUN', 'BEGAN', 'CAUSE', 'OUTCOME', 'RECORDS', 'NEW', 'KNOWN', 'REFUSED', 'REASON'];
-  const table = asJson ? null : new Table(titles);
-  const list = new JsonList();
-  let left = limit;
-  for await (const run of walkList<SourceRun>(client, runsPath(name))) {
-    if (left-- <= 0) break;
-    await (table === null ? list.add(run) : table.add(rowOf(run)));
-  }
-  await (table ?? list).end();
+  await printItems(walkList<SourceRun>(client, runsPath(name), limit), asJson, titles, rowOf);
 }
 
 /** @param run null: the newest run that took records in */
@@ -46,8 +39,7 @@ export async function replayRun(
 ): Promise<void> {
   const replayed = run ?? (await newestWithRecords(client, name));
   const path = runsPath(name, `/${encodeURIComponent(replayed)}/replay`);
-  const asked = await client.call({ method: 'POST', path, idempotencyKey: newIdempotencyKey() });
-  await printEnd(client, jsonOf(asked) as SourceRun, wait, asJson);
+  await printEnd(client, await client.resource<SourceRun>({ method: 'POST', path }), wait, asJson);
 }
 
 async function newestWithRecords(client: Client, name: string): Promise<string> {
@@ -60,14 +52,14 @@ async function newestWithRecords(client: Client, name: string): Promise<string> 
 /** @throws CommandError `unfinished` if the run has not ended when the time is over */
 async function printEnd(client: Client, asked: SourceRun, wait: number, asJson: boolean): Promise<void> {
   const { source, id } = asked;
-  const read = async () => jsonOf(await client.call({ method: 'GET', path: runsPath(source, `/${id}`) })) as SourceRun;
+  const read = () => client.resource<SourceRun>({ path: runsPath(source, `/${id}`) });
   const run = wait === 0 ? asked : await poll(read, ({ finishedAt }) => finishedAt !== null, wait);
   if (asJson) await printJson(run);
   else await printRun(run);
   if (run.state !== 'ended') {
-    const mend = `Look again: tidemark sources runs ${source}`;
-    if (wait > 0) throw new CommandError('unfinished', `The run ${id} has not ended within ${wait} s.`, mend);
-    return note(mend);
+    const hint = `Look again: tidemark sources runs ${source}`;
+    if (wait > 0) throw new CommandError('unfinished', `The run ${id} has not ended within ${wait} s.`, hint);
+    return note(hint);
   }
   if (run.outcome === 'failed' || run.outcome === 'different') endWith('findings');
   else if (run.outcome === 'taken-in' && refusedBy(run) > 0) endWith('set-aside');

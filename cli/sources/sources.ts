@@ -5,8 +5,9 @@ import { parseRecipeText } from '../../mapping/recipe/recipe.ts';
 import type { SentSchedule } from '../../mapping/recipe/schedule.ts';
 import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
-import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
-import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
+import type { Client } from '../http/client.ts';
+import { isAnswered } from '../http/refusals.ts';
+import { type Cell, note, printFields, printItems, printJson } from '../output.ts';
 import { walkList } from '../reads/walk.ts';
 import { SOURCES_PATH, sourcePath } from './api.ts';
 import { readRecipe } from './recipe-file.ts';
@@ -33,15 +34,13 @@ export async function addSource(
   const headers = isReplaced ? { 'if-match': await etagOf(client, name) } : { 'if-none-match': '*' };
   // As the file has it: the defaults are those of the service.
   const body = JSON.stringify(parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true }));
-  const idempotencyKey = newIdempotencyKey();
-  const answer = await client
-    .call({ method: 'PUT', path: sourcePath(name), headers, body, idempotencyKey })
+  const source = await client
+    .resource<SourceRecipe>({ method: 'PUT', path: sourcePath(name), headers, body })
     .catch((error: unknown) => {
-      if (isReplaced || !(error instanceof CommandError) || !/answered 412 /.test(error.message)) throw error;
-      const mend = `To replace its recipe: tidemark sources add ${file} --replace`;
-      throw new CommandError('refused', `There is a source ${name} already.`, mend, { cause: error });
+      if (isReplaced || !isAnswered(error, 412)) throw error;
+      const hint = `To replace its recipe: tidemark sources add ${file} --replace`;
+      throw new CommandError('refused', `There is a source ${name} already.`, hint, { cause: error });
     });
-  const source = jsonOf(answer) as SourceRecipe;
   if (asJson) return await printJson(source);
   await printSource(source, await stateOf(client, name));
   note(`It runs by its schedule. To run it now: tidemark sources run ${name} --wait`);
@@ -49,33 +48,22 @@ export async function addSource(
 
 export async function printSources(client: Client, asJson: boolean): Promise<void> {
   const states = walkList<SourceState>(client, SOURCES_PATH);
-  if (asJson) {
-    const list = new JsonList();
-    for await (const state of states) await list.add(state);
-    return await list.end();
-  }
-  const table = new Table(['NAME', 'STATE', 'LAST RUN', 'OUTCOME', 'NEXT RUN']);
-  for await (const state of states) {
+  await printItems(states, asJson, ['NAME', 'STATE', 'LAST RUN', 'OUTCOME', 'NEXT RUN'], (state) => {
     const { name, lastRun, nextRunAt } = state;
-    await table.add([name, inWords(state), lastRun?.finishedAt, lastRun?.outcome, nextRunAt]);
-  }
-  await table.end();
+    return [name, inWords(state), lastRun?.finishedAt, lastRun?.outcome, nextRunAt];
+  });
 }
 
 export async function showSource(client: Client, name: string, asJson: boolean): Promise<void> {
-  const source = jsonOf(await client.call({ method: 'GET', path: sourcePath(name) })) as SourceRecipe;
+  const source = await client.resource<SourceRecipe>({ path: sourcePath(name) });
   const state = await stateOf(client, name);
   if (asJson) return await printJson({ ...source, state });
   await printSource(source, state);
 }
 
 export async function setPaused(client: Client, name: string, isPaused: boolean, asJson: boolean): Promise<void> {
-  const answer = await client.call({
-    method: isPaused ? 'PUT' : 'DELETE',
-    path: sourcePath(name, '/pause'),
-    idempotencyKey: newIdempotencyKey(),
-  });
-  const source = jsonOf(answer) as SourceRecipe;
+  const method = isPaused ? 'PUT' : 'DELETE';
+  const source = await client.resource<SourceRecipe>({ method, path: sourcePath(name, '/pause') });
   if (asJson) return await printJson(source);
   await printSource(source, await stateOf(client, name));
 }
@@ -83,8 +71,7 @@ export async function setPaused(client: Client, name: string, isPaused: boolean,
 export async function removeSource(client: Client, name: string, isSure: boolean): Promise<void> {
   const headers = { 'if-match': await etagOf(client, name) };
   if (!isSure) await askFirst(`The source ${name} is removed: no run of it begins any more.`);
-  const idempotencyKey = newIdempotencyKey();
-  await client.call({ method: 'DELETE', path: sourcePath(name), headers, idempotencyKey });
+  await client.call({ method: 'DELETE', path: sourcePath(name), headers });
   note('Removed. Its runs stay on record, and the archive keeps their answers.');
 }
 
@@ -128,6 +115,6 @@ async function stateOf(client: Client, wanted: string): Promise<SourceState | nu
 }
 
 async function etagOf(client: Client, name: string): Promise<string> {
-  const { headers } = await client.call({ method: 'GET', path: sourcePath(name) });
+  const { headers } = await client.call({ path: sourcePath(name) });
   return headers.get('etag') ?? '*';
 }

@@ -167,7 +167,9 @@ export const fileReads = defineOperations({
     path: '/api/v1/exports/{date}/datapackage.json',
     tag,
     summary: 'Read the manifest of the export of a day',
-    description: 'Kept for 35 days. The paths in it are relative to its own URL.',
+    description:
+      'Kept for 35 days, or for good if the operator keeps it: see `kept` of the newest manifest. The paths in it are ' +
+      'relative to its own URL.',
     scopes,
     params: z.strictObject({ date }),
     success: { status: 200, description: 'The manifest', body: exportManifestSchema },

@@ -10,7 +10,6 @@ export const TAGS = {
   Sources: 'Files of others that the service fetches on a schedule: their recipes, and the runs that fetch them.',
   Markets: 'Removing a market for good.',
   Publications: 'Publishing markets again, and purging caches.',
-  Editions: 'Generations that operators have named: they stay readable for good.',
   Log: 'Taking entries out of the public log, for legal reasons.',
   Waitlist: 'Requests for API keys, and their decisions.',
   'API keys': 'Keys of accounts whose request was approved.',

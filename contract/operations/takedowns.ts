@@ -45,13 +45,13 @@ export const takedownOperations = defineOperations({
       'The publisher replaces the text of each entry of the market in the range by its hash: for good, and in the ' +
       "log's own records too. So the log can still be verified, and receipts of other entries stay valid. The entries " +
       '`removal` and `reset` stay, because the answer for the removed market follows from them. Refused with 409 while ' +
-      'the market is not removed, and while an edition may hold its bodies: remove the edition first.',
+      'the market is not removed.',
     scopes: ['log:takedown'],
     marketLimit: 'handler-names-markets',
     body: takedownInputSchema,
     unlimitedBecause: 'the law may ask for any number',
     success: { status: 202, description: 'Accepted', body: takedownSchema },
-    problems: ['state-transition', 'conflict'],
+    problems: ['state-transition'],
     example: { body: { market: 'gold-usd', reason: REASON }, response: example },
   },
 });

@@ -7,10 +7,12 @@ import { once } from 'node:events';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
+import type { KeepOutcome } from '../../publisher/projections/exports/keep-export.ts';
 import type { ExportOutcome } from '../../publisher/projections/exports/make-export.ts';
 import type { CopyProgress } from '../../storage/sqlite-copy.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
+import type { ExportLoop, ToKeep } from '../export-loop.ts';
 import { StartError } from '../start-error.ts';
 import { socketOf } from './control-socket.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
@@ -25,13 +27,15 @@ type Line = { readonly copied: number; readonly of: number } | { readonly file: 
 export interface ControlOptions {
   readonly folder: string;
   readonly copyLedger: (path: string, progress: CopyProgress) => Promise<void>;
-  /** Makes the export of today, also if it is there. Null: this service makes none. */
-  readonly makeExport: () => Promise<ExportOutcome | null>;
+  /** Null: this service makes no exports. */
+  readonly exporting: Pick<ExportLoop, 'make' | 'keep'> | null;
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** The answer about an export. */
-type ExportAnswer = { readonly outcome: ExportOutcome | null } | { readonly error: string };
+/** Of an export that was asked for, or that shall be kept, or not any more. */
+export type AskedOutcome = { readonly kind: ExportOutcome['kind'] | KeepOutcome; readonly date: string };
+
+type ExportAnswer = { readonly outcome: AskedOutcome | null } | { readonly error: string };
 
 export interface Control {
   /** Gives up a snapshot that is being made. Resolves when the ledger is not used any more. */
@@ -44,7 +48,7 @@ class Abandoned extends Error {}
  * Opens the door of a data folder that this process owns. Only commands need it: if it cannot be opened, that is
  * reported, and the service runs without it.
  */
-export async function openControl({ folder, copyLedger, makeExport, report }: ControlOptions): Promise<Control> {
+export async function openControl({ folder, copyLedger, exporting, report }: ControlOptions): Promise<Control> {
   removeSnapshots(folder);
   let running: { readonly response: ServerResponse; readonly done: Promise<void> } | null = null;
   let isStopping = false;
@@ -75,7 +79,7 @@ export async function openControl({ folder, copyLedger, makeExport, report }: Co
   }
 
   const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
-    if (asked.method === 'POST' && asked.url === EXPORT_URL_PATH) return void answerExport(response, makeExport);
+    if (asked.method === 'POST' && asked.url === EXPORT_URL_PATH) return void answerExport(asked, response, exporting);
     if (asked.method !== 'POST' || asked.url !== SNAPSHOT_URL_PATH) return void response.writeHead(404).end();
     // An asker who has hung up is served no more, but its file is perhaps still being removed.
     const before = running;
@@ -111,8 +115,18 @@ export async function openControl({ folder, copyLedger, makeExport, report }: Co
   };
 }
 
-async function answerExport(response: ServerResponse, makeExport: ControlOptions['makeExport']): Promise<void> {
-  const answer: ExportAnswer = await makeExport().then(
+async function answerExport(
+  asked: IncomingMessage,
+  response: ServerResponse,
+  exporting: ControlOptions['exporting'],
+): Promise<void> {
+  const outcomeOf = async (): Promise<AskedOutcome | null> => {
+    const body = await text(asked);
+    if (exporting === null || body === '') return (await exporting?.make()) ?? null;
+    const [date, kept] = JSON.parse(body) as ToKeep;
+    return { kind: await exporting.keep(date, kept), date };
+  };
+  const answer: ExportAnswer = await outcomeOf().then(
     (outcome) => ({ outcome }),
     (error: Error) => ({ error: error.message }),
   );
@@ -120,13 +134,13 @@ async function answerExport(response: ServerResponse, makeExport: ControlOptions
 }
 
 /**
- * Asks the process that has the folder open to make the export of today. Null: the service makes none.
+ * Asks the process that has the folder open to make the export of today, or to keep one. Null: the service makes none.
  *
  * @throws StartError if no process answers there, or it fails or ends in the meantime
  */
-export async function askForExport(folder: string): Promise<ExportOutcome | null> {
+export async function askForExport(folder: string, toKeep: ToKeep | null = null): Promise<AskedOutcome | null> {
   const asking = request({ socketPath: socketOf(folder), path: EXPORT_URL_PATH, method: 'POST' });
-  asking.end();
+  asking.end(toKeep === null ? '' : JSON.stringify(toKeep));
   let answer: ExportAnswer;
   try {
     const [response] = (await once(asking, 'response')) as [IncomingMessage];

@@ -49,9 +49,9 @@ export async function checkBackup({ dir, name, manifest }: ChosenBackup, progres
   if (damaged.length === 0) return;
   const others = backupNames(dir).filter((other) => other !== name);
   const more = damaged.length > 5 ? `; and ${damaged.length - 5} more` : '';
-  const mend =
+  const hint =
     others.length === 0 ? 'There is no other backup.' : `Choose another one by --from: ${others.join(', ')}.`;
-  throw new StartError(`The backup in ${dir} is damaged: ${damaged.slice(0, 5).join('; ')}${more}. ${mend}`);
+  throw new StartError(`The backup in ${dir} is damaged: ${damaged.slice(0, 5).join('; ')}${more}. ${hint}`);
 }
 
 /** The folders on the way to the shared files, uppermost first. */

@@ -37,8 +37,6 @@ export interface MirrorCommand {
   readonly timeoutSeconds: number | null;
   /** The verifier keys of the log; none: the one that the service shows. */
   readonly logKeys: readonly string[];
-  /** Names of editions that are copied, too. */
-  readonly editions: readonly string[];
   /** For `TIDEMARK_LOG`. */
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -75,7 +73,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const forgetSignals = onStopSignal(() => stop.abort());
   const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
   const { nowMs } = systemRuntime;
-  const { maxBytes, logKeys, editions } = command;
+  const { maxBytes, logKeys } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
   const { timeoutMs } = DEFAULT_READ_LIMITS;
   const limits = { ...DEFAULT_READ_LIMITS, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
@@ -88,7 +86,6 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
     site,
     maxBytes,
     logKeys,
-    editions,
     onTrusted,
     onProgress,
     nowMs,

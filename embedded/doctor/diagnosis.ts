@@ -4,30 +4,30 @@ export interface Diagnosis {
   readonly state: 'ok' | 'warning' | 'fault';
   readonly detail: string;
   /** What to do about it; null if nothing is to be done. */
-  readonly mend: string | null;
+  readonly hint: string | null;
 }
 
 export function ok(check: string, detail: string): Diagnosis {
-  return { check, state: 'ok', detail, mend: null };
+  return { check, state: 'ok', detail, hint: null };
 }
 
-export function warning(check: string, detail: string, mend: string): Diagnosis {
-  return { check, state: 'warning', detail, mend };
+export function warning(check: string, detail: string, hint: string): Diagnosis {
+  return { check, state: 'warning', detail, hint };
 }
 
-export function fault(check: string, detail: string, mend: string): Diagnosis {
-  return { check, state: 'fault', detail, mend };
+export function fault(check: string, detail: string, hint: string): Diagnosis {
+  return { check, state: 'fault', detail, hint };
 }
 
 /** An error of a check becomes its finding. */
 export async function diagnose(
   check: string,
-  mend: string,
+  hint: string,
   work: () => Promise<Diagnosis | readonly Diagnosis[]>,
 ): Promise<readonly Diagnosis[]> {
   try {
     return [await work()].flat();
   } catch (error) {
-    return [fault(check, (error as Error).message, mend)];
+    return [fault(check, (error as Error).message, hint)];
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Takes over the newest daily export: its files, then the manifests that name them. Files are immutable and have digests,
+ * Takes over the newest daily export, and those that are kept: its files, then the manifests that name them. Files are immutable and have digests,
  * so an export that was interrupted goes on where it stopped, and only new files are read.
  */
 import * as z from 'zod';
@@ -8,9 +8,10 @@ import { exportManifestSchema } from '../../contract/export-manifest.ts';
 import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
-import { EXPORTS_URL } from '../../contract/routes.ts';
+import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../contract/routes.ts';
 import { checkExportRows } from '../../publisher/projections/exports/check-export-rows.ts';
-import { checkExportFile, EXPORT_ROOT, type ReadManifest } from '../../publisher/projections/exports/check-exports.ts';
+import { checkExportFile, type ReadManifest } from '../../publisher/projections/exports/check-exports.ts';
+import { withKept } from '../../publisher/projections/exports/keep-export.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -19,6 +20,7 @@ import { bodyFaults } from './body-faults.ts';
 import { MirrorFull } from './copy.ts';
 import { freshReader } from './fresh-reader.ts';
 import type { MirrorWorld } from './mirror-world.ts';
+import { keptDays } from './reached.ts';
 
 type Resource = ReadManifest['resources'][number];
 
@@ -45,24 +47,31 @@ export async function copyExports(world: ExportsWorld, cachedMs: number): Promis
   return await takeOver(world);
 }
 
+/** The newest export, then those that it names as kept. */
 async function takeOver(world: ExportsWorld): Promise<readonly Finding[]> {
+  const findings = [...(await takeOverFrom(world, EXPORTS_URL))];
+  for (const date of await keptDays(world.copy)) findings.push(...(await takeOverFrom(world, exportUrl(date))));
+  return findings;
+}
+
+async function takeOverFrom(world: ExportsWorld, manifestUrl: string): Promise<readonly Finding[]> {
   const { copy, log, generation } = world;
   const findings = new Findings();
   const reader = freshReader(world);
-  const answer = await reader(EXPORTS_URL);
+  const answer = await reader(manifestUrl);
   if (answer.status === 404) return [];
-  const manifest = checkAnswer(findings, EXPORTS_URL, answer, exportManifestSchema);
+  const manifest = checkAnswer(findings, manifestUrl, answer, exportManifestSchema);
   if (manifest === null) return bodyFaults(findings);
   const position = await log?.agreesWith(manifest.value);
   // It is taken over once the log is verified up to there.
   if (position === 'ahead') return [];
-  if (position === 'no') findings.add(EXPORTS_URL, 'digest', 'names another log than the one that is signed');
+  if (position === 'no') findings.add(manifestUrl, 'digest', 'names another log than the one that is signed');
   const missing = await missingFiles(world, manifest.value.resources);
   const bytes = missing.reduce((sum, resource) => sum + resource.bytes, 0);
   if (copy.usedBytes + bytes > copy.maxBytes) {
     throw new MirrorFull(`the export of ${manifest.value.version} needs ${bytes} bytes more: see --max-bytes`);
   }
-  await proveRows(world, findings, answer, manifest.value.resources, missing);
+  await proveRows(world, findings, { url: manifestUrl, answer }, manifest.value.resources, missing);
   if (bodyFaults(findings).length > 0) return bodyFaults(findings);
   for (const resource of missing) {
     const url = EXPORT_ROOT + resource.path;
@@ -74,7 +83,7 @@ async function takeOver(world: ExportsWorld): Promise<readonly Finding[]> {
   const faults = bodyFaults(findings);
   if (faults.length > 0) return faults;
   for (const [name, body] of ofDay) await copy.put(name, { body, generation });
-  await copy.put({ kind: 'export-latest' }, { body: manifest.text, generation });
+  if (manifestUrl === EXPORTS_URL) await copy.put({ kind: 'export-latest' }, { body: manifest.text, generation });
   return [];
 }
 
@@ -82,19 +91,19 @@ async function takeOver(world: ExportsWorld): Promise<readonly Finding[]> {
 async function proveRows(
   { upstream, copy, log }: Pick<MirrorWorld, 'upstream' | 'copy' | 'log'>,
   findings: Findings,
-  answer: PublicResponse,
+  { url, answer }: { readonly url: string; readonly answer: PublicResponse },
   resources: readonly Resource[],
   missing: readonly Resource[],
 ): Promise<void> {
   if (log === null || findings.all.length > 0) return;
-  const copied = await copy.reader(EXPORTS_URL);
+  const copied = await copy.reader(url);
   if (missing.length === 0 && Buffer.from(copied.body).equals(answer.body)) return;
   const byUrl = new Map(resources.map((resource) => [EXPORT_ROOT + resource.path, resource]));
-  const reader: PublicReader = async (url) => {
-    const resource = byUrl.get(url);
+  const reader: PublicReader = async (asked) => {
+    const resource = byUrl.get(asked);
     if (resource === undefined) return answer;
-    const file = await (missing.includes(resource) ? upstream : copy.reader)(url);
-    return (await checkExportFile(new Findings(), url, file, resource)) ? file : { ...file, status: 404 };
+    const file = await (missing.includes(resource) ? upstream : copy.reader)(asked);
+    return (await checkExportFile(new Findings(), asked, file, resource)) ? file : { ...file, status: 404 };
   };
   await checkExportRows(reader, findings, log.read, { partEntries: EXPORT_PART_ENTRIES, nowMs: null });
 }
@@ -137,10 +146,10 @@ async function manifestsOfDay(
   { text, value }: Checked<ReadManifest>,
 ): Promise<readonly (readonly [PublicObjectName, string])[]> {
   const { version: date, log, resources } = value;
-  const url = (file: string) => `${EXPORT_ROOT}${date}/${file}`;
-  const [packageUrl, datasetUrl] = [url('datapackage.json'), url('dataset.jsonld')];
+  const [packageUrl, datasetUrl] = [exportUrl(date), `${EXPORT_ROOT}${date}/dataset.jsonld`];
+  const own = withKept(text, []);
   const ofDay = checkAnswer(findings, packageUrl, await reader(packageUrl), z.unknown());
-  if (ofDay !== null && ofDay.text !== text) findings.add(packageUrl, 'digest', 'differs from the newest manifest');
+  if (ofDay !== null && ofDay.text !== own) findings.add(packageUrl, 'digest', 'differs from the newest manifest');
   const dataset = checkAnswer(findings, datasetUrl, await reader(datasetUrl), datasetSchema);
   const expected = {
     version: date,
@@ -156,7 +165,7 @@ async function manifestsOfDay(
     findings.add(datasetUrl, 'digest', 'names another export than the newest manifest');
   }
   return [
-    [{ kind: 'export-package', date }, text],
+    [{ kind: 'export-package', date }, own],
     [{ kind: 'export-dataset', date }, dataset?.text ?? ''],
   ];
 }

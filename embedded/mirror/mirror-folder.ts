@@ -113,8 +113,8 @@ function readJson<Value>(path: string, schema: z.ZodType<Value>): Value | null {
   try {
     return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    const mend = 'The copy is still there: name another folder, or move this one away.';
-    throw new StartError(`${path} is damaged, or of a later version. ${mend}`, { cause });
+    const hint = 'The copy is still there: name another folder, or move this one away.';
+    throw new StartError(`${path} is damaged, or of a later version. ${hint}`, { cause });
   }
 }
 

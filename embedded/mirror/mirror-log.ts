@@ -225,18 +225,6 @@ export class MirrorLog {
     return this.#fold.service;
   }
 
-  /** All markets that the log names, in order. */
-  slugs(): readonly string[] {
-    return this.#fold.slugs();
-  }
-
-  /** The market by the first entries of the log, so many. Null: it was not shown then. */
-  marketAt(slug: string, size: number): FoldedMarket | null {
-    const past = this.pastOf(slug, size);
-    const [newest] = past.revisions(NEVER_LATE);
-    return (newest !== undefined && past.at(newest)[0]) || null;
-  }
-
   /** @param size leaves later entries out. Default: none is later */
   pastOf(slug: string, size = Number.POSITIVE_INFINITY): PastMarket {
     return new PastMarket(this.#fold, slug, size);

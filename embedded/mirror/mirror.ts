@@ -4,14 +4,13 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { nameOfKey, verifierKey } from '../../contract/log/notes.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
-import { type Site, siteObject } from '../../publisher/projections/pages/site.ts';
+import { type Site, siteObject } from '../../publisher/site.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import { MirrorCopy } from './copy.ts';
-import { copyEdition } from './copy-edition.ts';
 import { copyExports } from './copy-exports.ts';
 import { copyFaces } from './copy-faces.ts';
 import { publishedProjections } from './copy-list-files.ts';
@@ -21,7 +20,6 @@ import { KnownMarkets } from './known-markets.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
 import { MirrorLog } from './mirror-log.ts';
-import { copiedEditions } from './reached.ts';
 import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
 import { MirrorProgress, type MirrorStep } from './step-progress.ts';
 import { sweepCopy } from './sweep-copy.ts';
@@ -32,8 +30,6 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly maxBytes: number;
   /** Keys of the log, which the operator knows from elsewhere. None: the first one that the service shows. */
   readonly logKeys: readonly string[];
-  /** Names of editions that are copied, too. */
-  readonly editions: readonly string[];
   /** The pages for people. */
   readonly site: Site;
   /** Receives the key of a log that was trusted because the service shows it. */
@@ -43,7 +39,7 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly pageSizes?: PageSizes;
 }
 
-/** A day has one export and one run of faces, and editions never change: what is new is found by small GETs. */
+/** A day has one export and one run of faces: what is new is found by small GETs. */
 const FILES_EVERY_MS = 10 * 60 * 1000;
 /** A sweep reads the head of every file. */
 const SWEEP_EVERY_MS = 6 * 3600 * 1000;
@@ -142,12 +138,12 @@ export class Mirror {
     return findings.length === 0 ? report : { ...report, state: 'faulty', findings: [...report.findings, ...findings] };
   }
 
-  /** After the bodies: faces, an export or an edition that does not fit, or is broken, holds nothing else back. */
+  /** After the bodies: faces or an export that does not fit, or is broken, holds nothing else back. */
   async #followFiles({ state, snapshot }: RoundReport): Promise<readonly Finding[]> {
     const { generation } = snapshot;
     const projections = publishedProjections(snapshot, this.#log);
     const isWhole = state === 'current';
-    const { upstream, nowMs, pause, editions, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
+    const { upstream, nowMs, pause, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     const isEarly = nowMs() - this.#filesAtMs < FILES_EVERY_MS;
     if (isEarly && (this.#areFilesWhole || !isWhole)) return [];
     const [known, progress] = [this.#known, this.#progress];
@@ -155,9 +151,6 @@ export class Mirror {
     const findings: Finding[] = [];
     if (projections.includes('faces')) findings.push(...(await copyFaces(world, CACHED_MS)));
     if (projections.includes('exports')) findings.push(...(await copyExports(world, CACHED_MS)));
-    for (const name of new Set([...editions, ...(await copiedEditions(this.#copy))])) {
-      findings.push(...(await copyEdition(world, name)));
-    }
     if (findings.length === 0) [this.#filesAtMs, this.#areFilesWhole] = [nowMs(), isWhole];
     return findings;
   }

@@ -12,8 +12,7 @@ import {
   type PublicObjectName,
 } from '../../contract/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
-import { EDITIONS_URL } from '../../contract/routes.ts';
-import { EXPORT_ROOT } from '../../publisher/projections/exports/check-exports.ts';
+import { EXPORT_ROOT, EXPORTS_URL } from '../../contract/routes.ts';
 import { isSiteFile } from '../../publisher/projections/pages/unpublished-site-files.ts';
 import type { PublishedSite } from '../../storage/records/publication.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
@@ -45,7 +44,6 @@ export class CopyReach {
   readonly #copy: MirrorCopy;
   readonly #options: ReachOptions;
   readonly #exported: ReadonlySet<string>;
-  readonly #editions: readonly string[];
   readonly #switchedOff: ReadonlySet<PublicObjectKind>;
   /** Pages come slug by slug, so that the pages of one market are in memory. */
   #chain: { readonly owner: string; readonly cursors: ReadonlySet<string> } | null = null;
@@ -53,23 +51,23 @@ export class CopyReach {
   private constructor(
     copy: MirrorCopy,
     options: ReachOptions,
-    found: readonly [exported: ReadonlySet<string>, editions: readonly string[], off: ReadonlySet<PublicObjectKind>],
+    exported: ReadonlySet<string>,
+    switchedOff: ReadonlySet<PublicObjectKind>,
   ) {
     this.#copy = copy;
     this.#options = options;
-    [this.#exported, this.#editions, this.#switchedOff] = found;
+    this.#exported = exported;
+    this.#switchedOff = switchedOff;
   }
 
   static async open(copy: MirrorCopy, options: ReachOptions): Promise<CopyReach> {
-    const [exported, editions] = [await exportedKeys(copy, options.nowMs), await copiedEditions(copy)];
-    return new CopyReach(copy, options, [exported, editions, await kindsSwitchedOff(copy)]);
+    return new CopyReach(copy, options, await exportedKeys(copy, options.nowMs), await kindsSwitchedOff(copy));
   }
 
   async has(name: PublicObjectName): Promise<boolean> {
     const { lost, logSizes } = this.#options;
     if ('tile' in name) return isTileReached(name, logSizes);
     if (isSiteFile(name)) return Object.hasOwn(this.#options.siteFiles ?? {}, name.file);
-    if ('edition' in name) return this.#editions.includes(name.edition);
     if (name.kind.startsWith('export-')) return this.#exported.has(publicKey(name));
     if ('cursor' in name)
       return (await this.#cursorsOf(name.kind === 'history-page' ? name.slug : null)).has(name.cursor);
@@ -81,15 +79,9 @@ export class CopyReach {
   async #cursorsOf(slug: string | null): Promise<ReadonlySet<string>> {
     const owner = slug ?? '';
     if (this.#chain?.owner === owner) return this.#chain.cursors;
-    const heads: readonly PublicObjectName[] =
-      slug === null
-        ? [{ kind: 'market-list' }, ...this.#editions.map((edition) => ({ kind: 'edition-list', edition }) as const)]
-        : [
-            { kind: 'history', slug },
-            ...this.#editions.map((edition) => ({ kind: 'edition-history', edition, slug }) as const),
-          ];
+    const head: PublicObjectName = slug === null ? { kind: 'market-list' } : { kind: 'history', slug };
     const cursors = new Set<string>();
-    for (const head of heads) await followChain(this.#copy, head, cursors);
+    await followChain(this.#copy, head, cursors);
     this.#chain = { owner, cursors };
     return cursors;
   }
@@ -145,13 +137,14 @@ function isTileReached(name: Extract<PublicObjectName, { readonly tile: string }
   return tile.width === TILE_WIDTH || sizes.some((size) => widthOfTile(level, tile.n, size) === tile.width);
 }
 
-/** The manifests of the days that are kept, the newest one of them, and the files that they name. */
+/** The manifests of the last weeks and of kept exports, the newest one of them, and the files that they name. */
 async function exportedKeys(copy: MirrorCopy, nowMs: number): Promise<ReadonlySet<string>> {
   const firstDay = dayBefore(nowMs, EXPORT_KEPT_DAYS);
+  const kept = await keptDays(copy);
   const keys = new Set<string>();
   for await (const key of copiedKeys(copy, PUBLIC_PREFIX + EXPORT_ROOT)) {
     const name = parsePublicKey(key);
-    if (name?.kind !== 'export-package' || name.date < firstDay) continue;
+    if (name?.kind !== 'export-package' || (name.date < firstDay && !kept.includes(name.date))) continue;
     for (const each of [name, { kind: 'export-dataset', date: name.date }, { kind: 'export-latest' }] as const) {
       keys.add(publicKey(each));
     }
@@ -164,14 +157,12 @@ async function exportedKeys(copy: MirrorCopy, nowMs: number): Promise<ReadonlySe
   return keys;
 }
 
-/** Editions whose document is there. It is put last. */
-export async function copiedEditions(copy: MirrorCopy): Promise<readonly string[]> {
-  const editions: string[] = [];
-  for await (const key of copiedKeys(copy, `${PUBLIC_PREFIX}${EDITIONS_URL}/`)) {
-    const name = parsePublicKey(key);
-    if (name?.kind === 'edition') editions.push(name.edition);
-  }
-  return editions;
+/** The days of exports that the operator of the service keeps, by the newest manifest of the copy. */
+export async function keptDays(copy: MirrorCopy): Promise<readonly string[]> {
+  const { status, body } = await copy.reader(EXPORTS_URL);
+  if (status !== 200) return [];
+  const { kept = [] } = exportManifestSchema.parse(JSON.parse(Buffer.from(body).toString('utf8')));
+  return kept.map(({ date }) => date);
 }
 
 async function kindsSwitchedOff(copy: MirrorCopy): Promise<ReadonlySet<PublicObjectKind>> {

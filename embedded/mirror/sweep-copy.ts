@@ -5,6 +5,7 @@
  */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
+import { isOfEdition } from '../../publisher/kernel/reachable-set.ts';
 import type { MirrorCopy } from './copy.ts';
 import { CopyReach, copiedKeys, isWhole, type ReachOptions } from './reached.ts';
 import { type MirrorProgress, NO_PROGRESS } from './step-progress.ts';
@@ -35,10 +36,10 @@ export async function sweepCopy(
     progress.did();
     const name = parsePublicKey(key);
     const head = await copy.objects.stat(key);
-    if (name === null || head === null) continue;
-    if (name.kind === 'history' && !(await isWhole(copy, name.slug))) broken.push(name.slug);
+    if (head === null || (name === null && !isOfEdition(key))) continue;
+    if (name?.kind === 'history' && !(await isWhole(copy, name.slug))) broken.push(name.slug);
     const sinceMs = before[key] ?? nowMs;
-    const isKept = await reach.has(name);
+    const isKept = name !== null && (await reach.has(name));
     if (!isKept && nowMs - sinceMs >= PAGE_RETENTION_SECONDS * 1000) {
       await copy.remove(key);
       removed++;

@@ -42,7 +42,6 @@ var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
 var OPENAPI_URL = "/api/v1/openapi.json";
-var EDITIONS_URL = "/api/v1/editions";
 function decodeUnreserved(text) {
   return text.replace(
     /%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi,
@@ -54,9 +53,8 @@ var METHODS = "GET, HEAD, OPTIONS";
 var MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
 var MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
 var FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
+  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
 );
-var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 var RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -121,10 +119,6 @@ function targetOf(uri) {
     const groups = match.groups;
     if (groups.history === void 0) return { path: marketPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
-  }
-  if (EDITION.test(uri)) {
-    const today = targetOf(uri.replace(EDITION, "/api/v1"));
-    return today === null ? null : { path: uri, pages: today.pages };
   }
   const page = pageOf(uri);
   if (page !== null) return { path: SITE_ROOT + page, pages: null, isPage: true };

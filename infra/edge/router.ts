@@ -28,7 +28,6 @@ import {
 } from '../../contract/object-paths.ts';
 import {
   decodeUnreserved,
-  EDITIONS_URL,
   LATEST_URL,
   MARKETS_URL,
   OPENAPI_URL,
@@ -79,11 +78,9 @@ const MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
  * bytes.
  */
 const FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
+  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
-/** The beginning of the URLs of an edition that have pages. Their later pages are those that all readers share. */
-const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 /**
  * Forms of these URLs in the layout of currency-api, whose base URL has the date behind an @, and whose minified files
  * have a name of their own. No key of an object has an @.
@@ -172,10 +169,6 @@ function targetOf(uri: string): Target | null {
     const groups = match.groups as { slug: string; history?: string };
     if (groups.history === undefined) return { path: marketPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
-  }
-  if (EDITION.test(uri)) {
-    const today = targetOf(uri.replace(EDITION, '/api/v1'));
-    return today === null ? null : { path: uri, pages: today.pages };
   }
   const page = pageOf(uri);
   if (page !== null) return { path: SITE_ROOT + page, pages: null, isPage: true };

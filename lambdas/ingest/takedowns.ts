@@ -1,9 +1,6 @@
 /** The handlers of takedowns. The publisher takes the entries down (publisher/core/log/take-down.ts). */
 import type { Takedown } from '../../contract/takedowns.ts';
 import { created } from '../../storage/changes.ts';
-import type { LedgerReader } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
-import { EDITIONS } from '../../storage/records/editions.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { dueTakedownKey, TAKEDOWNS, type TakedownValue, takedownKey } from '../../storage/records/takedowns.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
@@ -20,11 +17,10 @@ export const listTakedowns: ReadHandler<'listTakedowns'> = {
 
 export const createTakedown = writeHandler<'createTakedown'>()({
   async read({ body: { market } }, reader) {
-    const [record, editions] = await Promise.all([reader.get(marketKey(market)), openEditions(reader)]);
-    return { record, editions };
+    return { record: await reader.get(marketKey(market)) };
   },
   markets: ({ body: { market } }) => [market],
-  decide({ body: { market, first, last, reason }, now, newId }, { record, editions }) {
+  decide({ body: { market, first, last, reason }, now, newId }, { record }) {
     const errors = (pointer: string, code: string, detail: string) =>
       refuse('validation-failed', 'Nothing can be taken down so: see errors.', { errors: [{ pointer, code, detail }] });
     if (record === null) return errors('/market', 'market.unknown', `no market ${market}`);
@@ -35,14 +31,6 @@ export const createTakedown = writeHandler<'createTakedown'>()({
         'state-transition',
         `The market ${market} is public, and its bodies follow from its entries. Remove it first: ` +
           `POST /api/v1/markets/${market}/removal.`,
-      );
-    }
-    const holding = editions.filter(({ createdAt }) => createdAt <= removal.removedAt).map(({ name }) => name);
-    if (holding.length > 0) {
-      return refuse(
-        'conflict',
-        `These editions may hold the market, because they are older than its removal: ${holding.join(', ')}. ` +
-          'Remove them first: POST /api/v1/editions/{name}/removal.',
       );
     }
     const id = newId('tkd');
@@ -58,14 +46,6 @@ export const createTakedown = writeHandler<'createTakedown'>()({
     };
   },
 });
-
-/** Those that have bodies, or will have. */
-async function openEditions(reader: LedgerReader): Promise<readonly { name: string; createdAt: string }[]> {
-  const items = await readAll(reader, EDITIONS);
-  return items.flatMap(({ sort, value: { state, createdAt } }) =>
-    state === 'removed' || state === 'failed' ? [] : [{ name: sort, createdAt }],
-  );
-}
 
 function toTakedown(id: string, { next: _, ...shown }: TakedownValue): Takedown {
   return { id, ...shown };

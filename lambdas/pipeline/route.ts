@@ -30,8 +30,8 @@ const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[]).map(
   };
 });
 
-/** Markets and editions are public reads. Only what is written to them has paths of its own: see write-paths.ts. */
-const PUBLIC_RESOURCES: readonly string[] = ['markets', 'editions'];
+/** Markets are public reads. Their removal has a path of its own: see write-paths.ts. */
+const PUBLIC_RESOURCES: readonly string[] = ['markets'];
 
 /** The first part of paths of the write API, after `/api/v1/`. All paths below belong to it. */
 export const WRITE_RESOURCES: ReadonlySet<string> = new Set(

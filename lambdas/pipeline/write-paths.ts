@@ -1,7 +1,7 @@
 /** The paths of the write API. Apart from the table of operations, which takes most of an edge's start to load. */
 import { decodeUnreserved } from '../../contract/routes.ts';
 
-const WRITE_TO_PUBLIC = /^\/api\/v1\/(editions\/?$|(markets|editions)\/[^/]+\/removal(\/|$))/;
+const WRITE_TO_PUBLIC = /^\/api\/v1\/markets\/[^/]+\/removal(\/|$)/;
 
 /**
  * Whether a path belongs to the write API. Every other path is a public read.

@@ -1,16 +1,13 @@
 /** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
 import { PROJECTIONS } from '../../contract/projections.ts';
-import { STATIC_KINDS } from '../../contract/public-object-names.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
-import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { BundleWriter } from '../kernel/bundle.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from '../kernel/marks.ts';
+import type { Projector } from '../kernel/projection.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
-import { FileWriteBudget } from '../projections/history-files/file-write-budget.ts';
-import { addLatest, hasLatest, hasRecent } from '../projections/latest/plan-latest.ts';
 import { rendererOf, snapshotBody } from './bodies/render.ts';
 import { rememberListChanges, takeListChanges } from './lists/list-changes.ts';
 import { putLayout } from './lists/list-layout.ts';
@@ -18,6 +15,7 @@ import { hasPageSize, planList } from './lists/plan-list.ts';
 import { LogPlan } from './log/log-plan.ts';
 import { serviceEntry } from './log/service-entry.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
+import { PlannedProjections } from './planned-projections.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface GenerationPlan {
@@ -28,14 +26,16 @@ export interface GenerationPlan {
   readonly isEmpty: boolean;
   /** Whether all markets must be rendered again, because another renderer rendered them. */
   readonly asksForRefresh: boolean;
-  /** The marks that the draft covers, as they were read. Cleared unless they were set again since. */
+  /** The marks that the plan covers, as they were read. Cleared unless they were set again since. */
   readonly marks: readonly Item[];
+  /** Those of them that stay, because a projection has missed their markets. */
+  readonly keptMarks: ReadonlySet<Item>;
   readonly planned: MarketsPlan['planned'];
   /** The reason, by slug. */
-  readonly putOff: ReadonlyMap<string, string>;
+  readonly deferred: ReadonlyMap<string, string>;
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
-  /** Whether files of histories wait for their turn. */
+  /** Whether files of projections wait for the next generation. */
   readonly areFilesLeft: boolean;
   /** Whether a takedown has entries left. */
   readonly isTakedownLeft: boolean;
@@ -45,45 +45,42 @@ export interface GenerationPlan {
 
 /**
  * @param before HEAD; null before the first generation
- * @param putOff the slugs of markets that are put off
- * @param editions keeps what the open edition needs
+ * @param deferredBefore the slugs of markets that are deferred
  */
 export async function planGeneration(
   dependencies: PublisherDependencies,
+  projections: readonly Projector[],
   before: HeadValue | null,
-  putOff: ReadonlySet<string>,
-  editions: EditionKeeper,
+  deferredBefore: ReadonlySet<string>,
 ): Promise<GenerationPlan> {
-  const { ledger, objects, nowMs, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
+  const { ledger, nowMs, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
   const atMs = nowMs();
-  const bundle = new BundleWriter(objects, generation);
+  const bundle = new BundleWriter(dependencies, generation);
 
-  const log = await LogPlan.open(dependencies, bundle, generation, before, editions.takedown);
-  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, putOff);
+  const log = await LogPlan.open(dependencies, bundle, generation, before);
+  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, deferredBefore);
   // While the published list is not known, the published history pages are not known either.
-  const isDoubtful = before?.list.isDoubtful === true;
-  const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
-  const turn = await FileWriteBudget.read(dependencies, before, asked.length === 0, putOff);
-  const wanted = [...asked, ...turn.unmarked(asked)];
-  const markets = await planMarkets(dependencies, bundle, generation, wanted, isDoubtful, { log, editions, turn });
-  const left = whatIsLeft(due, markets);
-  if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
-  const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
-    before,
-    generation,
-    atMs,
-    markets,
-    left,
-  });
-
-  for (const line of markets.gone) await bundle.add(line);
-
-  const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
-  const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
-  const { behindSince: filesBehindSince, areFilesLeft } = turn.end(markets.putOff);
+  const needsReconciliation = before?.list.isDoubtful === true;
+  const asked = due.markets.map((market) => (needsReconciliation ? { ...market, isRefresh: true } : market));
   const renderer = rendererOf(dependencies);
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
+  const isAlone = asked.length === 0;
+  const context = { dependencies, generation, before, isRenderedOtherwise, isAlone, deferred: deferredBefore };
+  const planned = await PlannedProjections.open(projections, context, bundle);
+  const wanted = [...asked, ...planned.unmarked(asked)];
+  const parts = { log, projections: planned };
+  const markets = await planMarkets(dependencies, bundle, generation, wanted, needsReconciliation, parts);
+  const left = whatIsLeft(due, markets);
+  if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
+  const listContext = { before, generation, atMs, markets, left, projections: planned };
+  const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, listContext);
+
+  const { head: ofProjections, isChanged, isMoreDue, shown } = await planned.finish(markets.deferred);
+  for (const line of markets.gone) await bundle.add(line);
+
+  const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.deferred.has(slug);
+  const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
   // While markets wait for their refresh, files of a new kind are not complete.
   const service = isRenderedOtherwise || isAnyUnknown ? null : serviceEntry(dependencies, list.markets);
   const logState = (await log?.finish(isAnyUnknown, service)) ?? before?.log;
@@ -93,29 +90,24 @@ export async function planGeneration(
     applied: false,
     list,
     renderer,
-    staticDigests: {
-      ...(await addStaticBodies(dependencies, bundle, before)),
-      ...(await addSite(dependencies, bundle, before)),
-    },
+    staticDigests: {},
+    ...ofProjections,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(logState === undefined ? {} : { log: logState }),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
-    ...knownSince(before, endsDoubt, isAnyUnknown ? null : generation),
-    ...(filesBehindSince === undefined ? {} : { filesBehindSince }),
+    ...consistentSince(before, endsDoubt, isAnyUnknown ? null : generation),
   };
   const isListChanged = list.generation !== before?.list.generation;
-  const isTurnChanged = filesBehindSince !== before?.filesBehindSince;
-  const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !isTurnChanged;
+  const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged && !isChanged;
   if (!isEmpty && list.digest !== null) {
-    const { projections = new Set() } = dependencies;
-    const kinds = projections.size === 0 ? {} : { projections: PROJECTIONS.filter((name) => projections.has(name)) };
+    const { projections: kinds = new Set() } = dependencies;
+    const named = kinds.size === 0 ? {} : { projections: PROJECTIONS.filter((name) => kinds.has(name)) };
     // While no log is written, a published log does not have everything.
     const shownLog =
       log === null || logState === undefined ? {} : { log: { size: logState.size, root: logState.root } };
     const { generation: number, publishedAt, counts } = head;
     const lists = { listDigest: list.digest, listGeneration: list.shows };
-    const files = filesBehindSince === undefined ? {} : { filesGeneration: filesBehindSince - 1 };
-    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...kinds, ...shownLog, ...files });
+    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...named, ...shownLog, ...shown });
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
   return {
@@ -124,12 +116,13 @@ export async function planGeneration(
     isEmpty,
     asksForRefresh: isRenderedOtherwise,
     marks: markets.marks,
+    keptMarks: markets.keptMarks,
     planned: markets.planned,
-    putOff: markets.putOff,
+    deferred: markets.deferred,
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
-    areFilesLeft,
-    isTakedownLeft: log?.isTakedownDue === true || (editions.takedown !== null && markets.gone.length > 0),
+    areFilesLeft: isMoreDue,
+    isTakedownLeft: log?.isTakedownLeft(markets.gone.length > 0) === true,
     listDueAtMs: dueAtMs,
   };
 }
@@ -140,7 +133,7 @@ export async function planGeneration(
  *
  * @param endsDoubt whether the list is cut without knowledge of the previous one
  */
-function knownSince(
+function consistentSince(
   before: HeadValue | null,
   endsDoubt: boolean,
   now: number | null,
@@ -159,7 +152,7 @@ interface Left {
 /** Marks that were not read, and marks of markets for which there was no room. Markets that wait are not counted. */
 function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
   const isLeft = ({ slug }: { slug: string }) =>
-    !plan.planned.has(slug) && !plan.putOff.has(slug) && !plan.waiting.has(slug);
+    !plan.planned.has(slug) && !plan.deferred.has(slug) && !plan.waiting.has(slug);
   const passedOver = markets.filter(isLeft);
   const lookedAt = markets.filter((market) => market.revision !== null && !isLeft(market));
   return {
@@ -175,6 +168,7 @@ interface ListContext {
   readonly atMs: number;
   readonly markets: MarketsPlan;
   readonly left: Left;
+  readonly projections: PlannedProjections;
 }
 
 function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDependencies, list: ListState): number {
@@ -206,24 +200,35 @@ function mayPublishList(
 async function planListIfDue(
   dependencies: PublisherDependencies,
   bundle: BundleWriter,
-  { before, generation, atMs, markets, left }: ListContext,
+  { before, generation, atMs, markets, left, projections }: ListContext,
 ): Promise<{ readonly list: ListState; readonly dueAtMs: number | null; readonly endsDoubt: boolean }> {
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
-  const isRight = list !== null && hasPageSize(list, dependencies.pageSizes) && isLatestRight(dependencies, before);
+  const isRight = list !== null && hasPageSize(list, dependencies.pageSizes) && !projections.needsList;
   if (isRight && !hasChanged && !isBehind && !list.isDoubtful) {
     const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
-    return { list: { ...list, shows: generation }, dueAtMs, endsDoubt: false };
+    return { list: { ...withoutFiles(list), shows: generation }, dueAtMs, endsDoubt: false };
   }
   if (list !== null && !mayPublishList(dependencies, before, left, atMs)) {
     // A list that is cut from all bodies needs no remembered changes.
     if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
-    return { list, dueAtMs: isBlocked(list, left) ? null : dueAtMsOf(dependencies, list), endsDoubt: false };
+    return {
+      list: withoutFiles(list),
+      dueAtMs: isBlocked(list, left) ? null : dueAtMsOf(dependencies, list),
+      endsDoubt: false,
+    };
   }
-  const isDue = (slug: string) => markets.planned.has(slug) || markets.putOff.has(slug);
+  const isDue = (slug: string) => markets.planned.has(slug) || markets.deferred.has(slug);
   const changes = await takeListChanges(dependencies, bundle, list, markets);
-  const { head, layout, latest, isPreviousKnown } = await planList(dependencies, generation, list, changes, isDue);
+  const ofPage = (count: number) => projections.ofPage(count);
+  const { head, layout, pages, isPreviousKnown } = await planList(dependencies, {
+    generation,
+    before: list,
+    changes,
+    isDue,
+    ofPage,
+  });
   const name = { kind: 'market-list' } as const;
   const { objects } = dependencies;
   const shown = list?.isDoubtful ? await storedDigest(objects, name, head.nextCursor) : (list?.digest ?? null);
@@ -231,6 +236,7 @@ async function planListIfDue(
     const key = publicKey(name);
     await bundle.add({ kind: 'put', key, body: head.body, nextCursor: head.nextCursor });
   }
+  await projections.list(pages, { changed: changes, isPreviousKnown });
   return {
     list: {
       generation,
@@ -239,15 +245,6 @@ async function planListIfDue(
       markets: layout.markets,
       pageSize: dependencies.pageSizes.markets,
       publishedAtMs: atMs,
-      ...(latest === null
-        ? {}
-        : await addLatest(dependencies, bundle, {
-            entries: latest,
-            changes,
-            newest: markets.newestPrices,
-            before: list,
-            isPreviousKnown,
-          })),
       layout: await putLayout(objects, generation, layout),
       isDoubtful: false,
     },
@@ -256,40 +253,9 @@ async function planListIfDue(
   };
 }
 
-/** Whether the newest prices are published if, and only if, they should be, as this version publishes them. */
-function isLatestRight(dependencies: PublisherDependencies, before: HeadValue | null): boolean {
-  const { latest, recent, markets = 0 } = before?.list ?? {};
-  const isLatest = hasLatest(dependencies, markets);
-  const isRecent = hasRecent(dependencies, markets);
-  if (isLatest !== (latest !== undefined) || isRecent !== (recent !== undefined)) return false;
-  return !(isLatest || isRecent) || before?.renderer === rendererOf(dependencies);
-}
-
-/** Adds the static bodies that have changed. */
-async function addStaticBodies(
-  { staticBodies }: PublisherDependencies,
-  bundle: BundleWriter,
-  before: HeadValue | null,
-): Promise<HeadValue['staticDigests']> {
-  for (const kind of STATIC_KINDS) {
-    const { body, digest } = staticBodies[kind];
-    if (digest === before?.staticDigests[kind]) continue;
-    await bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
-  }
-  return Object.fromEntries(STATIC_KINDS.map((kind) => [kind, staticBodies[kind].digest]));
-}
-
-/** Adds the pages for people, if they have changed. Their code is loaded then, which is rare. Returns their digest for HEAD. */
-async function addSite(
-  { ledger, site }: PublisherDependencies,
-  bundle: BundleWriter,
-  before: HeadValue | null,
-): Promise<Pick<HeadValue['staticDigests'], 'site'>> {
-  const known = before?.staticDigests.site;
-  if (site === undefined || site.digest === known) return known === undefined ? {} : { site: known };
-  const { addChangedSite } = await import('../projections/pages/site.ts');
-  await addChangedSite(ledger, site, bundle, known !== undefined);
-  return { site: site.digest };
+/** An earlier version had the state of a projection here. */
+function withoutFiles({ latest, recent, ...list }: ListState): ListState {
+  return list;
 }
 
 function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {

@@ -1,39 +1,39 @@
 /** Plans the marked markets, and puts their new closed pages in place. */
 import { pMapIterable } from 'p-map';
 import type { Item } from '../../storage/ledger.ts';
+import { MAX_OBJECT_BYTES } from '../../storage/object-rules.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import type { HeadValue, PublishedFiles } from '../../storage/records/publication.ts';
-import type { PublisherStorage } from '../dependencies.ts';
-import type { EditionKeeper } from '../editions/edition-keeper.ts';
+import type { HeadValue } from '../../storage/records/publication.ts';
+import type { PublisherDependencies } from '../dependencies.ts';
+import { FileTooLarge } from '../errors.ts';
+import { assertFits } from '../kernel/assert-fits.ts';
 import type { BundleWriter, HeadPut } from '../kernel/bundle.ts';
+import type { HistoryPlan } from '../kernel/history-plan.ts';
 import { type MarketView, type ViewOptions, viewMarket } from '../kernel/market-view.ts';
 import type { MarkedMarket } from '../kernel/marks.ts';
 import { putPage } from '../kernel/put-immutable.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
-import { withGoneFaces } from '../projections/compat/gone-faces.ts';
-import type { FileWriteBudget } from '../projections/history-files/file-write-budget.ts';
-import { hasHistoryFiles, MarketFiles, openFiles } from '../projections/history-files/plan-files.ts';
-import { type NewestPrices, newestPrices } from '../projections/latest/recent-prices.ts';
-import { type ClosedPage, HistoryCutter, type HistoryPlan } from './bodies/history-cutter.ts';
+import { type ClosedPage, HistoryCutter } from './bodies/history-cutter.ts';
 import { isListed, type MarketPlan, planMarket, type ShownHeads } from './bodies/plan-market.ts';
 import type { EntrySpool } from './log/entry-spool.ts';
 import type { LogPlan } from './log/log-plan.ts';
 import type { MarketEntries } from './log/market-entries.ts';
+import type { MarketSteps, PlannedProjections } from './planned-projections.ts';
 
 /** The part of a generation that the marked markets contribute. */
 export interface MarketsPlan {
   /** The new list item of each market whose body differs from the published one; null: the market leaves the list. */
   readonly changedItems: ReadonlyMap<string, string | null>;
-  /** The newest prices of all markets that are rendered, if files show them. */
-  readonly newestPrices: ReadonlyMap<string, NewestPrices>;
   /** The generation that first published each market of `changedItems`, before this plan; null: not published. */
   readonly joinedBefore: ReadonlyMap<string, number | null>;
   /** The marks that this plan covers. */
   readonly marks: readonly Item[];
+  /** Those of them that stay, because a projection has missed their markets. */
+  readonly keptMarks: ReadonlySet<Item>;
   /** The revision of each planned market. For a market without a record, every revision. */
   readonly planned: ReadonlyMap<string, number>;
-  /** The reason for each put-off market, by slug. */
-  readonly putOff: ReadonlyMap<string, string>;
+  /** The reason for each deferred market, by slug. */
+  readonly deferred: ReadonlyMap<string, string>;
   /** Slugs of removed markets that wait for a generation with a list: the list must leave them out first. */
   readonly waiting: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Takes these markets into the plan, because the generation publishes a list. */
@@ -62,62 +62,58 @@ type Planned = {
   readonly view: MarketView;
   readonly plan: MarketPlan;
   readonly rendered: number;
-  /** Null: no file shows them. */
-  readonly newest: NewestPrices | null;
   /** The market's entries of the log. */
   readonly spool: EntrySpool | null;
-  /** Absent: the market has none. */
-  readonly files?: PublishedFiles;
+  /** Whether a projection has missed the market. */
+  readonly hasFailed: boolean;
+  readonly taken: (() => void) | undefined;
 };
 
 export interface PlanParts {
   readonly log: LogPlan | null;
-  readonly editions: EditionKeeper;
-  /** Of the histories' files. */
-  readonly turn: FileWriteBudget;
+  readonly projections: PlannedProjections;
 }
 
 /**
  * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
- * is put off: it keeps its marks, and delays no other market.
+ * is deferred: it keeps its marks, and delays no other market.
  *
- * @param isDoubtful the published list is not known. Then the next list waits for all markets, so no market may wait for
+ * @param needsReconciliation the published list is not known. Then the next list waits for all markets, so no market may wait for
  *   it.
  * @param log gets the entries of each market when it is taken; null: there is no log
  */
 export async function planMarkets(
-  storage: PublisherStorage,
+  dependencies: PublisherDependencies,
   bundle: BundleWriter,
   generation: number,
   due: readonly MarkedMarket[],
-  isDoubtful: boolean,
-  { log, editions, turn }: PlanParts,
+  needsReconciliation: boolean,
+  { log, projections }: PlanParts,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
-  const newestPricesOf = new Map<string, NewestPrices>();
   const joinedBefore = new Map<string, number | null>();
   const marks: Item[] = [];
+  const keptMarks = new Set<Item>();
   const planned = new Map<string, number>();
-  const putOff = new Map<string, string>();
+  const deferred = new Map<string, string>();
   const waiting = new Map<string, () => Promise<void>>();
   const gone: HeadPut[] = [];
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan, spool, newest, files }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, spool, hasFailed, taken }: Planned): Promise<void> => {
     const { slug } = market;
-    turn.took(slug, files);
+    taken?.();
     for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
     for await (const texts of spool?.parts() ?? []) await log?.append(texts);
     gone.push(...plan.gone);
-    // Also of an unchanged market: its history may have been lost, and is not in the store before this generation is.
-    if (newest !== null) newestPricesOf.set(slug, newest);
     if (plan.isChanged) {
       changedItems.set(slug, plan.body);
       joinedBefore.set(slug, view.published?.joined ?? null);
     }
     marks.push(...market.marks, ...view.historyMarks);
+    if (hasFailed) for (const mark of market.marks) keptMarks.add(mark);
     planned.set(slug, view.record?.revision ?? Number.POSITIVE_INFINITY);
     addDifference(countsDelta, view);
   };
@@ -128,14 +124,14 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked({ storage, bundle, generation, log, turn }, market, editions),
+    outcome: await planMarked({ dependencies, bundle, generation, log, projections }, market),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
-      putOff.set(market.slug, outcome);
+      deferred.set(market.slug, outcome);
       continue;
     }
-    if (!isDoubtful && isForList(outcome)) {
+    if (!needsReconciliation && isForList(outcome)) {
       waiting.set(market.slug, () => take(market, outcome));
       continue;
     }
@@ -145,11 +141,11 @@ export async function planMarkets(
   }
   return {
     changedItems,
-    newestPrices: newestPricesOf,
     joinedBefore,
     marks,
+    keptMarks,
     planned,
-    putOff,
+    deferred,
     waiting,
     takeWaiting,
     gone,
@@ -162,40 +158,33 @@ function isForList({ view, plan }: Planned): boolean {
   return view.record !== null && !view.isShown && plan.isChanged;
 }
 
-/** The plan, or the reason why the market is put off. */
-async function planMarked(
-  context: PlanContext,
-  market: MarkedMarket,
-  editions: EditionKeeper,
-): Promise<Planned | string> {
+/** The plan, or the reason why the market is deferred. */
+async function planMarked(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
     const outcome = await planOnce(context, market);
-    if (typeof outcome !== 'string') {
-      await editions.keep(market.slug, outcome.view.published);
-      return outcome;
-    }
+    if (typeof outcome !== 'string') return outcome;
     reason = outcome;
   }
   return reason;
 }
 
 interface PlanContext {
-  readonly storage: PublisherStorage;
+  readonly dependencies: PublisherDependencies;
   readonly bundle: BundleWriter;
   readonly generation: number;
   readonly log: LogPlan | null;
-  readonly turn: FileWriteBudget;
+  readonly projections: PlannedProjections;
 }
 
 async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
-  const { storage, bundle, generation, log, turn } = context;
-  const { ledger, objects, pageSizes, projections } = storage;
+  const { dependencies, bundle, generation, log, projections } = context;
+  const { ledger, objects, pageSizes } = dependencies;
   const { slug, revision, isRefresh } = market;
   const pageSize = pageSizes.observations;
   const needOfLog = log?.needOf ?? null;
   const areFilesDue: ViewOptions['areFilesDue'] = (published, record) =>
-    hasHistoryFiles(storage) && (isRefresh || turn.isDue(slug, published?.files, record?.value.sum));
+    projections.wantsRows(market, published, record);
   const view = await viewMarket(ledger, slug, { isRefresh, pageSize, areFilesDue, needOfLog });
   const { record } = view;
   if (revision !== null && record === null) return 'its record does not exist';
@@ -205,34 +194,46 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
   const refreshed = () => planOnce(context, { ...market, isRefresh: true });
-  const files = await openFiles({ storage, bundle, generation, view, isRefresh });
-  if (files === null) return await refreshed();
-  const rows = files instanceof MarketFiles ? files : null;
+  const steps = await projections.market({ dependencies, bundle, generation, view, isRefresh });
+  if (steps === null) return await refreshed();
   const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
   await spool?.add(entries?.opening() ?? []);
-  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, files: rows, entries, spool });
+  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, steps, entries, spool });
   await spool?.add(entries?.closing() ?? []);
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
   if (view.isShown && history.sum !== record?.value.sum) {
     return `its observations do not add up to its record of revision ${record?.revision}`;
   }
-  const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
-  const filesPlan =
-    files instanceof MarketFiles ? await files.finish(history) : await withGoneFaces(storage, view, files);
-  if (filesPlan === null) return await refreshed();
-  const { published: after } = filesPlan;
-  const lines = [...filesPlan.lines, ...turn.lines(slug, view.published?.files, after)];
-  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, { ...filesPlan, lines });
-  const isPriced = projections?.has('latest') === true || projections?.has('recent') === true;
-  const newest = isPriced && view.isShown ? newestPrices(history, record?.value.unit.quantity ?? 1) : null;
-  return { view, plan, rendered: history.rendered, newest, spool, ...(after && { files: after }) };
+  const stored =
+    isRefresh && record !== null ? await readStoredHeads(objects, view, history.head.nextCursor) : undefined;
+  const part = await steps.finish(history);
+  if (part === null) return await refreshed();
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, stored, part);
+  const tooLarge = findTooLarge(dependencies, plan);
+  if (tooLarge !== null) return tooLarge;
+  return { view, plan, rendered: history.rendered, spool, hasFailed: steps.hasFailed, taken: part.taken };
+}
+
+/** Also a page full of such markets must fit: then no market can stop a list. */
+function findTooLarge(dependencies: PublisherDependencies, { body, lines, gone }: MarketPlan): string | null {
+  const { pageSizes, maxObjectBytes = MAX_OBJECT_BYTES } = dependencies;
+  const most = Math.floor(maxObjectBytes / (pageSizes.markets + 1));
+  const bytes = Buffer.byteLength(body ?? '');
+  if (bytes > most) return `its body has ${bytes} bytes, and at most ${most} fit into a page of the list`;
+  try {
+    for (const line of [...lines, ...gone]) assertFits(dependencies, line);
+  } catch (error) {
+    if (error instanceof FileTooLarge) return error.message;
+    throw error;
+  }
+  return null;
 }
 
 interface CutOptions {
   readonly pageSize: number;
   readonly isRefresh: boolean;
-  readonly files: MarketFiles | null;
+  readonly steps: MarketSteps;
   readonly entries: MarketEntries | null;
   readonly spool: EntrySpool | null;
 }
@@ -242,22 +243,21 @@ async function cutHistory(
   objects: ObjectStore,
   { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh, files, entries, spool }: CutOptions,
+  { pageSize, isRefresh, steps, entries, spool }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
-  const rows = files?.rows ?? null;
-  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, files: rows });
+  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, files: steps.rows });
   const put = (page: ClosedPage): Promise<void> =>
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
   for await (const some of observations()) {
     await Promise.all(cutter.add(some).map(put));
-    await files?.takeYears();
+    await steps.flush();
     await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
   }
   return cutter.finish();
 }
 
-async function readShownHeads(
+async function readStoredHeads(
   objects: ObjectStore,
   { slug, isShown }: MarketView,
   nextCursor: string | null,

@@ -1,15 +1,19 @@
 /**
  * The daily export and the daily faces as a Lambda function, on a schedule. It makes those of today unless they are there.
  * If the time of an invocation is not enough, the next one goes on. The first export of all is made again that day, once
- * nothing was published for a while; by hand, `{ "again": true }` makes that of any day again while it lasts.
+ * nothing was published for a while; by hand, `{ "again": true }` makes that of any day again while it lasts,
+ * `{ "keep": "2026-11-22", "label": "…" }` keeps the export of a day, and `{ "unkeep": "2026-11-22" }` does not keep it any more.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
+import { keptLabelSchema } from '../../contract/export-manifest.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { readEntries } from '../core/log/log-chunks.ts';
 import { Superseded } from '../errors.ts';
 import { makeFaces } from '../projections/compat/make-faces.ts';
+import { keepExport } from '../projections/exports/keep-export.ts';
 import { makeExport } from '../projections/exports/make-export.ts';
+import { remakeKept } from '../projections/exports/remake-kept.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -21,15 +25,25 @@ const LONGEST_PART_MS = 300_000;
 
 const QUIET_MS = 60_000;
 
+interface Asked {
+  readonly again?: boolean;
+  readonly keep?: string;
+  readonly unkeep?: string;
+  readonly label?: string | null;
+}
+
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<void> {
   await formatIsOurs();
-  const isAsked = (Object(event) as { readonly again?: unknown }).again === true;
-  const again = isAsked ? 'always' : ({ afterQuietMs: QUIET_MS } as const);
+  const asked: Asked = Object(event);
+  const again = asked.again === true ? 'always' : ({ afterQuietMs: QUIET_MS } as const);
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_PART_MS;
   const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
   try {
     if (storage.projections?.has('exports')) {
+      await keepAsked(asked);
       logOutcome('exported', await makeExport({ storage, readEntries: readTile, hasTime, again }));
+      for (const date of await remakeKept({ storage, readEntries: readTile, hasTime }))
+        logLine('info', 'kept export made again', { date });
     }
     if (storage.projections?.has('faces')) logOutcome('made faces', await makeFaces({ storage, hasTime }));
   } catch (error) {
@@ -37,6 +51,13 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
     if (!(error instanceof Superseded)) throw error;
     logLine('info', 'superseded', { reason: error.message });
   }
+}
+
+async function keepAsked({ keep, unkeep, label = null }: Asked): Promise<void> {
+  const date = keep ?? unkeep;
+  if (date === undefined) return;
+  const outcome = await keepExport(storage, date, keep === undefined ? null : { label: keptLabelSchema.parse(label) });
+  logLine(outcome === 'done' ? 'info' : 'error', keep === undefined ? 'unkept' : 'kept', { date, outcome });
 }
 
 function logOutcome(event: string, { kind, date }: { readonly kind: string; readonly date: string }): void {

@@ -7,7 +7,7 @@ import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import type { Purge } from '../notify/purge.ts';
-import type { Site } from '../projections/pages/site.ts';
+import type { Site } from '../site.ts';
 import { staticBodies } from '../static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 

@@ -54,7 +54,8 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
       continue;
     }
     if (outcome.isMoreDue) continue;
-    if (outcome.putOff.every((market) => isDeferredTooLong(market, Date.now())) || retries === PUT_OFF_RETRIES) return;
+    if (outcome.deferred.every((market) => isDeferredTooLong(market, Date.now())) || retries === PUT_OFF_RETRIES)
+      return;
     retries++;
     await setTimeout(PUT_OFF_PAUSE_MS);
   }
@@ -68,9 +69,9 @@ async function publishOnce(log: LogSettings | null): Promise<PublishOutcome | nu
   const startedMs = Date.now();
   try {
     const outcome = await publish({ ...dependencies, ...(log === null ? {} : { log }) });
-    const { kind: what, generation, isMoreDue, putOff } = outcome;
-    const putOffTooLong = putOff.filter((market) => isDeferredTooLong(market, Date.now()));
-    logOutcome({ what, startedMs, putOffTooLong }, { generation, isMoreDue, putOff: putOff.length });
+    const { kind: what, generation, isMoreDue, deferred } = outcome;
+    const putOffTooLong = deferred.filter((market) => isDeferredTooLong(market, Date.now()));
+    logOutcome({ what, startedMs, putOffTooLong }, { generation, isMoreDue, putOff: deferred.length });
     return outcome;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;

@@ -9,7 +9,9 @@ import type { Json } from '../../contract/canonical-json.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
+import type { PublisherStorage } from '../dependencies.ts';
 import { BundleLost, HOW_TO_REBUILD } from '../errors.ts';
+import { assertFits } from './assert-fits.ts';
 import { putPacked, readPacked } from './packed-object.ts';
 
 /** A head body to put, fenced by its generation. */
@@ -54,15 +56,15 @@ export const BUNDLE_PART_BYTES = 4 * 1024 * 1024;
 
 /** Collects the lines of one generation. */
 export class BundleWriter {
-  readonly #objects: ObjectStore;
+  readonly #storage: Pick<PublisherStorage, 'objects' | 'maxObjectBytes'>;
   readonly #generation: number;
   readonly #parts: ObjectRef[] = [];
   #lines: string[] = [];
   #bytes = 0;
   #isEmpty = true;
 
-  constructor(objects: ObjectStore, generation: number) {
-    this.#objects = objects;
+  constructor(storage: Pick<PublisherStorage, 'objects' | 'maxObjectBytes'>, generation: number) {
+    this.#storage = storage;
     this.#generation = generation;
   }
 
@@ -85,7 +87,15 @@ export class BundleWriter {
     this.#isEmpty = false;
   }
 
+  /** The part is applied after all lines so far. */
+  async appendPart(part: ObjectRef): Promise<void> {
+    if (this.#lines.length > 0) this.#parts.push(await this.#flush([]));
+    this.addPart(part);
+  }
+
+  /** @throws FileTooLarge */
   async add(line: BundleLine): Promise<void> {
+    assertFits(this.#storage, line);
     const text = JSON.stringify(line);
     this.#lines.push(text);
     this.#bytes += text.length;
@@ -108,7 +118,7 @@ export class BundleWriter {
   async #put(parts: readonly ObjectRef[], lines: readonly string[]): Promise<ObjectRef> {
     const header: BundleHeader = { generation: this.#generation, parts };
     const text = [JSON.stringify(header), ...lines].join('\n');
-    return await putPacked(this.#objects, REDO_PREFIX, this.#generation, text);
+    return await putPacked(this.#storage.objects, REDO_PREFIX, this.#generation, text);
   }
 }
 

@@ -29,10 +29,6 @@
  * generation that was given up. It is removed unless HEAD has moved. A later generation could put it with the same
  * bytes, and so with the same ETag, while the delete request is on its way; a rebuild puts the tile back then.
  *
- * Safety of editions: an edition names an applied generation with its list, so all of its pages are in use at that
- * moment. From then on they are kept: list pages by the edition's layout, history pages because the generation lies
- * between the page and the one that superseded it. Bodies of editions are removed only after an operator has ended them.
- *
  * After a restore, the ledger does not know which pages readers hold cursors of. Nothing is removed until the published
  * state is known again, and no walk begins until the generation that ended the doubt has expired.
  */
@@ -41,9 +37,7 @@ import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { removed } from '../../storage/changes.ts';
 import type { Item } from '../../storage/ledger.ts';
-import type { KeyPage } from '../../storage/object-store.ts';
 import { queryPages } from '../../storage/paging.ts';
-import { ENDED_EDITIONS, OPEN_EDITION_KEY } from '../../storage/records/editions.ts';
 import {
   GENERATIONS,
   type GenerationValue,
@@ -164,7 +158,6 @@ class Sweep {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeSuperseded(reach);
-    await this.#removeEditions();
     await this.#removeExports();
     if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
     return {
@@ -213,30 +206,9 @@ class Sweep {
     }
   }
 
-  /** The bodies of editions that were removed or have failed. While one is being copied, its publisher ends that first. */
-  async #removeEditions(): Promise<void> {
-    const { ledger, objects } = this.#storage;
-    for await (const items of queryPages(ledger, ENDED_EDITIONS)) {
-      for (const item of items) {
-        if ((await ledger.get(OPEN_EDITION_KEY))?.value.name === item.sort) continue;
-        const document = publicKey({ kind: 'edition', edition: item.sort });
-        await this.#remove([document]);
-        for (let after: string | null | undefined; after !== null; ) {
-          if (!this.#mayGoOn()) return;
-          const page: KeyPage = await objects.list(`${document}/`, after === undefined ? {} : { after });
-          const due = page.keys.slice(0, this.#room);
-          await this.#remove(due);
-          after = due.length < page.keys.length ? (due.at(-1) ?? '') : page.next;
-        }
-        await this.#prune([item]);
-      }
-    }
-  }
-
   /** A record goes before its objects: then no export counts on them any more. A walk finds what is left. */
   async #removeExports(): Promise<void> {
-    const { ledger, nowMs } = this.#storage;
-    for (const { record, keys } of await expiredExports(ledger, nowMs())) {
+    for (const { record, keys } of await expiredExports(this.#storage)) {
       if (!this.#mayGoOn()) return;
       if (await this.#prune([record])) await this.#remove(keys);
     }

@@ -1,12 +1,11 @@
 /**
- * Put-off markets: since when, and the reason. The publisher decides again in each generation. These records are for
- * operators: a market that stays put off needs a repair.
+ * Deferred markets: since when, and the reason. The publisher decides again in each generation. These records are for
+ * operators: a market that stays deferred needs a repair.
  */
 import { created } from '../../storage/changes.ts';
 import type { Change } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
-import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
-import type { GenerationPlan } from '../core/plan-generation.ts';
+import { type HeadValue, PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
 
@@ -14,6 +13,14 @@ import { changeMany } from './change-many.ts';
 const PUT_OFF_TOO_LONG_MS = 5 * 60 * 1000;
 
 const MARKETS_SHOWN = 3;
+
+interface Planned {
+  readonly planned: Pick<ReadonlySet<string>, 'has'>;
+  /** The reason, by slug. */
+  readonly deferred: ReadonlyMap<string, string>;
+  readonly isFreshLeft: boolean;
+  readonly isRefreshLeft: boolean;
+}
 
 export interface DeferredMarket {
   readonly slug: string;
@@ -27,9 +34,18 @@ export function isDeferredTooLong({ sinceMs }: Pick<DeferredMarket, 'sinceMs'>, 
 }
 
 /** The first markets with their reasons, in one line. */
-export function firstOf(putOff: readonly DeferredMarket[]): string {
-  const shown = putOff.slice(0, MARKETS_SHOWN).map(({ slug, reason }) => `${slug}: ${reason}`);
-  return [...shown, ...(putOff.length > MARKETS_SHOWN ? ['…'] : [])].join('; ');
+export function firstOf(deferred: readonly DeferredMarket[]): string {
+  const shown = deferred.slice(0, MARKETS_SHOWN).map(({ slug, reason }) => `${slug}: ${reason}`);
+  return [...shown, ...(deferred.length > MARKETS_SHOWN ? ['…'] : [])].join('; ');
+}
+
+/** Projections that HEAD names as deferred, for the same alarms. */
+export function deferredProjections({ deferred = {} }: HeadValue): readonly DeferredMarket[] {
+  return Object.entries(deferred).map(([name, { sinceMs, reason }]) => ({
+    slug: `projection ${name}`,
+    sinceMs,
+    reason,
+  }));
 }
 
 export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly DeferredMarket[]> {
@@ -37,8 +53,8 @@ export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>)
 }
 
 /**
- * Remembers the markets that a generation has put off, and forgets those that it has planned. Returns all put-off
- * markets.
+ * Remembers the markets that a generation has deferred, and forgets those that it has planned. Returns all of
+ * them.
  *
  * @param before read before the marks: a market that has no mark any more was published by a rival, and is forgotten
  *   too
@@ -46,18 +62,13 @@ export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>)
 export async function settleDeferred(
   storage: PublisherStorage,
   before: readonly DeferredMarket[],
-  {
-    planned,
-    putOff,
-    isFreshLeft,
-    isRefreshLeft,
-  }: Pick<GenerationPlan, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>,
+  { planned, deferred, isFreshLeft, isRefreshLeft }: Planned,
 ): Promise<readonly DeferredMarket[]> {
   const known = new Set(before.map(({ slug }) => slug));
   const areAllRead = !isFreshLeft && !isRefreshLeft;
-  const isDone = ({ slug }: DeferredMarket) => planned.has(slug) || (areAllRead && !putOff.has(slug));
+  const isDone = ({ slug }: DeferredMarket) => planned.has(slug) || (areAllRead && !deferred.has(slug));
   const sinceMs = storage.nowMs();
-  const added = [...putOff].flatMap(([slug, reason]) => (known.has(slug) ? [] : [{ slug, sinceMs, reason }]));
+  const added = [...deferred].flatMap(([slug, reason]) => (known.has(slug) ? [] : [{ slug, sinceMs, reason }]));
   await changeMany(storage, [
     ...added.map(({ slug, ...value }): Change => created(putOffKey(slug), value)),
     ...before.filter(isDone).map(({ slug }): Change => ({ kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } })),

@@ -25,7 +25,7 @@ import {
   parseMark,
   publishedHeadsKey,
 } from '../../storage/records/publication.ts';
-import type { IndexedPage, OrderedObservation } from '../core/bodies/history-cutter.ts';
+import type { IndexedPage, OrderedObservation } from './history-plan.ts';
 
 export interface MarketView {
   readonly slug: string;

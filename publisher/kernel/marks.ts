@@ -30,17 +30,17 @@ export interface DueMarkets {
  * mark waits at most until the generations have gone once through all slugs, even if other markets are marked again all
  * the time.
  *
- * @param max the maximum number of marks, without those of put-off markets, which would take the place of others each
+ * @param max the maximum number of marks, without those of deferred markets, which would take the place of others each
  *   time
  */
 export async function readDue(
   ledger: Ledger,
   after: string,
   max: number,
-  putOff: ReadonlySet<string>,
+  deferred: ReadonlySet<string>,
 ): Promise<DueMarkets> {
-  const fresh = await readUpTo(marksAround(ledger, after), max, putOff);
-  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.counted, putOff);
+  const fresh = await readUpTo(marksAround(ledger, after), max, deferred);
+  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.counted, deferred);
   const markets = new Map<string, MarkedMarket>();
   for (const mark of fresh.marks) {
     const { slug } = parseMark(mark);

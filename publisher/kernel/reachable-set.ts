@@ -7,10 +7,9 @@
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
 import type { PublicObjectKind, PublicObjectName } from '../../contract/public-object-names.ts';
-import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
-import { EDITIONS } from '../../storage/records/editions.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -32,20 +31,22 @@ import { changeMany } from './change-many.ts';
 import { isTileBeyond, isTileExpired } from './expired-tiles.ts';
 import { packedGeneration } from './packed-object.ts';
 
+/** An earlier version kept generations under names, as bodies of their own. No URL leads to them any more. */
+export function isOfEdition(key: string): boolean {
+  return key.startsWith(`${PUBLIC_PREFIX}/api/v1/editions/`);
+}
+
 /** The market list of an applied generation. */
 export interface SettledList {
   readonly generation: number;
   /** The size of its log. Null: the store may have a longer one. */
   readonly logSize: number | null;
-  /** The cursors of its pages, and of those of editions. */
+  /** The cursors of its pages. */
   readonly cursors: ReadonlySet<string>;
   /** Whether the newest values are published as files. */
   readonly hasLatest: boolean;
   readonly hasRecent: boolean;
-  /** The keys of its layout, and of those of editions. */
-  readonly layoutKeys: ReadonlySet<string>;
-  /** Generations that editions name, in order. */
-  readonly editions: readonly number[];
+  readonly layoutKey: string;
   /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
   readonly knownSince: number;
 }
@@ -55,31 +56,19 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
   const { list } = head.value;
+  const ofList = (head.value.projections === undefined ? list : (head.value.projections.latest ?? {})) as Partial<
+    typeof list
+  >;
   const knownSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
-  const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
-  const layoutKeys = new Set([list.layout.key]);
-  const editions: number[] = [];
-  for await (const items of queryPages(ledger, EDITIONS)) {
-    for (const { value } of items) {
-      if (value.generation === null || value.layout === null) continue;
-      const pages = (await readLayoutAt(objects, value.layout))?.pages;
-      // Without its layout, nobody knows which pages belong to the edition.
-      if (pages === undefined) return null;
-      for (const { cursor } of pages) cursors.add(cursor);
-      layoutKeys.add(value.layout.key);
-      editions.push(value.generation);
-    }
-  }
   return {
     generation: head.revision,
     logSize: head.value.log?.isDoubtful ? null : (head.value.log?.size ?? 0),
-    hasLatest: list.latest !== undefined,
-    hasRecent: list.recent !== undefined,
-    cursors,
-    layoutKeys,
-    editions: editions.sort((a, b) => a - b),
+    hasLatest: ofList.latest !== undefined,
+    hasRecent: ofList.recent !== undefined,
+    cursors: new Set(layout.pages.map(({ cursor }) => cursor)),
+    layoutKey: list.layout.key,
     knownSince,
   };
 }
@@ -139,21 +128,7 @@ export class ReachableSet {
     return this.#list.generation;
   }
 
-  readonly isExpired = ({ sort, value }: Item<SupersededValue>): boolean =>
-    value.generation <= this.newestExpired && !this.#isInEdition(sort, value.generation);
-
-  /**
-   * Whether an edition may name the page of a history with this key: its generation has the page, or lies between the
-   * page and the generation that superseded it.
-   *
-   * @param supersededBy a later generation than every edition, if it is not known
-   */
-  #isInEdition(key: string, supersededBy: number): boolean {
-    const name = parsePublicKey(key);
-    if (name?.kind !== 'history-page') return false;
-    const first = cursorGeneration(name.cursor);
-    return this.#list.editions.some((generation) => first <= generation && generation < supersededBy);
-  }
+  readonly isExpired = ({ value }: Item<SupersededValue>): boolean => value.generation <= this.newestExpired;
 
   /**
    * Judges any number of objects, some thousands at a time. For each history page and market body in use, it reads one
@@ -174,7 +149,8 @@ export class ReachableSet {
       const name = parsePublicKey(key);
       if (written !== null) {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
-      } else if (name === null) unknown.push(key);
+      } else if (isOfEdition(key)) unreachable.add(key);
+      else if (name === null) unknown.push(key);
       else if (name.kind.startsWith('export-')) exported.push({ key, name });
       else if (isFace(name)) faces.push({ key, name });
       else if (isSiteFile(name)) site.push({ key, name });
@@ -198,9 +174,7 @@ export class ReachableSet {
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
     const superseded = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
-    const unrecorded = lostPages.filter(
-      (key, index) => superseded[index] === null && !this.#isInEdition(key, Number.POSITIVE_INFINITY),
-    );
+    const unrecorded = lostPages.filter((_, index) => superseded[index] === null);
     for (const [index, key] of lostPages.entries()) {
       const record = superseded[index] ?? null;
       if (record !== null && this.isExpired(record)) unreachable.add(key);
@@ -260,7 +234,7 @@ export class ReachableSet {
   /** Bundles of earlier generations; layouts of expired ones, unless they are in use. */
   #isPackedDone(key: string, written: number): boolean {
     if (!key.startsWith(LAYOUT_PREFIX)) return written < this.generation;
-    return written <= this.newestExpired && !this.#list.layoutKeys.has(key);
+    return written <= this.newestExpired && key !== this.#list.layoutKey;
   }
 
   /**

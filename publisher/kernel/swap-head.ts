@@ -9,7 +9,6 @@ import {
   type HeadValue,
   type ObjectRef,
 } from '../../storage/records/publication.ts';
-import type { GenerationPlan } from '../core/plan-generation.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 
@@ -18,18 +17,16 @@ export type Head = Item<HeadValue>;
 /**
  * The one transaction that commits a generation.
  *
- * @param editionCheck holds if no edition was opened since the plan began
  * @throws {@link Superseded} if HEAD is no longer the one on which the draft is based
  */
 export async function swapHead(
   storage: PublisherStorage,
   before: Head | null,
-  { head, asksForRefresh }: Pick<GenerationPlan, 'head' | 'asksForRefresh'>,
+  { head, asksForRefresh }: { readonly head: Omit<HeadValue, 'bundle'>; readonly asksForRefresh: boolean },
   bundle: ObjectRef,
-  editionCheck: Change,
 ): Promise<Head> {
   const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);
-  const more = [editionCheck, ...(asksForRefresh ? [refreshOfAll(head.generation)] : [])];
+  const more = asksForRefresh ? [refreshOfAll(head.generation)] : [];
   return await putHead(storage, { ...head, bundle }, condition, null, more);
 }
 

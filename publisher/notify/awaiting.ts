@@ -37,7 +37,7 @@ import type { PurgeTargets } from './purge.ts';
 type Awaiting = Item<AwaitingGenerationValue>;
 
 /** The outcome of a generation, as far as waiting items depend on it. */
-type Coverage = Pick<GenerationPlan, 'marks' | 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
+type Coverage = Pick<GenerationPlan, 'marks' | 'planned' | 'deferred' | 'isFreshLeft' | 'isRefreshLeft'>;
 
 const PUBLICATION_PREFIX = 'publication/';
 
@@ -87,7 +87,7 @@ export async function answerAwaiting(
 async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
   const { value } = item;
   // Written by an earlier version.
-  if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.putOff.size === 0;
+  if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.deferred.size === 0;
   const waited = Object.entries(value.revisions).filter(
     // A market without observations has revision 0.
     ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,

@@ -16,10 +16,14 @@ import {
 } from '../../storage/records/publication.ts';
 import { readLayout } from '../core/lists/list-layout.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
+import { stateOf } from '../kernel/projection.ts';
 import { assertSameOrigin } from '../kernel/same-origin.ts';
 import type { Head } from '../kernel/swap-head.ts';
 import { historyFileName } from '../projections/history-files/file-prefixes.ts';
-import { siteObject } from '../projections/pages/site.ts';
+import type { LatestState } from '../projections/latest/plan-latest.ts';
+import { latest } from '../projections/latest/projection.ts';
+import { pages } from '../projections/pages/projection.ts';
+import { siteObject } from '../site.ts';
 
 /**
  * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without
@@ -59,7 +63,7 @@ async function* publishedNames(
   head: Head,
 ): AsyncGenerator<PublicObjectName> {
   for (const kind of STATIC_KINDS) yield { kind };
-  const site = head.value.staticDigests.site === undefined ? null : await ledger.get(PUBLISHED_SITE_KEY);
+  const site = stateOf(pages, head.value) === undefined ? null : await ledger.get(PUBLISHED_SITE_KEY);
   for (const file of Object.keys(site?.value ?? {})) yield siteObject(file);
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
     const slugs = items.map(({ sort }) => sort);
@@ -91,8 +95,8 @@ async function* publishedNames(
     yield { kind: 'log-checkpoint' };
   }
   yield { kind: 'market-list' };
-  const { latest, recent } = head.value.list;
-  if (latest !== undefined) yield* [{ kind: 'latest' }, { kind: 'latest-csv' }] as const;
+  const { latest: newest, recent } = (stateOf(latest, head.value) ?? {}) as LatestState;
+  if (newest !== undefined) yield* [{ kind: 'latest' }, { kind: 'latest-csv' }] as const;
   if (recent !== undefined) yield { kind: 'recent' };
   yield { kind: 'snapshot' };
 }

@@ -7,7 +7,7 @@ export interface RebuildOutcome {
   /** The newest generation. */
   readonly generation: number;
   /** Markets that could not be rendered. Each needs a repair of its own. */
-  readonly putOff: readonly string[];
+  readonly deferred: readonly string[];
 }
 
 /**
@@ -18,7 +18,7 @@ export interface RebuildOutcome {
 export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
   await resume(dependencies);
   for (;;) {
-    const { generation, isMoreDue, putOff } = await publish(dependencies);
-    if (!isMoreDue) return { generation, putOff: putOff.map(({ slug }) => slug) };
+    const { generation, isMoreDue, deferred } = await publish(dependencies);
+    if (!isMoreDue) return { generation, deferred: deferred.map(({ slug }) => slug) };
   }
 }

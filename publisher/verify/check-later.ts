@@ -24,8 +24,6 @@ export const DAILY_MS = 2 * 24 * 60 * 60 * 1000 + SLACK_MS;
 export interface LaterOptions {
   /** Milliseconds since the epoch. Null: nothing is found to be late. */
   readonly nowMs: number | null;
-  /** Whether only the list is there: an edition has no other files. */
-  readonly isListAlone: boolean;
 }
 
 export class LaterFiles {
@@ -33,8 +31,8 @@ export class LaterFiles {
   readonly #findings: Findings;
   readonly #walk: LogWalk;
   readonly #lateness: Lateness;
-  readonly #rows: ListRows | null;
-  readonly #faces: LoggedFaces | null;
+  readonly #rows: ListRows;
+  readonly #faces: LoggedFaces;
   /** The kinds of files that the log says there are. */
   readonly #stated: ReadonlySet<string>;
   readonly #reader: PublicReader;
@@ -45,7 +43,7 @@ export class LaterFiles {
     findings: Findings,
     walk: LogWalk,
     list: ListWalk,
-    { nowMs, isListAlone }: LaterOptions,
+    { nowMs }: LaterOptions,
   ): Promise<LaterFiles> {
     const listed = new Map<string, ListedItem>();
     for await (const item of list.itemsOf(ALL_MARKETS)) listed.set(item.slug, listedItem(item));
@@ -54,9 +52,9 @@ export class LaterFiles {
       service?.listSeconds ?? Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(walk.fold.slugs().length));
     // Twice: a list may just have been published when the market changed.
     const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
-    const rows = isListAlone ? null : await ListRows.read(reader, findings);
-    const faces = isListAlone ? null : new LoggedFaces(reader, findings, { nowMs, mostMs: DAILY_MS });
-    const stated = new Set(isListAlone ? [] : service?.projections);
+    const rows = await ListRows.read(reader, findings);
+    const faces = new LoggedFaces(reader, findings, { nowMs, mostMs: DAILY_MS });
+    const stated = new Set<string>(service?.projections);
     return new LaterFiles(reader, findings, walk, listed, lateness, rows, faces, stated);
   }
 
@@ -66,8 +64,8 @@ export class LaterFiles {
     walk: LogWalk,
     listed: ReadonlyMap<string, ListedItem>,
     lateness: Lateness,
-    rows: ListRows | null,
-    faces: LoggedFaces | null,
+    rows: ListRows,
+    faces: LoggedFaces,
     stated: ReadonlySet<string>,
   ) {
     this.#reader = reader;
@@ -87,10 +85,10 @@ export class LaterFiles {
     const item = this.listed.get(slug);
     if (item !== undefined) checkItem(this.#findings, item, past, current, this.#lateness);
     else if (current !== null) checkMissing(this.#findings, past, this.#lateness);
-    this.#rows?.check(past, current, this.#lateness);
-    if (folded.kind === 'removed') return await this.#faces?.removed(past, folded.removal);
+    this.#rows.check(past, current, this.#lateness);
+    if (folded.kind === 'removed') return await this.#faces.removed(past, folded.removal);
     this.#shown++;
-    const areMade = await this.#faces?.market(past, folded);
+    const areMade = await this.#faces.market(past, folded);
     if (!past.isLateIfMissing({ ...this.#lateness, mostMs: DAILY_MS })) return;
     if (areMade === false) this.#miss('faces', publicPath({ kind: 'face-quotes', slug }));
     const index = historyIndexUrl(slug);
@@ -100,9 +98,9 @@ export class LaterFiles {
 
   /** After all markets. */
   async end(): Promise<void> {
-    for (const { url, projection, marketsMax } of this.#rows?.end() ?? [])
+    for (const { url, projection, marketsMax } of this.#rows.end())
       if (this.#shown > 0 && this.#shown <= marketsMax) this.#miss(projection, url);
-    await this.#faces?.shared(this.#walk);
+    await this.#faces.shared(this.#walk);
   }
 
   #miss(kind: Projection, url: string): void {

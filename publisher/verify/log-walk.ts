@@ -23,11 +23,10 @@ export class LogWalk {
   readonly #findings: Findings;
   readonly #tree = new LogTree();
 
-  /** @param end the size at which the fold stops; default: it goes on to the end of the log */
-  constructor(files: LogFiles, findings: Findings, end = Number.POSITIVE_INFINITY) {
+  constructor(files: LogFiles, findings: Findings) {
     this.#files = files;
     this.#findings = findings;
-    this.fold = new LogFold({ keepsPast: true, end });
+    this.fold = new LogFold({ keepsPast: true });
   }
 
   get size(): number {

@@ -13,15 +13,14 @@ import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts
 import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
 import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { EXPORT_ROOT, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkExportRows } from '../projections/exports/check-export-rows.ts';
-import { EXPORT_ROOT } from '../projections/exports/check-exports.ts';
 import { checkBody, checkEntityTag, Findings } from './check-body.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
 import { LaterFiles } from './check-later.ts';
 import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
-import { LogWalk, type SeenTree } from './log-walk.ts';
+import { LogWalk } from './log-walk.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding } from './report.ts';
 import { ListWalk } from './walk-pages.ts';
@@ -34,8 +33,6 @@ export interface VerifyLogOptions {
   readonly pageSizes?: PageSizes;
   /** Entries of the log in a part of an export. Default: {@link EXPORT_PART_ENTRIES}. */
   readonly partEntries?: number;
-  /** Whether the reader shows an edition: it is compared with the log at the size that it names. */
-  readonly isEdition?: boolean;
   /** The time, in milliseconds since the epoch. Absent: nothing is found to be late. */
   readonly nowMs?: number;
   /**
@@ -65,23 +62,19 @@ const MARKETS_AT_ONCE = 8;
 export async function verifyLog(reader: PublicReader, options: VerifyLogOptions): Promise<VerifyLogReport> {
   const findings = new Findings();
   const files = new LogFiles(reader);
-  const edition = options.isEdition === true ? await editionTree(reader, findings) : null;
   const vkeys = new Set(options.vkeys);
-  // Without its place in the log, there is nothing to compare an edition with.
-  if (options.isEdition === true && edition === null)
-    return { findings: findings.all, checkpoint: null, vkeys: [...vkeys], size: 0, takenDown: 0, service: null };
-  const walk = new LogWalk(files, findings, edition?.size);
+  const walk = new LogWalk(files, findings);
   let checkpoint: string | null = null;
   let rest: readonly Finding[] = [];
   try {
     if (vkeys.size === 0) for (const vkey of await files.vkeys()) vkeys.add(vkey);
     const keys = keysOf([...vkeys], VKEY_URL);
     const seen = options.seen === null ? null : seenCheckpoint(options.seen);
-    const look = new VerifyPass(reader, files, walk, keys, edition, options);
+    const look = new VerifyPass(reader, files, walk, keys, options);
     const note = await look.readOn(seen);
     // Nothing is remembered of a log whose own files disagree.
     if (findings.all.length === 0) checkpoint = note;
-    if (!options.isEdition && (await isSwitchedOff(reader))) throw switchedOff(walk.size);
+    if (await isSwitchedOff(reader)) throw switchedOff(walk.size);
     rest = await look.all();
     for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await options.pause?.(rest)) === true; looks++) {
       await look.readOn(seen);
@@ -89,7 +82,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     }
   } catch (error) {
     if (!(error instanceof LogFileError)) throw error;
-    const isMissing = !options.isEdition && error.rule === 'status' && (await isSwitchedOff(reader));
+    const isMissing = error.rule === 'status' && (await isSwitchedOff(reader));
     const fault = isMissing ? switchedOff(0) : error;
     findings.add(fault.url, fault.rule, fault.message);
   }
@@ -123,7 +116,6 @@ class VerifyPass {
   readonly #files: LogFiles;
   readonly #walk: LogWalk;
   readonly #keys: readonly VerifierKey[];
-  readonly #edition: SeenTree | null;
   readonly #pageSizes: PageSizes;
   readonly #partEntries: number;
   readonly #pause: VerifyLogOptions['pause'];
@@ -136,14 +128,12 @@ class VerifyPass {
     files: LogFiles,
     walk: LogWalk,
     keys: readonly VerifierKey[],
-    edition: SeenTree | null,
     { pageSizes = DEFAULT_PAGE_SIZES, partEntries = EXPORT_PART_ENTRIES, pause, nowMs }: VerifyLogOptions,
   ) {
     this.#reader = reader;
     this.#files = files;
     this.#walk = walk;
     this.#keys = keys;
-    this.#edition = edition;
     this.#pageSizes = pageSizes;
     this.#partEntries = partEntries;
     this.#pause = pause;
@@ -189,10 +179,8 @@ class VerifyPass {
     // Next to the checkpoint: the longer after it they are read, the more often they are of a later generation.
     const snapshot = await checkBody(this.#reader, findings, SNAPSHOT_URL, snapshotSchema);
     const list = new ListWalk(this.#reader, findings, this.#pageSizes.markets);
-    const isEdition = this.#edition !== null;
     const later = await LaterFiles.read(this.#reader, findings, this.#walk, list, {
-      nowMs: isEdition ? null : this.#nowMs,
-      isListAlone: isEdition,
+      nowMs: this.#nowMs,
     });
     const { listed } = later;
     const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
@@ -210,23 +198,18 @@ class VerifyPass {
         if (folded === null) return;
         await later.market(slug, folded);
         if (wanted?.has(slug) === false) return;
-        // An edition has no answer for a market that was removed before.
-        if (folded.kind === 'removed' && this.#edition !== null) return;
         await checkFolded(this.#reader, findings, slug, folded, this.#pageSizes.observations);
       },
       { concurrency: MARKETS_AT_ONCE },
     );
     await later.end();
     this.#checkTakedowns(findings);
-    await this.#checkEdition(findings);
     await this.#checkKeys(findings);
     await this.#checkDocuments(findings);
     for (const slug of listed.keys()) {
       if (!shown.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the list, and not in the log');
     }
     if (snapshot !== null) this.#checkSnapshot(findings, snapshot.value, { list, listed, shown, counts });
-    // Exports are of today: they say nothing of an edition.
-    if (this.#edition !== null) return findings.all;
     const isExportDue = wanted === undefined || again?.some(({ url }) => url.startsWith(EXPORT_ROOT));
     const limits = { partEntries: this.#partEntries, nowMs: this.#nowMs };
     if (isExportDue) await checkExportRows(this.#reader, findings, this.#walk, limits);
@@ -245,18 +228,6 @@ class VerifyPass {
       const url = `${LOG_ROOT}/${ndjsonPath(n, widthOfTile(0, n, size))}`;
       findings.add(url, 'not-in-log', `hides entry ${index}, and no takedown in the log names it`);
     }
-  }
-
-  /** The tree that an edition names must be the beginning of the signed one. */
-  async #checkEdition(findings: Findings): Promise<void> {
-    if (this.#edition === null) return;
-    const { size, root } = this.#edition;
-    if (size <= this.#walk.size && (await this.#walk.rootAt(size)).equals(root)) return;
-    findings.add(
-      SNAPSHOT_URL,
-      'not-in-log',
-      `the edition names ${size} entries with a root that the log does not have`,
-    );
   }
 
   /** Each key that the log names must have signed the checkpoint: else its readers would trust the wrong ones. */
@@ -282,7 +253,7 @@ class VerifyPass {
 
   #checkSnapshot(findings: Findings, value: Snapshot, { list, listed, shown, counts }: Compared): void {
     if (this.#checkpoint === null) return;
-    const { size, root } = this.#edition ?? this.#checkpoint;
+    const { size, root } = this.#checkpoint;
     const log = { size, root: root.toString('base64') };
     const differ = (one: Json, other: Json) => canonicalJson(one) !== canonicalJson(other);
     if (differ(value.log ?? null, log)) {
@@ -312,16 +283,6 @@ interface Compared {
   readonly listed: LaterFiles['listed'];
   readonly shown: ReadonlySet<string>;
   readonly counts: FoldedCounts;
-}
-
-/** The tree that an edition names, as a snapshot does. Null with a finding if it names none. */
-async function editionTree(reader: PublicReader, findings: Findings): Promise<SeenTree | null> {
-  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
-  if (snapshot === null) return null;
-  const { log } = snapshot.value;
-  if (log !== undefined) return { size: log.size, root: Buffer.from(log.root, 'base64') };
-  findings.add(SNAPSHOT_URL, 'not-in-log', 'the edition names no log: the deployment had none');
-  return null;
 }
 
 /** The market that a URL is about; the URL itself for any other. */

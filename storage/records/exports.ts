@@ -5,6 +5,7 @@
  * |----------------|----------------------|---------------------------------------------------------|
  * | `exports`      | `<table>/<number>`   | {@link ExportPartValue}: a part of a table, as it is    |
  * | `exports`      | `day/<date>`         | {@link ExportDayValue}: the export of a day is complete |
+ * | `exports`      | `again/<date>/<table>/<number>` | {@link ExportPartValue}: of a kept export, while it is made again |
  * | `export-files` | `<name of the file>` | {@link ExportFileValue}: how long its objects stay      |
  *
  * Revision: 0.
@@ -34,7 +35,30 @@ export type ExportPartValue = {
   lastObservedAt: string | null;
 };
 
-export type ExportDayValue = { generation: number; logSize: number; logRoot: string };
+export type ExportDayValue = {
+  generation: number;
+  logSize: number;
+  logRoot: string;
+  /** Absent: no operator keeps it. */
+  kept?: ExportKept;
+  /** What else is needed to make it again from the log. Absent: an earlier version made it. */
+  source?: ExportSource;
+};
+
+export type ExportKept = {
+  label: string | null;
+  /** The last day on which all its objects were there. */
+  checkedOn: string;
+};
+
+export type ExportSource = {
+  /** How many entries of the log were taken down. */
+  takenDown: number;
+  /** The generation that the table of markets shows, the size of its log, and when it was published. */
+  listGeneration: number;
+  listLogSize: number;
+  publishedAt: string;
+};
 
 /** `unusedFrom`: no manifest of this day or a later one names the file. Null: the newest export names it. */
 export type ExportFileValue = { unusedFrom: string | null };
@@ -43,13 +67,16 @@ const PART_DIGITS = 6;
 /** A number as names of files and records have it. */
 export const partDigits = (part: number): string => String(part).padStart(PART_DIGITS, '0');
 
-/** In order of their numbers. */
-export const exportPartsOf = (table: ExportTable['name']): PrefixRange<ExportPartValue> => ({
+/** In order of their numbers. @param again the date of the kept export that is made again; null: those of the newest export */
+export const exportPartsOf = (
+  table: ExportTable['name'],
+  again: string | null = null,
+): PrefixRange<ExportPartValue> => ({
   partition: 'exports',
-  prefix: `${table}/`,
+  prefix: again === null ? `${table}/` : `again/${again}/${table}/`,
 });
-export const exportPartKey = (table: ExportTable['name'], part: number) =>
-  keyIn(exportPartsOf(table), partDigits(part));
+export const exportPartKey = (table: ExportTable['name'], part: number, again: string | null = null) =>
+  keyIn(exportPartsOf(table, again), partDigits(part));
 /** In order of dates. */
 export const EXPORT_DAYS: PrefixRange<ExportDayValue> = { partition: 'exports', prefix: 'day/' };
 export const exportDayKey = (date: string) => keyIn(EXPORT_DAYS, date);

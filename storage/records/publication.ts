@@ -21,6 +21,7 @@
  * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep continues         |
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
+import type { Json } from '../../contract/canonical-json.ts';
 import type { StaticKind } from '../../contract/public-object-names.ts';
 import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
@@ -42,9 +43,8 @@ export type ListState = {
   /** The number of markets on a full page. Absent if it is not known. */
   pageSize?: number;
   publishedAtMs: number;
-  /** SHA-256 of the files of newest values, in hex. Absent: they are not published. */
+  /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
   latest?: { json: string; csv: string };
-  /** The same of the file of the last prices. */
   recent?: string;
   /** The layout of its pages; null if it is not known. */
   layout: ObjectRef | null;
@@ -91,10 +91,11 @@ export type HeadValue = {
   list: ListState;
   /** The version of the rendering code, and the sizes of pages. A different renderer renders all markets again. */
   renderer: string;
-  /**
-   * SHA-256 of each static body, in hex, and of the list of the site's files. A body whose published bytes are not known
-   * is left out.
-   */
+  /** The state of each projection, by its name. Absent: what they publish is not known. */
+  projections?: { [name: string]: Json };
+  /** Projections that could not be planned, by name: their files are as of an earlier generation. */
+  deferred?: { [name: string]: DeferredProjection };
+  /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
   staticDigests: { [Kind in StaticKind | 'site']?: string };
   counts: { markets: number; observations: number; unknownValues: number };
   /** Absent if there was never a log. */
@@ -109,12 +110,12 @@ export type HeadValue = {
    * no record names. Null until every market that was put off at that moment is rendered.
    */
   knownSince?: number | null;
-  /**
-   * Files of histories wait for their turn: each shows its market as of the generation before this one, or a later one.
-   * Absent: each shows its market as it is.
-   */
+  /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
   filesBehindSince?: number;
 };
+
+/** Since when, when it was tried last, in milliseconds since the epoch, and the reason. */
+export type DeferredProjection = { sinceMs: number; triedAtMs: number; reason: string };
 
 /** One generation, for the sweep. Revision: the generation. */
 export type GenerationValue = {

@@ -90,7 +90,7 @@ describe('a market', () => {
     await isRead(page);
     await chartOf(page).press('End');
     await provenanceOf(page)
-      .getByText(/does not agree: confidence of this row differs from entry \d+/)
+      .getByText(/does not agree: confidence of \S+ differs from entry \d+/)
       .waitFor();
     expect(await provenanceOf(page).getByRole('link', { name: 'Download' }).count()).toBe(0);
     await page.context().close();

@@ -41,6 +41,8 @@ describe('the environment of a function', () => {
     ['waitlistEmail', 'keys@tidemark.test', 'keys'],
     ['projections', 'log, latest', 'log,everything'],
     ['distributionId', 'E1ABCDEF2GHIJK', 'https://d111.cloudfront.net'],
+    ['logKeyArns', 'arn:aws:kms:eu-west-1:1:key/a', 'arn:aws:s3:eu-west-1:1:key/a'],
+    ['logKeyArns', 'arn:aws:kms:eu-west-1:1:key/a,arn:aws:kms:eu-west-1:1:key/b', 'arn:aws:kms:e:1:key/a,key-b'],
     ['readBaseUrl', 'https://read.tidemark.test', 'read.tidemark.test'],
     ['writeBaseUrl', 'http://localhost:3000', '/api'],
     ['verifyEveryHours', '1', '0'],

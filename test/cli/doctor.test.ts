@@ -5,10 +5,10 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { examineService } from '../../cli/doctor/service.ts';
-import { examineFolder } from '../../embedded/commands/doctor.ts';
 import { openDataFolder } from '../../embedded/data-folder.ts';
 import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
+import { examineFolder } from '../../embedded/doctor/folder.ts';
+import { examineService } from '../../embedded/doctor/service.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { testAuthority } from '../sources/test-certificates.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
@@ -364,7 +364,7 @@ describe('a data folder of a stopped server', () => {
     const found = await examined();
     expect(notOk(found)).toEqual(expected);
     expect(found.some(({ detail }) => detail.includes('killed or crashed'))).toBe(expected.includes('warning server'));
-    for (const { state, mend } of found) expect(mend === null).toBe(state === 'ok');
+    for (const { state, hint } of found) expect(hint === null).toBe(state === 'ok');
   });
 
   test('has an old backup after some days, and a clock that cannot be right in 1970', async () => {

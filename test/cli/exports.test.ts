@@ -34,6 +34,19 @@ test('the export of today has what was published since', async () => {
     [200, false],
   ]);
 
+  const latest = async () => JSON.parse(Buffer.from((await httpReader(url)('/api/v1/exports/latest')).body).toString());
+  expect((await run(['exports', 'keep', '2026-01-01'])).code).toBe(1);
+  expect((await run(['exports', 'keep', 'today'])).code).toBe(2);
+  const path = `/api/v1/exports/${date}/datapackage.json`;
+  expect(await run(['exports', 'keep', date, '--label', 'As cited'])).toMatchObject({
+    code: 0,
+    output: `kept\t${path}\n`,
+  });
+  expect((await latest()).kept).toEqual([{ date, label: 'As cited' }]);
+  expect((await run(['exports', 'make'])).code).toBe(1);
+  expect((await run(['exports', 'unkeep', date])).code).toBe(0);
+  expect(await latest()).not.toHaveProperty('kept');
+
   // Nobody makes it without a server.
   await server.end('SIGTERM');
   expect(await run(['exports', 'make'])).toMatchObject({ code: 1, output: '' });

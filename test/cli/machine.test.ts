@@ -120,7 +120,7 @@ describe('a server of a newer version', () => {
     [
       'an observation',
       ['markets', 'history', 'gold', '--csv', '--versions'],
-      page([{ id: 'a', recordedAt: 'x', ...more }]),
+      page([{ id: 'a', observedAt: '2026-11-01T00:00:00Z', recordedAt: 'x', ...more }]),
     ],
     ['a resource', ['watchlists', 'show', 'wl_1'], json({ id: 'wl_1', ...more })],
     ['a list', ['audit', 'search'], page([{ id: 'aud_1', action: 'newOperation', ...more }])],

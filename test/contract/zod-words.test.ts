@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
-import { flattenIssues } from '../../contract/zod-pointers.ts';
+import { flattenIssues, valueAt } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 
 function wordsFor(schema: z.ZodType, value: unknown): readonly string[] {
@@ -53,6 +53,15 @@ test.each<[string, z.ZodType, unknown, string]>([
 
 test('a schema keeps its own words', () => {
   expect(wordsFor(z.string().min(2, 'is too short'), '')).toEqual(['is too short']);
+});
+
+test.each<[string, unknown, string[], unknown]>([
+  ['a value', { unit: { of: 'kg' } }, ['unit', 'of'], 'kg'],
+  ['nothing in null', { unit: null }, ['unit', 'of'], undefined],
+  ['nothing in a text', { unit: 'kg' }, ['unit', 'length'], undefined],
+  ['nothing that every object has', { unit: {} }, ['unit', 'constructor'], undefined],
+])('a path leads to %s', (_, input, path, value) => {
+  expect(valueAt(input, path)).toBe(value);
 });
 
 describe('for no body that an operation takes is anything left to zod', () => {

@@ -30,16 +30,9 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   [`/api/v1/markets/gold-usd/history?cursor=${C}`, `/api/v1/history-pages/gold-usd/${C}.json`],
   [`/api/v1/markets/${SLUG80}`, `/api/v1/markets/${SLUG80}.json`],
   [`/api/v1/markets/${SLUG80}/history`, `/api/v1/histories/${SLUG80}.json`],
-  // Later pages of an edition are the pages that all readers share.
-  [`/api/v1/editions/q3-2026/markets?cursor=${C}`, `/api/v1/market-pages/${C}.json`],
-  [`/api/v1/editions/q3-2026/markets/gold-usd/history?cursor=${C}`, `/api/v1/history-pages/gold-usd/${C}.json`],
-  ...['', '/markets', '/markets/gold-usd', '/markets/gold-usd/history'].map((rest) => {
-    const path = `/api/v1/editions/q3-2026${rest}`;
-    return [path, path] as const;
-  }),
-  [`/api/v1/editions/q3-2026?cursor=${C}`, 'unknown-query-parameter'],
-  [`/api/v1/editions/q3-2026/markets/gold-usd?cursor=${C}`, 'unknown-query-parameter'],
-  ['/api/v1/editions/q3-2026/markets?cursor=x', 'invalid-cursor'],
+  // Of an earlier version.
+  ['/api/v1/editions/q3-2026', 'not-found'],
+  ['/api/v1/editions/q3-2026/markets/gold-usd', 'not-found'],
   // Files, whose URLs are origin paths.
   ...[
     '/api/v1/latest',
@@ -59,7 +52,6 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
     `/api/v1/faces/prices/${SLUG80}.beancount`,
     '/api/v1/faces/quotes/gold-usd.json',
     '/api/v1/exports/2026-01-01/observations-0.parquet',
-    '/api/v1/editions/q3-2026/markets/gold-usd',
     `/api/v1/log${`/${'a'.repeat(100)}`.repeat(9)}`,
   ].map((path) => [path, path] as const),
   // The layout of currency-api: an @ before the date, and minified files.

@@ -46,7 +46,7 @@ async function workedOff(folder: string, { ledger, objects }: DataFolder, clock:
   const publishAll = async (): Promise<void> => {
     for (let isMoreDue = true; isMoreDue; ) {
       const outcome = await publish(dependencies);
-      expect(outcome).toMatchObject({ putOff: [], asksForRefresh: false });
+      expect(outcome).toMatchObject({ deferred: [], asksForRefresh: false });
       isMoreDue = outcome.isMoreDue;
     }
   };
@@ -142,7 +142,7 @@ test('a generation that an earlier version committed but did not apply is rebuil
   await data.migrate(() => {});
   const dependencies = dependenciesOn(ledger, objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES);
   await expect(publish(dependencies)).rejects.toThrow(BundleLost);
-  expect(await rebuild(dependencies)).toMatchObject({ putOff: [] });
+  expect(await rebuild(dependencies)).toMatchObject({ deferred: [] });
   expect(await verify(readerOf(objects), { settled: true })).toMatchObject({ findings: [], markets: 7 });
   expect(await lostPages(readerOf(objects), pages)).toEqual([]);
   expect(await observationsIn(data)).toEqual(observations);

@@ -62,7 +62,7 @@ const tear = () =>
 
 const expectPublished = (observations: number) =>
   use(async ({ objects }, dependencies) => {
-    expect(await publish(dependencies)).toMatchObject({ putOff: [], isMoreDue: false });
+    expect(await publish(dependencies)).toMatchObject({ deferred: [], isMoreDue: false });
     expect(await verify(readerOf(objects), { settled: true })).toMatchObject({ findings: [], observations });
     expect(await faultsOfLog(objects)).toEqual([]);
   });

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request as httpsRequest } from 'node:https';
-import type { ReverseProxy } from '../../bench/peers/reverse-proxies.ts';
+import type { ReverseProxy } from './reverse-proxies.ts';
 
 /** Why a program cannot be run here, or null. */
 export function missingProgram(program: string): string | null {

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
+import { keepExport } from '../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
+import { remakeKept } from '../../publisher/projections/exports/remake-kept.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { ObjectHead } from '../../storage/object-store.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from '../publisher/exports/export-world.ts';
@@ -12,7 +14,7 @@ import { type AccessCall, allows, recordAccess, recordObjectAccess, type Stateme
 
 const ROLE: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, 'golden/role-export.json'), 'utf8'));
 
-it('a first export, one after a correction, and one after a loss may be made', async () => {
+it('a first export, one after a correction, and one after a loss may be made, and one that is kept be made again', async () => {
   const world = exportWorld();
   const asked: AccessCall[] = [];
   const ledger = recordAccess(world.ledger, asked);
@@ -31,6 +33,13 @@ it('a first export, one after a correction, and one after a loss may be made', a
     await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
   }
   await nextExport();
+  const [date] = keysOf(world).flatMap((key) => /\/([\d-]{10})\/datapackage/.exec(key)?.[1] ?? []);
+  expect(await keepExport(storage, date as string, { label: null })).toBe('done');
+  for (const key of keysOf(world))
+    await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
+  world.clock.nowMs += DAY_MS;
+  const readTile = (tile: number, width: number) => readEntries(ledger, tile, width);
+  expect(await remakeKept({ storage, readEntries: readTile, partEntries: 256 })).toEqual([date]);
   expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'exports' });
   expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
 });

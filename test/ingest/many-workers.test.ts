@@ -3,10 +3,10 @@
  * transactions and in the ledger's own time, not by a clock.
  */
 import { describe, expect, test } from 'vitest';
-import { type WorkLoad, workOff } from '../../bench/work-load.ts';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import { market, price } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
+import { type WorkLoad, workOff } from './work-load.ts';
 
 const MARKETS = 12;
 const ROWS = 240;

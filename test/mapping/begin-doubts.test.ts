@@ -76,6 +76,14 @@ describe('a doubt is left to a person, with the candidates:', () => {
       ],
     ],
     [
+      'a column that is the same in all rows',
+      ['date,item,unit,price', ...DAYS.flatMap((day) => [`${day},tea,kg,1.5`, `${day},salt,kg,2.5`])].join('\n'),
+      [
+        ['/match/2', 'these'],
+        ['/market/slug', '{unit}'],
+      ],
+    ],
+    [
       'a column that differs within a market',
       [
         'date,item,flag,price',

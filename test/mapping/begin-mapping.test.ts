@@ -86,6 +86,16 @@ describe('one impossible date among good ones', () => {
     expect(begun.text).toContain(`Not line ${line}, ${text}`);
   });
 
+  test('several keep the guess while the file has many more good ones', async () => {
+    const dates = [...days(27), '2026-02-29', '2026-02-30', '2026-02-31', '2026-04-31'];
+    expect((await documentOf(dated(dates))).observation.date).toMatchObject({ column: 'Date', format: 'YYYY-MM-DD' });
+  });
+
+  test('notes of the same length are no such dates', async () => {
+    const dates = [...days(27), ...[1, 2, 3, 4].map((note) => `see note ${note}`)];
+    expect((await documentOf(dated(dates))).observation.date.column).toEqual(FILL_IN);
+  });
+
   test('many are no dates', async () => {
     expect(
       (await documentOf(dated(['2026-02-01', '2026-02-02', '2026-02-31', '2026-13-01']))).observation.date.column,
@@ -132,6 +142,14 @@ describe('a wide table', () => {
     expect(daily).toMatchObject({
       unpivot: { columns: { except: ['Date'] } },
       observation: { date: { format: 'D MMMM YYYY', precision: 'day' } },
+    });
+  });
+
+  test('has a market for a column without any value so far, too', async () => {
+    const csv = 'Date,USD,HRK,JPY\n2026-01-02,1.5,,160.5\n2026-01-03,1.6,,161.5\n';
+    expect(await documentOf(csv)).toMatchObject({
+      unpivot: { columns: { except: ['Date'] } },
+      observation: { currency: '{currency}' },
     });
   });
 

@@ -47,7 +47,8 @@ describe('a number', () => {
     expect(await mapped({ signs }, '0.58€', '€ 0.58', '-€0.58', '0.58 EUR/MWh', '€-0.58', '0.58', '1.6e-03€')).toEqual([
       ...['0.58', '0.58', '-0.58', '0.58', '-0.58', '0.58', '1.6e-03'],
     ]);
-    expect(await mapped({ signs: ['€'] }, '£0.58', '0.58€€', '- 0.58')).toEqual([
+    expect(await mapped({ signs: ['€'] }, '£0.58', '£ 0,58', '0.58€€', '- 0.58')).toEqual([
+      'record.invalid Price sign',
       'record.invalid Price sign',
       'record.invalid Price sign',
       expect.stringContaining('record.invalid'),

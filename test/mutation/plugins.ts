@@ -101,6 +101,8 @@ function isMessage(path: Path): boolean {
 }
 
 function isFaultIn(path: Path, isReturned: boolean): boolean {
+  // Of a schema: `{ error: 'must be …' }`.
+  if (path.node.type === 'ObjectProperty') return lastName(path, 'key') === 'error';
   if (path.node.type === 'CallExpression') return FAULT_CALLS.has(lastName(path, 'callee'));
   return isReturned && path.node.type === 'FunctionDeclaration' && RESULT_FUNCTION.test(lastName(path, 'id'));
 }

@@ -1,12 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-/** Set by scripts/mutate.ts: folders of test/, separated by commas. */
+/** Set by scripts/mutate.ts: folders and files of test/, separated by commas. */
 export const FOLDERS = 'TIDEMARK_MUTATION_TESTS';
 
 /** The tests that Stryker runs on mutated code. */
 export default defineConfig({
   test: {
-    include: (process.env[FOLDERS] ?? '').split(',').map((folder) => `test/${folder}/**/*.test.ts`),
+    include: (process.env[FOLDERS] ?? '')
+      .split(',')
+      .map((place) => (place.endsWith('.ts') ? `test/${place}` : `test/${place}/**/*.test.ts`)),
     restoreMocks: true,
     unstubEnvs: true,
     testTimeout: 60_000,

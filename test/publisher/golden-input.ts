@@ -2,7 +2,6 @@
 import { fileURLToPath } from 'node:url';
 import { zstdDecompressSync } from 'node:zlib';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import { editionChanges, newEdition } from '../../lambdas/ingest/editions.ts';
 import { packedGeneration } from '../../publisher/kernel/packed-object.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
@@ -176,8 +175,6 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
   clock.nowMs += 60_000;
   await ingest(LATER);
   await publishOnce();
-  await askForEdition(open);
-  for (const _step of ['opened', 'copied']) await publishOnce();
 
   const stores = await open();
   const all = await readAllObjects(stores.objects);
@@ -189,15 +186,6 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
 async function settle(open: () => Promise<Stores>): Promise<void> {
   const { ledger, close } = await open();
   await setStanding(ledger, 'wti', STANDING, 'settle');
-  close();
-}
-
-/** As the handler does. */
-async function askForEdition(open: () => Promise<Stores>): Promise<void> {
-  const { ledger, close } = await open();
-  await ledger.transact(editionChanges('golden', newEdition('Cited in a report.', new Date(START_MS).toISOString())), {
-    attemptId: 'edition',
-  });
   close();
 }
 

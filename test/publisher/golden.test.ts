@@ -56,10 +56,6 @@ const CHOSEN: { readonly [Kind in GoldenKind]: (keys: readonly string[]) => stri
   // With an observation and its correction.
   'history-page': (keys) => keys.find((key) => published.get(key)?.body.includes('-3763')),
   snapshot: ([key]) => key,
-  edition: ([key]) => key,
-  'edition-list': ([key]) => key,
-  'edition-market': (keys) => keys.find((key) => key.endsWith('/wti')),
-  'edition-history': (keys) => keys.find((key) => key.endsWith('/wti/history')),
   'not-found': ([key]) => key,
   problems: ([key]) => key,
   waitlist: ([key]) => key,

@@ -170,7 +170,7 @@ describe('the rows', () => {
     const [item] = await readAll(world.ledger, observationsOf('a'));
     const files = new HistoryFiles(1, FILES_START, NO_PREFIXES);
     for (let row = 0; row <= FILE_ROWS_MAX; row++) files.add('2025-01-01', item?.value as never);
-    expect(files.finish()).toMatchObject({ size: { rows: FILE_ROWS_MAX + 1 }, texts: null });
+    expect(files.finish()).toMatchObject({ size: { rows: FILE_ROWS_MAX + 1 }, bodies: null });
     expect(isFileTooLong({ ...files.position.all, rows: FILE_ROWS_MAX })).toBe(false);
   });
 });

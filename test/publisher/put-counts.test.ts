@@ -267,7 +267,7 @@ describe('a publish makes exactly these puts, in one generation, and deletes its
       isMoreDue: false,
       areBodiesPublic: true,
       asksForRefresh: false,
-      putOff: [],
+      deferred: [],
       listDueAtMs: null,
     });
     expect(await marksLeft(world)).toEqual([]);

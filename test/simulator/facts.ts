@@ -19,6 +19,7 @@ import {
   HEAD_KEY,
   type HeadValue,
   LIST_CHANGES,
+  type ListState,
   PUT_OFF,
   type PublishedHeads,
   publishedHeadsKey,
@@ -108,11 +109,11 @@ export interface PublishedState {
 
 export function publishedIn(items: LedgerItems): PublishedState {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const { generation = 0, list, log, renderer = '', filesBehindSince } = head ?? {};
+  const { generation = 0, list, log, renderer = '', projections: states } = head ?? {};
   const isDoubtful = list?.isDoubtful === true;
   // Behind the version and the two sizes of pages.
   const projections = renderer.split('/')[3]?.split(',') ?? [];
-  const areFilesBehind = filesBehindSince !== undefined;
+  const areFilesBehind = states?.['history-files'] !== undefined;
   const layout = list?.layout?.key ?? null;
   return { generation, layout, isDoubtful, logSize: log?.size ?? 0, projections, areFilesBehind };
 }
@@ -124,8 +125,9 @@ export function isMarket(items: LedgerItems, slug: string): boolean {
 /** Whether the records say that this file is published. While publishers of two deployments alternate, not each one is. */
 export function isFileRecorded(items: LedgerItems, name: PublicObjectName): boolean {
   if (!('slug' in name)) {
-    const { list } = (items.committed(HEAD_KEY)?.value ?? {}) as Partial<HeadValue>;
-    return (name.kind === 'recent' ? list?.recent : list?.latest) !== undefined;
+    const { projections } = (items.committed(HEAD_KEY)?.value ?? {}) as Partial<HeadValue>;
+    const { latest, recent } = (projections?.latest ?? {}) as Partial<ListState>;
+    return (name.kind === 'recent' ? recent : latest) !== undefined;
   }
   if ('year' in name) return items.committed(publishedYearKey(name.slug, name.year)) !== null;
   const heads = items.committed(publishedHeadsKey(name.slug))?.value as PublishedHeads | undefined;

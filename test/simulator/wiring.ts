@@ -201,10 +201,10 @@ export function isPassing(error: unknown): boolean {
 /** Whether a publisher of this deployment has work without a mark. */
 export function isOutdated(head: Json | undefined, { pageSizes, version, projections }: Settings): boolean {
   if (head === undefined) return false;
-  const { renderer, staticDigests } = head as unknown as HeadValue;
+  const { renderer, projections: states } = head as unknown as HeadValue;
   const { openapi } = STATIC_BODIES[version - 1] as StaticBodies;
   const right = rendererOf({ pageSizes, projections: new Set(projections) });
-  return renderer !== right || staticDigests.openapi !== openapi.digest;
+  return renderer !== right || (states?.statics as { openapi?: string } | undefined)?.openapi !== openapi.digest;
 }
 
 /** A process keeps its position in the file between invocations. */
@@ -218,9 +218,9 @@ function uploadRunnerOf(host: Host): UploadRunner {
   return runner;
 }
 
-function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
+function leftAfter({ isMoreDue, deferred }: PublishOutcome): Left {
   if (isMoreDue) return 'more';
-  return putOff.length > 0 ? 'put-off' : 'nothing';
+  return deferred.length > 0 ? 'put-off' : 'nothing';
 }
 
 /** The findings of `verify` in a settled store. */

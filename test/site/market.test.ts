@@ -241,6 +241,8 @@ describe('a row and its entry', () => {
   });
 });
 
+const HOST = 'https://data.example';
+
 describe('reading a history', () => {
   /** A host with a history of so many days, its newest page 2 rows, its closed pages 2 each. */
   function host(days: number, instead: (path: string) => Response | undefined = () => undefined) {
@@ -257,7 +259,7 @@ describe('reading a history', () => {
         return { cursor: cursorOf(2 * at + 2), count: own.length, firstObservedAt: oldest, lastObservedAt: newest };
       }).toReversed();
     const ask = async (input: Parameters<typeof fetch>[0]): Promise<Response> => {
-      const path = String(input).replace('/api/v1/markets/gold-usd/history', '');
+      const path = String(input).replace(`${HOST}/api/v1/markets/gold-usd/history`, '').replace(HOST, '');
       asked.push(path);
       const other = instead(path);
       if (other !== undefined) return other;
@@ -282,7 +284,12 @@ describe('reading a history', () => {
 
   async function read(served: ReturnType<typeof host>, hasFiles = true) {
     const store = new ObservationStore();
-    const reader = new HistoryReader({ answers: new PublicAnswers(served.ask), slug: 'gold-usd', store, hasFiles });
+    const reader = new HistoryReader({
+      answers: new PublicAnswers(served.ask, HOST),
+      slug: 'gold-usd',
+      store,
+      hasFiles,
+    });
     const end = await reader.readAll({ onPart: () => {}, signal: new AbortController().signal });
     return { store, reader, end };
   }
@@ -347,12 +354,15 @@ describe('reading a history', () => {
 
   it('asks with the ETag, and says what has not changed', async () => {
     const headers: (string | null)[] = [];
-    const answers = new PublicAnswers((async (_: unknown, init: RequestInit) => {
-      headers.push(new Headers(init.headers).get('If-None-Match'));
-      return headers.length === 1
-        ? Response.json({}, { headers: { ETag: '"a"' } })
-        : new Response(null, { status: 304 });
-    }) as typeof fetch);
+    const answers = new PublicAnswers(
+      (async (_: unknown, init: RequestInit) => {
+        headers.push(new Headers(init.headers).get('If-None-Match'));
+        return headers.length === 1
+          ? Response.json({}, { headers: { ETag: '"a"' } })
+          : new Response(null, { status: 304 });
+      }) as typeof fetch,
+      HOST,
+    );
     expect([(await answers.readAgain('/x')).kind, (await answers.readAgain('/x')).kind]).toEqual([
       'found',
       'unchanged',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { PROBLEM_CODES, problemType } from '../../contract/edge-problems.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
-import { siteObject } from '../../publisher/projections/pages/site.ts';
+import { siteObject } from '../../publisher/site.ts';
 import { SITE_FOLDER, siteFiles } from '../../scripts/build-site.ts';
 
 const route = loadRouter();

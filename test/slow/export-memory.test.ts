@@ -1,17 +1,20 @@
 /**
  * The daily export in a process of its own. Its memory does not grow with the log, because parts are made one after the other; so
- * 140,000 observations, which are two parts and the beginning of a third, have the bound of a million. `npm run bench -- exports --full`
- * measures a million.
+ * 140,000 observations, which are two parts and the beginning of a third, have the bound of a million.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { ExportReports } from '../../bench/children/export-child.ts';
-import { prepareExports } from '../../bench/exports.ts';
+import { DEPLOYMENT, LOG } from '../../bench/deployment.ts';
+import { publishDue, SettableClock } from '../../bench/publish-due.ts';
+import { dependenciesOn, fillLedger } from '../../bench/synthetic-ledger.ts';
+import { openDirectoryObjects } from '../../storage/directory-objects.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import type { ExportReports } from './export-child.ts';
 
-const CHILD = join(import.meta.dirname, '..', '..', 'bench', 'children', 'export-child.ts');
+const CHILD = join(import.meta.dirname, 'export-child.ts');
 const OBSERVATIONS = 140_000;
 /** Of the 500 MB that are promised, some are for a machine that tidies its memory later. */
 const BYTES_MAX = 475e6;
@@ -19,6 +22,17 @@ const BYTES_MAX = 475e6;
 const STRETCH_MAX_MS = 150;
 /** Ends a run that hangs. Not a limit on speed. */
 const RUN_LIMIT_MS = 600_000;
+
+/** A small published deployment: its entries are the models of those that are exported. */
+async function prepareExports(folder: string, markets: number): Promise<void> {
+  const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
+  const objects = await openDirectoryObjects(join(folder, 'objects'));
+  const clock = new SettableClock(Date.now);
+  await fillLedger(ledger, markets);
+  const publisher = { ...dependenciesOn(ledger), nowMs: clock.nowMs, objects, ...DEPLOYMENT, log: LOG };
+  await publishDue({ ...publisher, projections: new Set(['log'] as const) }, clock);
+  ledger.close();
+}
 
 test.runIf(process.platform === 'linux')(
   'an export, and one that changes all its parts, take less than 500 MB and let requests run',

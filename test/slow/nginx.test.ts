@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
-import { type NginxProxy, startNginxProxy } from '../../bench/peers/reverse-proxies.ts';
 import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
@@ -19,6 +18,7 @@ import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
+import { type NginxProxy, startNginxProxy } from '../hosting/reverse-proxies.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';

@@ -11,7 +11,7 @@ export interface Exception {
 const PUBLIC_READS = new RegExp(
   [
     '^/paths//api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?|recent',
-    '(editions/\\{name\\}(/markets)?|markets)(/\\{slug\\}(/history)?)?',
+    'markets(/\\{slug\\}(/history)?)?',
     'log/(checkpoint|vkey|tile/.*|ndjson/.*)|exports/.*|faces/.*',
     'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson)))/get/',
   ].join('|'),

@@ -210,17 +210,6 @@ describe('a takedown is refused', () => {
     expect((await lines()).some(isHidden)).toBe(false);
   });
 
-  it('while an edition may hold the market', async () => {
-    await post('/api/v1/editions', { name: 'q3' });
-    await publishAll();
-    await remove('b');
-    const refused = await create({});
-    expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
-    expect(refused.json.detail).toContain('q3');
-    await world.call({ method: 'POST', path: '/api/v1/editions/q3/removal', as: 'operator' });
-    expect((await create({})).status).toBe(202);
-  });
-
   it.each([
     ['a range that ends before it begins', { first: 5, last: 4 }, 422],
     ['a negative index', { first: -1 }, 422],

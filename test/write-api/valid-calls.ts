@@ -141,13 +141,6 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   replaySourceRun: async (made) => ({ params: { name: 'replayed', run: await made.endedRun('replayed') } }),
   createPublication: () => ({}),
   getPublication: of('createPublication'),
-  listEditions: () => ({ query: '' }),
-  createEdition: () => ({}),
-  removeEdition: async (made) => {
-    const params = { name: 'removed' };
-    await made.make('createEdition', { body: params });
-    return { params };
-  },
   listTakedowns: () => ({ query: '' }),
   createTakedown: async (made) => {
     // Refused if a call before has removed it.

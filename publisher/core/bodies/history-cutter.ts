@@ -13,21 +13,10 @@ import { pageCursor } from '../../../contract/cursors.ts';
 import { EMPTY_SUM, HistorySum } from '../../../storage/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { PublishedPage } from '../../../storage/records/publication.ts';
-import type { HistoryFiles } from '../../projections/history-files/history-files.ts';
-import { historyPageBody, type Rendered, rendered } from './render.ts';
-
-/** A published closed page: its index, counted from the oldest, and its record. */
-export interface IndexedPage {
-  readonly index: number;
-  readonly page: PublishedPage;
-}
-
-/** An observation with its place in the history, and the market's revision that wrote it. */
-export interface OrderedObservation {
-  readonly order: string;
-  readonly revision: number;
-  readonly observation: ObservationValue;
-}
+import type { CutPage, HistoryPlan, IndexedPage, OrderedObservation } from '../../kernel/history-plan.ts';
+import type { HistoryRows } from '../../kernel/projection.ts';
+import { rendered } from '../../kernel/rendered.ts';
+import { historyPageBody } from './render.ts';
 
 export interface HistoryInput {
   readonly generation: number;
@@ -39,35 +28,12 @@ export interface HistoryInput {
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
   /** Takes the rows of the history's files. Default: nothing. */
-  readonly files?: Pick<HistoryFiles, 'add' | 'position'> | null;
-}
-
-/** A page that is cut. */
-export interface CutPage extends IndexedPage {
-  /** Whether the published page at this index has other bytes, or there is no such page. */
-  readonly isNew: boolean;
-  /** Whether the ledger's record of the page is right already. */
-  readonly isRecorded: boolean;
+  readonly files?: HistoryRows | null;
 }
 
 export interface ClosedPage extends CutPage {
   readonly body: string;
   readonly nextCursor: string | null;
-}
-
-export interface HistoryPlan {
-  readonly head: Rendered & { readonly nextCursor: string | null };
-  /** The observations of the head, oldest first. */
-  readonly newest: readonly ObservationValue[];
-  /** The closed pages after the kept ones, oldest first. */
-  readonly pages: readonly CutPage[];
-  /** Published pages that are no longer part of the history. */
-  readonly superseded: readonly IndexedPage[];
-  readonly closedPages: number;
-  /** The sum of the whole history, kept pages included. */
-  readonly sum: string;
-  /** The number of observations that were cut. */
-  readonly rendered: number;
 }
 
 /**

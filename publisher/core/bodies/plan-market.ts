@@ -10,10 +10,11 @@ import {
   supersededPageKey,
 } from '../../../storage/records/publication.ts';
 import type { BundleLine, HeadPut } from '../../kernel/bundle.ts';
+import type { HistoryPlan } from '../../kernel/history-plan.ts';
 import type { MarketView } from '../../kernel/market-view.ts';
-import { type FilesPlan, NO_FILES } from '../../projections/history-files/plan-files.ts';
-import type { HistoryPlan } from './history-cutter.ts';
-import { marketBody, rendered } from './render.ts';
+import { type MarketPart, NO_PART } from '../../kernel/projection.ts';
+import { rendered } from '../../kernel/rendered.ts';
+import { marketBody } from './render.ts';
 
 /** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */
 export interface ShownHeads {
@@ -31,7 +32,7 @@ export interface MarketPlan {
   /** The lines of the bundle: changed head bodies, and the records of them. */
   readonly lines: readonly BundleLine[];
   /** Parts of the bundle that are in place already, to be applied before the lines. */
-  readonly parts: FilesPlan['parts'];
+  readonly parts: MarketPart['parts'];
   /** The problem documents of a removed market, to be put after a list without it. */
   readonly gone: readonly HeadPut[];
 }
@@ -50,14 +51,14 @@ export function planMarket(
   generation: number,
   logged: LoggedFields | null,
   shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
-  files: FilesPlan = NO_FILES,
+  part: MarketPart = NO_PART,
 ): MarketPlan {
   const { slug, record, published } = view;
-  if (record === null) return planLoss(view, generation, files);
-  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown, files);
+  if (record === null) return planLoss(view, generation, part);
+  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown, part);
   const market = rendered(marketBody(slug, record.revision, record.value));
   const isPut = market.digest !== shown.market;
-  const lines: BundleLine[] = [...files.lines];
+  const lines: BundleLine[] = [...part.lines];
   if (history.head.digest !== shown.history) {
     const { body, nextCursor } = history.head;
     lines.push({ kind: 'put', key: publicKey({ kind: 'history', slug }), body, nextCursor });
@@ -73,7 +74,7 @@ export function planMarket(
     observations: record.value.observations,
     unknownValues: record.value.unknownValues,
     joined: published === null ? generation : published.joined,
-    ...filesOf(files),
+    ...filesOf(part),
     ...(logged ?? loggedBefore(published)),
   };
   if (lines.length > 0 || view.isReset || !saysTheSame(heads, published)) {
@@ -81,11 +82,11 @@ export function planMarket(
   }
   lines.push(...pageRecords(slug, generation, history));
   // A lost generation may have put the body: then it is in place, but no list shows the market.
-  return { body: market.body, isChanged: isPut || published === null, lines, parts: files.parts, gone: [] };
+  return { body: market.body, isChanged: isPut || published === null, lines, parts: part.parts, gone: [] };
 }
 
-function filesOf({ published }: FilesPlan): Pick<PublishedHeads, 'files'> {
-  return published === undefined ? {} : { files: published };
+function filesOf({ files }: MarketPart): Pick<PublishedHeads, 'files'> {
+  return files === undefined ? {} : { files };
 }
 
 /** While there is no log, what it said stays known, so that it can continue. */
@@ -111,11 +112,11 @@ function planRemoval(
   generation: number,
   logged: LoggedFields | null,
   shown: ShownHeads,
-  files: FilesPlan,
+  part: MarketPart,
 ): MarketPlan {
   const { revision, value } = record as NonNullable<MarketView['record']>;
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
-  const gone: HeadPut[] = [...files.gone];
+  const gone: HeadPut[] = [...part.gone];
   for (const kind of ['history', 'market'] as const) {
     if (digest === shown[kind]) continue;
     gone.push({ kind: 'put', key: publicKey({ kind, slug }), body, nextCursor: null, isGone: true });
@@ -129,10 +130,10 @@ function planRemoval(
     unknownValues: 0,
     joined: published?.joined ?? generation,
     isRemoved: true,
-    ...filesOf(files),
+    ...filesOf(part),
     ...(logged ?? loggedBefore(published)),
   };
-  const lines: BundleLine[] = [...files.lines];
+  const lines: BundleLine[] = [...part.lines];
   if (gone.length > 0 || isReset || !saysTheSame(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
@@ -141,10 +142,10 @@ function planRemoval(
 }
 
 /** The bodies stay for the sweep. It removes bodies of markets without a published record. */
-function planLoss({ slug, published, publishedPages }: MarketView, generation: number, files: FilesPlan): MarketPlan {
-  if (published === null) return { body: null, isChanged: false, lines: files.lines, parts: [], gone: [] };
+function planLoss({ slug, published, publishedPages }: MarketView, generation: number, part: MarketPart): MarketPlan {
+  if (published === null) return { body: null, isChanged: false, lines: part.lines, parts: [], gone: [] };
   const lines: BundleLine[] = [
-    ...files.lines,
+    ...part.lines,
     ...pageRecords(slug, generation, { pages: [], superseded: publishedPages, closedPages: 0 }),
     { kind: 'record', key: publishedHeadsKey(slug), value: null },
   ];

@@ -11,7 +11,6 @@ import { type Projection, projectionsText } from '../../../contract/projections.
 import { historyUrl } from '../../../contract/routes.ts';
 import { valuesIn } from '../../../storage/newest-values.ts';
 import type { MarketRecordValue, ObservationValue } from '../../../storage/records/markets.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
 const RENDERER_VERSION = 9;
@@ -25,16 +24,6 @@ export function rendererOf({ pageSizes, projections = new Set() }: RendererSetti
 interface RendererSettings {
   readonly pageSizes: Readonly<Record<'markets' | 'observations', number>>;
   readonly projections?: ReadonlySet<Projection>;
-}
-
-/** A body with its digest: SHA-256 in hex. */
-export interface Rendered {
-  readonly body: string;
-  readonly digest: string;
-}
-
-export function rendered(body: string): Rendered {
-  return { body, digest: sha256Hex(body) };
 }
 
 /** The body of `GET /api/v1/markets/:slug`, which is also the market's item in the list. */
@@ -166,11 +155,5 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 
 /** The body of `GET /api/v1/snapshot`. */
 export function snapshotBody(snapshot: Snapshot): string {
-  const { counts, filesGeneration, generation, listDigest, listGeneration, log, projections, publishedAt } = snapshot;
-  const shown = {
-    ...(log === undefined ? {} : { log: { root: log.root, size: log.size } }),
-    ...(projections === undefined ? {} : { projections }),
-  };
-  const files = filesGeneration === undefined ? {} : { filesGeneration };
-  return canonicalJson({ counts, ...files, generation, listDigest, listGeneration, ...shown, publishedAt });
+  return canonicalJson(snapshot as Json);
 }

@@ -20,7 +20,7 @@ import type { MarketsPlan } from '../plan-markets.ts';
 import { type ListChange, type ListChanges, readPublishedBody } from './list-items.ts';
 
 type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
-type Planned = Changed & Pick<MarketsPlan, 'putOff'>;
+type Planned = Changed & Pick<MarketsPlan, 'deferred'>;
 
 /** Remembers the changes of a generation that publishes no list. */
 export async function rememberListChanges(
@@ -65,7 +65,7 @@ export async function takeListChanges(
     changes.set(slug, { wasListed: before, isListed: body !== null, item: async () => body as string });
   }
   if (list?.isDoubtful) {
-    for (const slug of await lostBodies(objects, markets.putOff)) {
+    for (const slug of await lostBodies(objects, markets.deferred)) {
       changes.set(slug, { wasListed: false, isListed: false, item: async () => '' });
     }
   }
@@ -73,12 +73,12 @@ export async function takeListChanges(
 }
 
 /**
- * Put-off markets without a body: they are listed again with their bodies, and must not keep other markets out of the
- * list. So too a put-off market whose body says that it is removed: the ledger has lost the removal in a restore, and
+ * Deferred markets without a body: they are listed again with their bodies, and must not keep other markets out of the
+ * list. So too a deferred market whose body says that it is removed: the ledger has lost the removal in a restore, and
  * a problem document is no list item.
  */
-async function lostBodies(objects: ObjectStore, putOff: MarketsPlan['putOff']): Promise<readonly string[]> {
-  const slugs = [...putOff.keys()];
+async function lostBodies(objects: ObjectStore, deferred: MarketsPlan['deferred']): Promise<readonly string[]> {
+  const slugs = [...deferred.keys()];
   const stat = (slug: string) => objects.stat(publicKey({ kind: 'market', slug }));
   const found = await pMap(slugs, stat, { concurrency: OBJECT_CONCURRENCY });
   return slugs.filter((_, index) => {

@@ -8,7 +8,8 @@
  * memory.
  */
 import { pageCursor } from '../../../contract/cursors.ts';
-import { collectionBody, type Rendered, rendered } from '../bodies/render.ts';
+import { type Rendered, rendered } from '../../kernel/rendered.ts';
+import { collectionBody } from '../bodies/render.ts';
 import type { ListedPage } from './list-layout.ts';
 
 /** One list item: a slug and its market's canonical body. */

@@ -1,12 +1,11 @@
 /** Plans the market list of a generation, and puts its new pages in place. */
 import pMap, { pMapIterable } from 'p-map';
-import type { LatestEntry } from '../../../contract/latest-entries.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { putPage } from '../../kernel/put-immutable.ts';
-import { hasLatest, hasRecent, latestOfPage } from '../../projections/latest/plan-latest.ts';
+import type { PageEntries } from '../planned-projections.ts';
 import { type CutListPage, ItemsMiscounted, ListCutter, type ListHead, type ListInput } from './list-cutter.ts';
 import {
   itemsOfBodies,
@@ -21,10 +20,19 @@ import { type ListedPage, type ListLayout, readLayout } from './list-layout.ts';
 export interface ListPlan {
   readonly head: ListHead;
   readonly layout: ListLayout;
-  /** The newest price of every market, without what only its history has; null if no file shows it. */
-  readonly latest: readonly LatestEntry[] | null;
+  /** What projections take from its pages, in order. */
+  readonly pages: readonly PageEntries[];
   /** Whether every page of the previous list is in the new layout, as current or as superseded. */
   readonly isPreviousKnown: boolean;
+}
+
+interface WantedList {
+  readonly generation: number;
+  readonly before: ListState | null;
+  readonly changes: ListChanges;
+  readonly isDue: (slug: string) => boolean;
+  /** What projections take from each page of a list of so many markets; null: nothing. */
+  readonly ofPage: (markets: number) => ((body: string) => PageEntries) | null;
 }
 
 /** The pages that are cut, and the pages that are kept behind them. */
@@ -38,18 +46,13 @@ type Cut = Pick<ListInput, 'total' | 'items' | 'keptCursor' | 'reusable'> & {
  * Cuts the list again from its start to the last page that changes. If the previous list is not known, or has lost a
  * page, the whole list is cut from the published bodies.
  */
-export async function planList(
-  storage: PublisherStorage,
-  generation: number,
-  before: ListState | null,
-  changes: ListChanges,
-  isDue: (slug: string) => boolean,
-): Promise<ListPlan> {
+export async function planList(storage: PublisherStorage, wanted: WantedList): Promise<ListPlan> {
+  const { before, changes, isDue } = wanted;
   const layout = await readLayout(storage.objects, before);
   const isTrusted = layout !== null && before?.isDoubtful !== true;
   if (isTrusted) {
     try {
-      return await cutList(storage, generation, cutOfPages(storage, before, layout, changes), false);
+      return await cutList(storage, wanted, cutOfPages(storage, before, layout, changes), false);
     } catch (error) {
       if (!(error instanceof ListPageLost || error instanceof ItemsMiscounted)) throw error;
     }
@@ -59,7 +62,7 @@ export async function planList(
   const items = itemsOfBodies(storage, listed, sourcesOf(before, pages), changes);
   const total = listed.length;
   const cut = { total, markets: total, items, keptCursor: null, reusable: byDigest(pages), kept: [] };
-  return { ...(await cutList(storage, generation, cut, true)), isPreviousKnown: isTrusted };
+  return { ...(await cutList(storage, wanted, cut, true)), isPreviousKnown: isTrusted };
 }
 
 /** The previous list: its first page, and these pages. */
@@ -116,23 +119,23 @@ async function* itemsOfChanges(changes: ListChanges) {
 
 async function cutList(
   storage: PublisherStorage,
-  generation: number,
+  { generation, ofPage }: Pick<WantedList, 'generation' | 'ofPage'>,
   { kept, markets, ...cut }: Cut,
   isDoubtful: boolean,
 ): Promise<ListPlan> {
   const { objects, pageSizes } = storage;
-  const isLatestWanted = hasLatest(storage, markets) || hasRecent(storage, markets);
+  const read = ofPage(markets);
   const cutter = new ListCutter({ ...cut, generation, pageSize: pageSizes.markets });
   const put = async (cutPage: CutListPage) => {
     await putPage(objects, { kind: 'market-list-page', cursor: cutPage.page.cursor }, cutPage, isDoubtful);
-    return { page: cutPage.page, latest: isLatestWanted ? latestOfPage(cutPage.body) : [] };
+    return { page: cutPage.page, entries: read?.(cutPage.body) };
   };
   const pages: ListedPage[] = [];
-  const latest: (readonly LatestEntry[])[] = [];
+  const entries: PageEntries[] = [];
   // In any order: no reader can reach one of them before HEAD is swapped, and by then all of them are in place.
   for await (const done of pMapIterable(cutter.pages(), put, { concurrency: OBJECT_CONCURRENCY })) {
     pages.push(done.page);
-    latest.push(done.latest);
+    if (done.entries !== undefined) entries.push(done.entries);
   }
   const head = await cutter.finish();
   const layout: ListLayout = {
@@ -140,18 +143,18 @@ async function cutList(
     pages: [...pages.reverse(), ...kept],
     superseded: [...cut.reusable.values()].map(({ cursor }) => cursor),
   };
-  if (!isLatestWanted) return { head, layout, latest: null, isPreviousKnown: true };
-  const keptLatest = await pMap(kept, (page) => latestOfKept(storage, page), { concurrency: OBJECT_CONCURRENCY });
-  const entries = [latestOfPage(head.body), ...latest.reverse(), ...keptLatest].flat();
-  return { head, layout, latest: entries, isPreviousKnown: true };
+  if (read === null) return { head, layout, pages: [], isPreviousKnown: true };
+  const readKept = async (page: ListedPage) => read(await keptPage(storage, page));
+  const ofKept = await pMap(kept, readKept, { concurrency: OBJECT_CONCURRENCY });
+  return { head, layout, pages: [read(head.body), ...entries.reverse(), ...ofKept], isPreviousKnown: true };
 }
 
 /** @throws ListPageLost */
-async function latestOfKept({ objects }: PublisherStorage, { cursor, digest }: ListedPage) {
+async function keptPage({ objects }: PublisherStorage, { cursor, digest }: ListedPage): Promise<string> {
   const key = publicKey({ kind: 'market-list-page', cursor });
   const found = await objects.get(key);
   if (found.kind !== 'found' || sha256Hex(found.body) !== digest) throw new ListPageLost(key);
-  return latestOfPage(Buffer.from(found.body).toString());
+  return Buffer.from(found.body).toString();
 }
 
 function byDigest(pages: readonly ListedPage[]): Map<string, ListedPage> {

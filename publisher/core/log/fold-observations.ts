@@ -4,7 +4,7 @@ import { currencyExponent } from '../../../contract/currencies.ts';
 import type { ObservationEntry } from '../../../contract/log/entries.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { type ObservationValue, observationIdAt, orderKey } from '../../../storage/records/markets.ts';
-import type { OrderedObservation } from '../bodies/history-cutter.ts';
+import type { OrderedObservation } from '../../kernel/history-plan.ts';
 
 interface Version {
   readonly entry: ObservationEntry;

@@ -34,15 +34,12 @@ export class LogFold {
   /** Indexes that `takedown` entries name. */
   readonly #announced = new Set<number>();
   #size = 0;
-  readonly #end: number;
 
   /**
-   * @param options `keepsPast`: also gives what earlier entries said; default: it does not, and needs less memory.
-   *   `end`: what the log says after so many entries does not count; default: all counts
+   * @param options `keepsPast`: also gives what earlier entries said; default: it does not, and needs less memory
    */
-  constructor({ keepsPast = false, end = Number.POSITIVE_INFINITY } = {}) {
+  constructor({ keepsPast = false } = {}) {
     this.#keepsPast = keepsPast;
-    this.#end = end;
   }
 
   /**
@@ -51,14 +48,11 @@ export class LogFold {
    */
   add(text: string): void {
     const index = this.#size++;
-    // Of the entries behind the end, only those count that say which earlier ones may have gone.
-    if (index >= this.#end && !text.includes('"type":"takedown"')) return;
     const entry = parseEntry(text);
     if (entry.type === 'takedown') {
       this.#announce(entry, index);
       return;
     }
-    if (index >= this.#end) return;
     if (entry.type === 'key') {
       this.#vkeys.push(entry.vkey);
       return;

@@ -11,8 +11,8 @@ import {
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import type { Source, SourceVerification } from '../../../contract/market.ts';
 import { type MarketRecordValue, observationKey } from '../../../storage/records/markets.ts';
+import type { OrderedObservation } from '../../kernel/history-plan.ts';
 import { recountOf } from '../../repair/recount.ts';
-import type { OrderedObservation } from '../bodies/history-cutter.ts';
 
 /** The standing entries of a market, but for its observations. */
 export interface MarketFacts {

@@ -12,9 +12,11 @@ import { parseVkey, signNote } from '../../../contract/log/notes.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import type { HashTile } from '../../../contract/log/tree.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
-import type { Item } from '../../../storage/ledger.ts';
+import type { Item, Ledger } from '../../../storage/ledger.ts';
+import { readPage } from '../../../storage/paging.ts';
 import type { MarketRecordValue } from '../../../storage/records/markets.ts';
 import type { HeadValue, LogState, PublishedHeads } from '../../../storage/records/publication.ts';
+import { DUE_TAKEDOWNS, idOfDueTakedown } from '../../../storage/records/takedowns.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 import type { LogSettings, PublisherDependencies } from '../../dependencies.ts';
 import { LogForked } from '../../errors.ts';
@@ -45,12 +47,12 @@ export class LogPlan {
   #newFrom = 0;
   /** Entries that the generation takes down. */
   #takenDown = 0;
+  #hasTakedown = false;
   #isTakedownDue = false;
 
   /**
    * Null if the deployment writes no log.
    *
-   * @param takedown the id of a takedown that is due
    * @throws LogForked if the log cannot continue
    */
   static async open(
@@ -58,7 +60,6 @@ export class LogPlan {
     bundle: BundleWriter,
     generation: number,
     before: HeadValue | null,
-    takedown: string | null,
   ): Promise<LogPlan | null> {
     const { log } = dependencies;
     if (log === undefined) return null;
@@ -67,6 +68,8 @@ export class LogPlan {
     assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
+    const takedown = await firstDueTakedown(dependencies.ledger);
+    plan.#hasTakedown = takedown !== null;
     // A takedown is of a market that the log has as removed: after a restore, the log says so again.
     if (takedown !== null && state.resetBefore === undefined) await plan.#takeDown(takedown);
     else plan.#isTakedownDue = takedown !== null;
@@ -103,9 +106,9 @@ export class LogPlan {
     return { entries: new MarketEntries(view), spool: new EntrySpool(this.#dependencies.objects, this.#generation) };
   }
 
-  /** Whether the takedown has entries left. */
-  get isTakedownDue(): boolean {
-    return this.#isTakedownDue;
+  /** Whether a takedown has entries left. @param hasGone whether the generation publishes the removal of a market */
+  isTakedownLeft(hasGone: boolean): boolean {
+    return this.#isTakedownDue || (this.#hasTakedown && hasGone);
   }
 
   async append(texts: readonly string[]): Promise<void> {
@@ -238,4 +241,9 @@ function assertSameName({ origin }: LogSettings, { vkeys }: LogState): void {
   throw new LogForked(
     `the log of this ledger is ${names[0]}, and ${origin} is configured: the name of a log never changes`,
   );
+}
+
+async function firstDueTakedown(ledger: Ledger): Promise<string | null> {
+  const [first] = (await readPage(ledger, DUE_TAKEDOWNS, { limit: 1 })).items;
+  return first === undefined ? null : idOfDueTakedown(first);
 }

@@ -15,8 +15,8 @@ import type { Source } from '../../../contract/market.ts';
 import type { MarketRecordValue } from '../../../storage/records/markets.ts';
 import type { LoggedParts, PublishedHeads } from '../../../storage/records/publication.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
+import type { OrderedObservation } from '../../kernel/history-plan.ts';
 import type { MarketView } from '../../kernel/market-view.ts';
-import type { OrderedObservation } from '../bodies/history-cutter.ts';
 import { disputedMetricsOf } from '../bodies/render.ts';
 
 /** Nothing is stated: every revision is later. */

@@ -2,19 +2,20 @@
  * Proves the newest export by the log: every row is what the entries say up to the size that the manifest names, and no
  * row is missing. Texts are compared by the digest of a part; only a part that differs is read row by row.
  */
+
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { exportManifestSchema } from '../../../contract/export-manifest.ts';
 import type { ExportRow, ExportTable } from '../../../contract/export-tables.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
-import { EXPORTS_URL } from '../../../contract/routes.ts';
+import { EXPORT_ROOT, EXPORTS_URL } from '../../../contract/routes.ts';
 import { checkAnswer, type Findings } from '../../verify/check-body.ts';
 import { DAILY_MS } from '../../verify/check-later.ts';
 import type { LogWalk } from '../../verify/log-walk.ts';
 import { type Lateness, PastMarket } from '../../verify/past-market.ts';
 import type { PublicReader } from '../../verify/reader.ts';
-import { EXPORT_ROOT, type ReadManifest } from './check-exports.ts';
+import type { ReadManifest } from './check-exports.ts';
 import { type ExpectedPart, expectedMarketRows, expectedObservations, expectedParts } from './expected-rows.ts';
 import { ndjsonLine } from './write-texts.ts';
 

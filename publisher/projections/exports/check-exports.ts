@@ -2,25 +2,32 @@
 import { createGunzip } from 'node:zlib';
 import type * as z from 'zod';
 import { exportManifestSchema } from '../../../contract/export-manifest.ts';
-import { EXPORTS_URL } from '../../../contract/routes.ts';
+import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../../contract/routes.ts';
 import { bodyDigest } from '../../../storage/object-rules.ts';
-import { checkAnswer, type Findings } from '../../verify/check-body.ts';
+import { checkAnswer, checkBody, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 import type { Share } from '../../verify/share.ts';
 
-/** Paths of files in a manifest follow it. */
-export const EXPORT_ROOT = '/api/v1/exports/';
 /** The rows of a part; what is larger after decompression is not read. */
 const ROWS_BYTES_MAX = 1024 * 1024 * 1024;
 
 export type ReadManifest = z.infer<typeof exportManifestSchema>;
 
-/** A deployment without exports answers 404, which is no finding. Of the files, only a share is read. */
+/**
+ * The newest export, and those that its manifest names as kept. A deployment without exports answers 404, which is no
+ * finding. Of the files, only a share is read.
+ */
 export async function checkExports(reader: PublicReader, findings: Findings, share: Share): Promise<void> {
   const response = await reader(EXPORTS_URL);
   if (response.status === 404) return;
-  const manifest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema);
-  for (const [index, resource] of (manifest?.value.resources ?? []).entries()) {
+  const latest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema)?.value;
+  const manifests = latest === undefined ? [] : [latest];
+  for (const { date } of latest?.kept ?? []) {
+    const kept = await checkBody(reader, findings, exportUrl(date), exportManifestSchema);
+    if (kept !== null) manifests.push(kept.value);
+  }
+  const resources = new Map(manifests.flatMap((manifest) => manifest.resources.map((each) => [each.path, each])));
+  for (const [index, resource] of [...resources.values()].entries()) {
     if (index % share.of !== share.index) continue;
     const url = EXPORT_ROOT + resource.path;
     await checkExportFile(findings, url, await reader(url), resource);

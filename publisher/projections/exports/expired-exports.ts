@@ -1,7 +1,7 @@
 /**
  * Exports that are no longer kept: manifests of days that are more than {@link EXPORT_KEPT_DAYS} ago, and files that no
  * later manifest names. Their records name all of them. If no export was made in all that time, the deployment makes
- * none any more, and the newest one is removed too. (If the next one begins at that moment, it may name a file that is
+ * none any more, and the newest one is removed too. Exports that an operator keeps stay, with their files. (If the next one begins at that moment, it may name a file that is
  * removed; the one after it notices and puts the file back.)
  */
 import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
@@ -9,8 +9,17 @@ import type { PublicObjectName } from '../../../contract/public-object-names.ts'
 import { publicKey } from '../../../contract/public-objects.ts';
 import type { Item, Ledger } from '../../../storage/ledger.ts';
 import { readAll, readMany } from '../../../storage/paging.ts';
-import { dateOfExportDay, EXPORT_DAYS, EXPORT_FILES, exportFileKey } from '../../../storage/records/exports.ts';
-import { objectsOfFile } from './export-objects.ts';
+import {
+  dateOfExportDay,
+  EXPORT_DAYS,
+  EXPORT_FILES,
+  type ExportDayValue,
+  exportDayKey,
+  exportFileKey,
+} from '../../../storage/records/exports.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { objectsOfFile } from '../exports/export-objects.ts';
+import { filesOfDay } from '../exports/keep-export.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -21,24 +30,42 @@ export interface ExpiredExport {
 }
 
 /** Manifests first: nothing that a reader finds leads to a file that is removed. */
-export async function expiredExports(ledger: Ledger, nowMs: number): Promise<readonly ExpiredExport[]> {
-  const cutoff = firstKeptDay(nowMs);
+export async function expiredExports(storage: PublisherStorage): Promise<readonly ExpiredExport[]> {
+  const { ledger, nowMs } = storage;
+  const cutoff = firstKeptDay(nowMs());
   const days = await readAll(ledger, EXPORT_DAYS);
   const newest = days.at(-1);
   if (newest === undefined) return [];
   const isOver = dateOfExportDay(newest) < cutoff;
   const latest = isOver ? [publicKey({ kind: 'export-latest' })] : [];
   const ofDays = days
-    .filter((day) => dateOfExportDay(day) < cutoff)
+    .filter((day) => dateOfExportDay(day) < cutoff && !day.value.kept)
     .map((record) => ({
       record,
       keys: [...(record === newest ? latest : []), ...manifestKeys(dateOfExportDay(record))],
     }));
+  const kept = await filesOfKept(storage, days);
+  // A kept manifest is lost: until it is made again, nobody knows its files.
+  if (kept === null) return ofDays;
   const files = await readAll(ledger, EXPORT_FILES);
   const ofFiles = files
     .filter(({ value: { unusedFrom } }) => isOver || (unusedFrom !== null && unusedFrom <= cutoff))
-    .map((record) => ({ record, keys: objectsOfFile(record.sort).map(([, name]) => publicKey(name)) }));
+    .map((record) => ({ record, keys: objectsOfFile(record.sort).map(([, name]) => publicKey(name)) }))
+    .filter(({ keys }) => !keys.some((key) => kept.has(key)));
   return [...ofDays, ...ofFiles];
+}
+
+async function filesOfKept(
+  storage: PublisherStorage,
+  days: readonly Item<ExportDayValue>[],
+): Promise<ReadonlySet<string> | null> {
+  const keys = new Set<string>();
+  for (const day of days.filter(({ value }) => value.kept)) {
+    const files = await filesOfDay(storage, dateOfExportDay(day));
+    if (files === null) return null;
+    for (const key of files) keys.add(key);
+  }
+  return keys;
 }
 
 function firstKeptDay(nowMs: number): string {
@@ -62,7 +89,14 @@ export async function unrecordedExports(
   nowMs: number,
 ): Promise<readonly string[]> {
   const cutoff = firstKeptDay(nowMs);
-  const old = objects.filter(({ name }) => 'date' in name && name.date < cutoff).map(({ key }) => key);
+  const dated = objects.flatMap(({ key, name }) =>
+    'date' in name && name.date < cutoff ? [{ key, date: name.date }] : [],
+  );
+  const days = await readMany(
+    ledger,
+    dated.map(({ date }) => exportDayKey(date)),
+  );
+  const old = dated.filter((_, index) => !days[index]?.value.kept).map(({ key }) => key);
   const files = objects.flatMap(({ key, name }) =>
     'file' in name && name.kind !== 'export-schema' ? [{ key, file: name.file }] : [],
   );

@@ -11,11 +11,13 @@ import { publicKey } from '../../../contract/public-objects.ts';
 import { created } from '../../../storage/changes.ts';
 import type { Change, Item } from '../../../storage/ledger.ts';
 import { bodyDigest } from '../../../storage/object-rules.ts';
+import { readAll } from '../../../storage/paging.ts';
 import {
   type ExportFiles,
   type ExportPartValue,
   exportFileKey,
   exportPartKey,
+  exportPartsOf,
   partDigits,
 } from '../../../storage/records/exports.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
@@ -28,11 +30,23 @@ export class ExportWriter {
   readonly #storage: PublisherStorage;
   readonly #date: string;
   readonly #generation: number;
+  readonly #again: string | null;
 
-  constructor(storage: PublisherStorage, date: string, generation: number) {
+  /** @param again the date of a kept export that is made again. Default: the newest export is made */
+  constructor(storage: PublisherStorage, date: string, generation: number, again: string | null = null) {
     this.#storage = storage;
     this.#date = date;
     this.#generation = generation;
+    this.#again = again;
+  }
+
+  /** The parts of a table as they are recorded, in order. */
+  async readParts(table: ExportTable['name']): Promise<Item<ExportPartValue>[]> {
+    return await readAll(this.#storage.ledger, exportPartsOf(table, this.#again));
+  }
+
+  async filesOf(table: ExportTable['name']): Promise<readonly ExportFiles[]> {
+    return (await this.readParts(table)).flatMap(({ value }) => value.files ?? []);
   }
 
   /**
@@ -49,7 +63,7 @@ export class ExportWriter {
   ): Promise<void> {
     const files = file.rows === 0 ? null : await this.#putRows(table, part, before?.value.files ?? null, file);
     const value: ExportPartValue = { ...covered, files, ...file.observed };
-    const key = exportPartKey(table.name, part);
+    const key = exportPartKey(table.name, part, this.#again);
     const guard =
       before === null ? { kind: 'absent' as const } : { kind: 'written-by' as const, attemptId: before.attemptId };
     await this.#commit([
@@ -120,7 +134,8 @@ export class ExportWriter {
   }
 
   #fileChanges(before: ExportFiles | null, after: ExportFiles | null): Change[] {
-    if (before?.file === after?.file) return [];
+    // Nothing but its manifest says which files a kept export has: see expired-exports.ts.
+    if (this.#again !== null || before?.file === after?.file) return [];
     const put = (file: string, unusedFrom: string | null): Change =>
       ({ kind: 'put', key: exportFileKey(file), revision: 0, value: { unusedFrom }, if: { kind: 'any' } }) as Change;
     return [

@@ -9,23 +9,17 @@
  * Every step may be repeated, by this process or another. Files are immutable and named by their contents, so an export
  * that was interrupted goes on where it stopped, and an export without news puts the manifests alone.
  */
-import { EXPORT_PART_ENTRIES, EXPORT_TABLES, type ExportTable } from '../../../contract/export-tables.ts';
-import type { Change } from '../../../storage/ledger.ts';
+import { EXPORT_PART_ENTRIES } from '../../../contract/export-tables.ts';
 import { readAll } from '../../../storage/paging.ts';
-import {
-  EXPORT_DAYS,
-  type ExportDayValue,
-  type ExportFiles,
-  exportDayKey,
-  exportPartsOf,
-} from '../../../storage/records/exports.ts';
-import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
+import { EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
+import { generationKey, HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
-import { dataPackage, datasetJsonLd, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
+import { changeDay, keptExports, withKept } from './keep-export.ts';
 import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
 import { publishedMarkets } from './published-list.ts';
+import { putManifests } from './put-manifests.ts';
 
 export interface ExportOptions {
   readonly storage: PublisherStorage;
@@ -51,7 +45,7 @@ export type ExportAgain = 'always' | { readonly afterQuietMs: number };
 
 /**
  * - `made`: the export of `date` is published.
- * - `present`: it was published before.
+ * - `present`: it was published before; asked for again: an operator keeps it, so it stays as it is.
  * - `no-data`: nothing is published yet, or there is no log.
  * - `busy`: a generation is being applied; try again soon.
  * - `unfinished`: the time was over; the next run goes on.
@@ -73,6 +67,8 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
   const date = new Date(nowMs()).toISOString().slice(0, 10);
   const made = (await ledger.get(exportDayKey(date)))?.value ?? null;
   const head = (await ledger.get(HEAD_KEY))?.value ?? null;
+  // Readers cite it.
+  if (made?.kept) return { kind: 'present', date };
   if (made !== null && again !== 'always' && !(await isDueAgain(storage, made, head, again?.afterQuietMs))) {
     return { kind: 'present', date };
   }
@@ -81,26 +77,26 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
 
   const writer = new ExportWriter(storage, date, head.generation);
   // Before the parts, which may take minutes: a list that changes all the time would never be read otherwise.
-  const list = await publishedMarkets(storage, head.list);
-  const { size, takenDown = 0 } = head.log;
+  const published = await publishedMarkets(storage, head.list);
+  const { size, root, takenDown = 0 } = head.log;
   if (!(await updateParts({ storage, readEntries, writer, breathe, hasTime, partEntries, takenDown }, size))) {
     return { kind: 'unfinished', date };
   }
-  const sources = await updateMarkets(storage, list, writer, { breathe, partRows: partEntries });
-  for (const table of EXPORT_TABLES) {
-    await writer.put({ kind: 'export-schema', file: schemaFile(table) }, Buffer.from(tableSchema(table).text));
-  }
-  const manifest: ExportManifest = {
+  const sources = await updateMarkets(published, writer, { breathe, partRows: partEntries });
+  const text = await putManifests(writer, {
     ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
     logGeneration: head.generation,
-    log: { size: head.log.size, root: head.log.root },
-    files: { observations: await filesOf(storage, 'observations'), markets: await filesOf(storage, 'markets') },
-  };
-  const text = dataPackage(manifest);
-  await writer.putHead({ kind: 'export-package', date }, text);
-  await writer.putHead({ kind: 'export-dataset', date }, datasetJsonLd(manifest));
-  await writer.putHead({ kind: 'export-latest' }, text);
-  await recordDay(storage, date, head, manifest);
+    log: { size, root },
+  });
+  await writer.putHead({ kind: 'export-latest' }, withKept(text, await keptExports(storage)));
+  const listLogSize = await logSizeAt(storage, head);
+  const list = { takenDown, listGeneration: head.list.shows, publishedAt: head.publishedAt };
+  await changeDay(storage, date, (before) => ({
+    ...{ generation: head.generation, logSize: size, logRoot: root },
+    ...(listLogSize !== null && { source: { ...list, listLogSize } }),
+    // An operator may have kept it meanwhile.
+    ...(before?.kept && { kept: before.kept }),
+  }));
   return { kind: 'made', date };
 }
 
@@ -115,18 +111,8 @@ async function isDueAgain(
   return (await readAll(ledger, EXPORT_DAYS)).length === 1;
 }
 
-async function filesOf({ ledger }: PublisherStorage, table: ExportTable['name']): Promise<readonly ExportFiles[]> {
-  const parts = await readAll(ledger, exportPartsOf(table));
-  return parts.flatMap(({ value }) => value.files ?? []);
-}
-
-async function recordDay(
-  { ledger, newAttemptId }: PublisherStorage,
-  date: string,
-  { generation }: HeadValue,
-  { log }: ExportManifest,
-): Promise<void> {
-  const value = { generation, logSize: log.size, logRoot: log.root };
-  const change = { kind: 'put', key: exportDayKey(date), revision: 0, value, if: { kind: 'any' } } as Change;
-  await ledger.transact([change], { attemptId: newAttemptId() });
+/** The size of the log in the generation that the published list shows. Null: nobody remembers it. */
+async function logSizeAt({ ledger }: PublisherStorage, { list, generation, log }: HeadValue): Promise<number | null> {
+  if (list.shows === generation) return log?.size ?? null;
+  return (await ledger.get(generationKey(list.shows)))?.value.logSize ?? null;
 }

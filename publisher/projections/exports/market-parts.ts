@@ -1,9 +1,6 @@
 /** Makes the table of markets from the published list, which is one generation as a whole. */
 import { type ExportRow, MARKETS_TABLE } from '../../../contract/export-tables.ts';
 import type { Market } from '../../../contract/market.ts';
-import { readAll } from '../../../storage/paging.ts';
-import { exportPartsOf } from '../../../storage/records/exports.ts';
-import type { PublisherStorage } from '../../dependencies.ts';
 import type { ExportWriter } from './export-files.ts';
 import { marketRows } from './market-rows.ts';
 import { PartFile } from './part-file.ts';
@@ -11,12 +8,11 @@ import { SourceSummary } from './source-summary.ts';
 
 /** Puts the parts of the table, and gives the sources of all markets. @param list its pages */
 export async function updateMarkets(
-  storage: PublisherStorage,
   list: AsyncIterable<readonly Market[]>,
   writer: ExportWriter,
   { breathe, partRows }: { readonly breathe: () => Promise<void>; readonly partRows: number },
 ): Promise<SourceSummary> {
-  const before = await readAll(storage.ledger, exportPartsOf('markets'));
+  const before = await writer.readParts('markets');
   const sources = new SourceSummary();
   const begin = () => new PartFile(MARKETS_TABLE, breathe);
   let file = begin();

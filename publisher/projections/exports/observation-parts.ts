@@ -13,8 +13,8 @@ import { OBSERVATIONS_TABLE } from '../../../contract/export-tables.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
 import type { Item } from '../../../storage/ledger.ts';
-import { readAll, readMany } from '../../../storage/paging.ts';
-import { type ExportPartValue, exportPartsOf } from '../../../storage/records/exports.ts';
+import { readMany } from '../../../storage/paging.ts';
+import type { ExportPartValue } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { ExportWriter } from './export-files.ts';
@@ -46,11 +46,11 @@ const TEXT_BYTES = 32 * 1024;
 
 /** Whether all parts are up to a log of this size; false: there was no time for all. */
 export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
-  const { storage, hasTime, partEntries, takenDown } = options;
-  await forgetFromFirstLost(options, await readParts(storage));
-  await forgetBefore(options, takenDown, await readParts(storage));
+  const { writer, hasTime, partEntries, takenDown } = options;
+  await forgetFromFirstLost(options, await writer.readParts('observations'));
+  await forgetBefore(options, takenDown, await writer.readParts('observations'));
   for (;;) {
-    const parts = await readParts(storage);
+    const parts = await writer.readParts('observations');
     const last = parts.at(-1);
     const covered = last === undefined ? 0 : (parts.length - 1) * partEntries + last.value.entries;
     if (covered === logSize) return true;
@@ -63,10 +63,6 @@ export async function updateParts(options: PartsOptions, logSize: number): Promi
     const isLastFull = last === undefined || last.value.entries === partEntries;
     await updatePart(options, isLastFull ? parts : parts.slice(0, -1), isLastFull ? null : last, covered, logSize);
   }
-}
-
-function readParts({ ledger }: PublisherStorage): Promise<Part[]> {
-  return readAll(ledger, exportPartsOf('observations'));
 }
 
 /** @param covered the first entry that no part covers yet */

@@ -1,7 +1,7 @@
 /** Compares the files of a history, where the deployment publishes them, with what the log gives: every byte. */
 import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
 import { historyIndex } from '../../../contract/history-files.ts';
-import { HISTORY_FILE_FORMS, HISTORY_FORMATS } from '../../../contract/history-rows.ts';
+import { HISTORY_FORMATS } from '../../../contract/history-rows.ts';
 import { canonicalInstant } from '../../../contract/metric.ts';
 import { historyFileUrl, historyIndexUrl } from '../../../contract/routes.ts';
 import type { FoldedMarket } from '../../core/log/folded-market.ts';
@@ -27,18 +27,17 @@ export async function checkHistoryFiles(
   const whole = files.finish();
   const years = files.takeYears();
   const found = new Findings();
-  const compare = async (url: string, expected: string): Promise<void> => {
+  const compare = async (url: string, expected: string | Buffer): Promise<void> => {
     const { status, body } = await reader(url);
     if (status === 200 && Buffer.from(expected).equals(body)) return;
     found.add(url, 'not-in-log', `answers ${status}, or holds other bytes than the entries of the log give`);
   };
-  for (const { year, size, texts } of [whole, ...years]) {
+  for (const { year, size, bodies } of [whole, ...years]) {
     // Of a history without a value there is no file.
     if (size.rows === 0) continue;
     for (const format of HISTORY_FORMATS) {
       // A file that is too long answers 410, and has no rows.
-      if (texts !== null)
-        await compare(historyFileUrl(slug, format, year), HISTORY_FILE_FORMS[format].header + texts[format]);
+      if (bodies !== null) await compare(historyFileUrl(slug, format, year), bodies[format]);
     }
   }
   const closed = cursors.map((cursor, page) => {

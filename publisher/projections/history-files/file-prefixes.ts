@@ -5,7 +5,7 @@ import { publicKey } from '../../../contract/public-objects.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
 import type { FileSize, FilesPosition, PublishedFile } from '../../../storage/records/publication.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
-import { type FilePrefixes, type FileTexts, isFileTooLong, NO_PREFIXES } from './history-files.ts';
+import { type FilePrefixes, type InFormats, isFileTooLong, NO_PREFIXES } from './history-files.ts';
 
 /** The object of a file. */
 export function historyFileName(slug: string, format: HistoryFormat, year: string | null): PublicObjectName {
@@ -36,14 +36,13 @@ export async function readPrefixes(
   if (!isFileTooLong(start.all) && known.all?.isTooLong === undefined) {
     const body = await read(known.all, null);
     // The whole history ends with the rows of its newest year.
-    return (
-      body && { all: slice(body, NOTHING, start.all), ofYear: slice(body, less(start.all, start.ofYear), start.all) }
-    );
+    const year = less(start.all, start.ofYear);
+    return body && { earlier: slice(body, NOTHING, year), ofYear: slice(body, year, start.all) };
   }
   const year = known.years.get(start.year) ?? null;
-  if (isFileTooLong(start.ofYear) || year?.isTooLong !== undefined) return { all: null, ofYear: null };
+  if (isFileTooLong(start.ofYear) || year?.isTooLong !== undefined) return { earlier: null, ofYear: null };
   const body = await read(year, start.year);
-  return body && { all: null, ofYear: slice(body, NOTHING, start.ofYear) };
+  return body && { earlier: null, ofYear: slice(body, NOTHING, start.ofYear) };
 }
 
 type Sizes = Pick<FileSize, HistoryFormat>;
@@ -51,14 +50,12 @@ const NOTHING: Sizes = { csv: 0, ndjson: 0 };
 
 const less = (one: Sizes, other: Sizes): Sizes => ({ csv: one.csv - other.csv, ndjson: one.ndjson - other.ndjson });
 
-type Bodies = { readonly [Format in HistoryFormat]: Buffer };
-
 async function readFile(
   objects: ObjectStore,
   slug: string,
   file: PublishedFile | null,
   year: string | null,
-): Promise<Bodies | null> {
+): Promise<InFormats<Buffer> | null> {
   const read = async (format: HistoryFormat) => {
     const found = await objects.get(publicKey(historyFileName(slug, format, year)));
     if (found.kind !== 'found' || sha256Hex(found.body) !== file?.[format]) return null;
@@ -69,10 +66,10 @@ async function readFile(
 }
 
 /** @param from bytes without the header */
-function slice(bodies: Bodies, from: Sizes, to: Sizes): FileTexts {
-  const textOf = (format: HistoryFormat): string => {
+function slice(bodies: InFormats<Buffer>, from: Sizes, to: Sizes): InFormats<Buffer> {
+  const rowsOf = (format: HistoryFormat): Buffer => {
     const header = Buffer.byteLength(HISTORY_FILE_FORMS[format].header);
-    return bodies[format].subarray(header + from[format], header + to[format]).toString('utf8');
+    return bodies[format].subarray(header + from[format], header + to[format]);
   };
-  return { csv: textOf('csv'), ndjson: textOf('ndjson') };
+  return { csv: rowsOf('csv'), ndjson: rowsOf('ndjson') };
 }

@@ -10,7 +10,6 @@ import { queryPages } from '../../../storage/paging.ts';
 import {
   FILES_BEHIND,
   filesBehindKey,
-  type HeadValue,
   type PublishedFiles,
   parseFilesBehind,
 } from '../../../storage/records/publication.ts';
@@ -33,35 +32,36 @@ export class FileWriteBudget {
   }
 
   /**
-   * Reads those that wait, if HEAD says that there are some.
+   * Reads those that wait.
    *
+   * @param isAnyWaiting by HEAD
    * @param isAlone whether no market is marked
-   * @param putOff the slugs of markets that are put off: they keep no other from its turn
+   * @param deferred the slugs of markets that are put off: they keep no other from its turn
    */
   static async read(
     { ledger, historyFileBytes = DEFAULT_HISTORY_FILE_BYTES }: PublisherDependencies,
-    before: HeadValue | null,
+    isAnyWaiting: boolean,
     isAlone: boolean,
-    putOff: ReadonlySet<string>,
+    deferred: ReadonlySet<string>,
   ): Promise<FileWriteBudget> {
-    const turn = new FileWriteBudget(isAlone ? historyFileBytes.alone : historyFileBytes.besideMarks);
-    if (before?.filesBehindSince === undefined) return turn;
+    const budget = new FileWriteBudget(isAlone ? historyFileBytes.alone : historyFileBytes.besideMarks);
+    if (!isAnyWaiting) return budget;
     for await (const items of queryPages(ledger, FILES_BEHIND)) {
       for (const item of items) {
         const { since, slug } = parseFilesBehind(item);
-        if (putOff.has(slug)) turn.#left.push(since);
-        else if (turn.#waiting.size < MAX_MARKED_MARKETS && turn.#hasRoomFor(item.value.bytes)) {
-          if (!turn.#waiting.has(slug)) turn.#waiting.set(slug, since);
+        if (deferred.has(slug)) budget.#left.push(since);
+        else if (budget.#waiting.size < MAX_MARKED_MARKETS && budget.#hasRoomFor(item.value.bytes)) {
+          if (!budget.#waiting.has(slug)) budget.#waiting.set(slug, since);
         } else {
           // Nobody who did not wait may overtake.
-          turn.#bytes = turn.#maxBytes;
-          turn.#left.push(since);
-          turn.#isMoreDue = true;
-          return turn;
+          budget.#bytes = budget.#maxBytes;
+          budget.#left.push(since);
+          budget.#isMoreDue = true;
+          return budget;
         }
       }
     }
-    return turn;
+    return budget;
   }
 
   #hasRoomFor(bytes: number): boolean {
@@ -108,9 +108,9 @@ export class FileWriteBudget {
   }
 
   /** To be called when all are taken: since when files wait, for HEAD, and whether the next generation may write some. */
-  end(putOff: Pick<ReadonlySet<string>, 'has'>): { readonly behindSince?: number; readonly areFilesLeft: boolean } {
+  end(deferred: Pick<ReadonlySet<string>, 'has'>): { readonly behindSince?: number; readonly areFilesLeft: boolean } {
     const since = [...this.#left, ...this.#waiting.values()];
-    const areFilesLeft = this.#isMoreDue || [...this.#waiting.keys()].some((slug) => !putOff.has(slug));
+    const areFilesLeft = this.#isMoreDue || [...this.#waiting.keys()].some((slug) => !deferred.has(slug));
     return since.length === 0 ? { areFilesLeft } : { behindSince: Math.min(...since), areFilesLeft };
   }
 }

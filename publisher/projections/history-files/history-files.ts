@@ -19,25 +19,26 @@ import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { FileSize, FilesPosition } from '../../../storage/records/publication.ts';
 import { publicObservation } from '../../core/bodies/render.ts';
 
-/** Rows in both formats, without headers. */
-export type FileTexts = { readonly [Format in HistoryFormat]: string };
+/** In each format. */
+export type InFormats<Some> = { readonly [Format in HistoryFormat]: Some };
 
 export interface HistoryFile {
   /** Null: the whole history. */
   readonly year: string | null;
   readonly size: FileSize;
-  /** Null if they were not kept. */
-  readonly texts: FileTexts | null;
+  /** The bytes of the files. Null if the rows were not kept. */
+  readonly bodies: InFormats<Buffer> | null;
 }
 
-/** Texts before the first observation; null: not known, because the file was too long. */
+/** Rows before the first observation, without headers; null: not known, because the file was too long. */
 export interface FilePrefixes {
-  readonly all: FileTexts | null;
-  readonly ofYear: FileTexts | null;
+  /** Of the years before the open one. */
+  readonly earlier: InFormats<Buffer> | null;
+  readonly ofYear: InFormats<Buffer> | null;
 }
 
-const NO_TEXTS: FileTexts = { csv: '', ndjson: '' };
-export const NO_PREFIXES: FilePrefixes = { all: NO_TEXTS, ofYear: NO_TEXTS };
+const NO_ROWS: InFormats<Buffer> = { csv: Buffer.alloc(0), ndjson: Buffer.alloc(0) };
+export const NO_PREFIXES: FilePrefixes = { earlier: NO_ROWS, ofYear: NO_ROWS };
 
 const NO_SIZE: FileSize = { rows: 0, csv: 0, ndjson: 0 };
 /** Before the first observation of a history. */
@@ -49,34 +50,41 @@ export function isFileTooLong({ rows, csv, ndjson }: FileSize): boolean {
 
 export class HistoryFiles {
   readonly #quantity: number;
-  readonly #all: GrowingFile;
-  #ofYear: GrowingFile;
+  #all: FileSize;
+  /** The rows of the years before the open one. Null: the file of the whole history is too long. */
+  #earlier: Rows | null;
+  #year: string;
+  #ofYear: FileSize;
+  #rows: Rows | null;
   #finished: HistoryFile[] = [];
 
   /** @param quantity that one price of the market buys */
   constructor(quantity: number, start: FilesPosition, prefixes: FilePrefixes) {
     this.#quantity = quantity;
-    this.#all = new GrowingFile(null, start.all, prefixes.all);
-    this.#ofYear = new GrowingFile(start.year, start.ofYear, prefixes.ofYear);
+    this.#all = start.all;
+    this.#earlier = prefixes.earlier && rowsOf(prefixes.earlier);
+    this.#year = start.year;
+    this.#ofYear = start.ofYear;
+    this.#rows = prefixes.ofYear && rowsOf(prefixes.ofYear);
   }
 
   /** Takes the next observation, oldest first. `order` is its place in the history. */
   add(order: string, observation: ObservationValue): void {
     if (observation.supersededBy !== null) return;
     const year = order.slice(0, '2026'.length);
-    if (year !== this.#ofYear.year) {
-      this.#finishYear();
-      this.#ofYear = new GrowingFile(year, NO_SIZE, NO_TEXTS);
-    }
+    if (year !== this.#year) this.#openYear(year);
     const row = publicObservation(observation, this.#quantity) as unknown as PublicObservation;
     const lines = { csv: HISTORY_FILE_FORMS.csv.line(row), ndjson: HISTORY_FILE_FORMS.ndjson.line(row) };
-    this.#all.add(lines);
-    this.#ofYear.add(lines);
+    this.#all = grown(this.#all, lines);
+    this.#ofYear = grown(this.#ofYear, lines);
+    if (isFileTooLong(this.#all)) this.#earlier = null;
+    if (isFileTooLong(this.#ofYear)) this.#rows = null;
+    for (const format of HISTORY_FORMATS) this.#rows?.[format].add(lines[format]);
   }
 
   /** How far the files reach. */
   get position(): FilesPosition {
-    return { all: this.#all.size, year: this.#ofYear.year ?? '', ofYear: this.#ofYear.size };
+    return { all: this.#all, year: this.#year, ofYear: this.#ofYear };
   }
 
   /** The years that were finished since the last call. */
@@ -89,44 +97,72 @@ export class HistoryFiles {
   /** To be called once, after the last observation. Gives the file of the whole history. */
   finish(): HistoryFile {
     this.#finishYear();
-    return this.#all.file;
+    return { year: null, size: this.#all, bodies: this.#earlier && bodiesOf(this.#earlier) };
+  }
+
+  #openYear(year: string): void {
+    this.#finishYear();
+    this.#year = year;
+    this.#ofYear = NO_SIZE;
+    this.#rows = rowsOf(NO_ROWS);
   }
 
   #finishYear(): void {
-    const { file } = this.#ofYear;
-    if (file.size.rows > 0) this.#finished.push(file);
+    const rows = this.#rows;
+    if (this.#ofYear.rows > 0) {
+      this.#finished.push({ year: this.#year, size: this.#ofYear, bodies: rows && bodiesOf(rows) });
+    }
+    if (rows !== null) for (const format of HISTORY_FORMATS) this.#earlier?.[format].append(rows[format]);
   }
 }
 
-class GrowingFile {
-  readonly year: string | null;
-  #size: FileSize;
-  /** Pieces of its text; null if it is too long. */
-  #pieces: { readonly [Format in HistoryFormat]: string[] } | null;
+function grown({ rows, csv, ndjson }: FileSize, lines: InFormats<string>): FileSize {
+  return {
+    rows: rows + 1,
+    csv: csv + Buffer.byteLength(lines.csv),
+    ndjson: ndjson + Buffer.byteLength(lines.ndjson),
+  };
+}
 
-  constructor(year: string | null, size: FileSize, texts: FileTexts | null) {
-    this.year = year;
-    this.#size = size;
-    this.#pieces = texts === null ? null : { csv: [texts.csv], ndjson: [texts.ndjson] };
+type Rows = InFormats<GrowingRows>;
+
+function rowsOf({ csv, ndjson }: InFormats<Buffer>): Rows {
+  return { csv: new GrowingRows(csv), ndjson: new GrowingRows(ndjson) };
+}
+
+function bodiesOf({ csv, ndjson }: Rows): InFormats<Buffer> {
+  return { csv: csv.after(HISTORY_FILE_FORMS.csv.header), ndjson: ndjson.after(HISTORY_FILE_FORMS.ndjson.header) };
+}
+
+const BLOCK_ROWS = 256;
+
+/** Kept as bytes, outside of the heap: the collector would copy a year of rows again and again, and leave it there. */
+class GrowingRows {
+  readonly #blocks: Buffer[];
+  #open: string[] = [];
+
+  constructor(rows: Buffer) {
+    this.#blocks = [rows];
   }
 
-  add(lines: FileTexts): void {
-    this.#size = {
-      rows: this.#size.rows + 1,
-      csv: this.#size.csv + Buffer.byteLength(lines.csv),
-      ndjson: this.#size.ndjson + Buffer.byteLength(lines.ndjson),
-    };
-    if (isFileTooLong(this.#size)) this.#pieces = null;
-    for (const format of HISTORY_FORMATS) this.#pieces?.[format].push(lines[format]);
+  add(row: string): void {
+    if (this.#open.push(row) === BLOCK_ROWS) this.#pack();
   }
 
-  get size(): FileSize {
-    return this.#size;
+  /** Shares the blocks of the other, which grows no more. */
+  append(other: GrowingRows): void {
+    this.#pack();
+    other.#pack();
+    this.#blocks.push(...other.#blocks);
   }
 
-  get file(): HistoryFile {
-    const pieces = this.#pieces;
-    const texts = pieces && { csv: pieces.csv.join(''), ndjson: pieces.ndjson.join('') };
-    return { year: this.year, size: this.#size, texts };
+  after(header: string): Buffer {
+    this.#pack();
+    return Buffer.concat([Buffer.from(header), ...this.#blocks]);
+  }
+
+  #pack(): void {
+    this.#blocks.push(Buffer.from(this.#open.join('')));
+    this.#open = [];
   }
 }

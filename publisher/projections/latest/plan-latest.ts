@@ -6,12 +6,11 @@ import type { Market } from '../../../contract/market.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/recent-prices.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
-import type { ListState } from '../../../storage/records/publication.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
-import { rendered } from '../../core/bodies/render.ts';
-import type { ListChanges } from '../../core/lists/list-items.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
-import type { BundleWriter } from '../../kernel/bundle.ts';
+import type { PlannedFiles } from '../../kernel/planned-files.ts';
+import type { NewList } from '../../kernel/projection.ts';
+import { rendered } from '../../kernel/rendered.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
 import { type NewestPrices, readRecentPrices } from './recent-prices.ts';
 
@@ -36,33 +35,39 @@ interface Shown {
   readonly recent: RecentEntry | null;
 }
 
+/** SHA-256 of each file, in hex. Absent: it is not published. */
+export interface LatestState {
+  readonly latest?: { readonly json: string; readonly csv: string };
+  readonly recent?: string;
+}
+
 interface LatestPlan {
   /** Of the new list. */
   readonly entries: readonly LatestEntry[];
-  readonly changes: ListChanges;
+  /** Markets that have changed since the list before. */
+  readonly changed: NewList['changed'];
   /** Of markets that this generation renders: their histories may not be in the store yet. */
   readonly newest: ReadonlyMap<string, NewestPrices>;
-  readonly before: ListState | null;
-  /** Whether markets without a change are shown as before. */
-  readonly isPreviousKnown: boolean;
+  readonly before: LatestState;
+  /** Whether `before` is what is published, and markets without a change are shown as before. */
+  readonly isTrusted: boolean;
 }
 
 /**
- * Adds the files that have changed. Returns the SHA-256 of each, in hex. The histories of markets with a change are read;
- * those of all markets only if the files before are not known.
+ * Adds the files that have changed. The histories of markets with a change are read; those of all markets only if the
+ * files before are not known.
  */
 export async function addLatest(
   storage: PublisherStorage,
-  bundle: BundleWriter,
-  { entries, changes, newest, before, isPreviousKnown }: LatestPlan,
-): Promise<Pick<ListState, 'latest' | 'recent'>> {
+  files: Pick<PlannedFiles, 'add'>,
+  { entries, changed, newest, before, isTrusted }: LatestPlan,
+): Promise<LatestState> {
   const { objects } = storage;
   const isLatest = hasLatest(storage, entries.length);
   const isRecent = hasRecent(storage, entries.length);
-  const isTrusted = isPreviousKnown && before?.isDoubtful !== true;
   const known = isTrusted ? await readShown(objects, before, isLatest, isRecent) : null;
   const show = async ({ slug }: LatestEntry): Promise<Shown> => {
-    const same = changes.has(slug) ? undefined : known?.get(slug);
+    const same = changed.has(slug) ? undefined : known?.get(slug);
     if (same !== undefined) return same;
     const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null);
     return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entry(slug) : null };
@@ -71,18 +76,18 @@ export async function addLatest(
 
   const put = async (kind: 'latest' | 'latest-csv' | 'recent', text: string, last: string | undefined) => {
     const { body, digest } = rendered(text);
-    const present = before?.isDoubtful ? await storedDigest(objects, { kind }) : last;
-    if (digest !== present) await bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
+    const present = isTrusted ? last : await storedDigest(objects, { kind });
+    if (digest !== present) await files.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
     return digest;
   };
-  const files: Pick<ListState, 'latest' | 'recent'> = {};
+  const state: { -readonly [Name in keyof LatestState]: LatestState[Name] } = {};
   if (isLatest) {
     const full = entries.map((entry, index) => ({ ...entry, recordedAt: shown[index]?.recordedAt ?? null }));
-    const json = await put('latest', textOf(full), before?.latest?.json);
-    files.latest = { json, csv: await put('latest-csv', latestCsv(full), before?.latest?.csv) };
+    const json = await put('latest', textOf(full), before.latest?.json);
+    state.latest = { json, csv: await put('latest-csv', latestCsv(full), before.latest?.csv) };
   }
-  if (isRecent) files.recent = await put('recent', textOf(shown.map(({ recent }) => recent)), before?.recent);
-  return files;
+  if (isRecent) state.recent = await put('recent', textOf(shown.map(({ recent }) => recent)), before.recent);
+  return state;
 }
 
 const textOf = (data: readonly unknown[]): string => canonicalJson({ data } as Json);
@@ -90,7 +95,7 @@ const textOf = (data: readonly unknown[]): string => canonicalJson({ data } as J
 /** By slug, from the published files. Null if one that is needed is not as it was recorded. */
 async function readShown(
   objects: ObjectStore,
-  before: ListState | null,
+  before: LatestState,
   isLatest: boolean,
   isRecent: boolean,
 ): Promise<ReadonlyMap<string, Shown> | null> {
@@ -99,8 +104,8 @@ async function readShown(
     if (found?.kind !== 'found' || sha256Hex(found.body) !== digest) return null;
     return (JSON.parse(Buffer.from(found.body).toString()) as { readonly data: readonly Entry[] }).data;
   };
-  const latest = isLatest ? await read<LatestEntry>('latest', before?.latest?.json) : [];
-  const recent = isRecent ? await read<RecentEntry>('recent', before?.recent) : [];
+  const latest = isLatest ? await read<LatestEntry>('latest', before.latest?.json) : [];
+  const recent = isRecent ? await read<RecentEntry>('recent', before.recent) : [];
   // An earlier version did not say when a price was recorded.
   if (latest === null || recent === null || latest.some(({ recordedAt }) => recordedAt === undefined)) return null;
   const recordedAt = new Map(latest.map((entry) => [entry.slug, entry.recordedAt]));

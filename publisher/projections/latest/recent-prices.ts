@@ -5,7 +5,7 @@ import type { PublicObjectName } from '../../../contract/public-object-names.ts'
 import { publicKey } from '../../../contract/public-objects.ts';
 import { RecentPrices } from '../../../contract/recent-prices.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
-import type { HistoryPlan } from '../../core/bodies/history-cutter.ts';
+import type { HistoryPlan } from '../../kernel/history-plan.ts';
 
 /** Prices of the newest page, and the cursor of the page before it, which is in the store. */
 export interface NewestPrices {

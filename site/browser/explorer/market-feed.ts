@@ -34,7 +34,7 @@ export class MarketFeed {
     this.offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
     if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
     return response;
-  });
+  }, location.origin);
 
   /** The service's time, in milliseconds since the epoch. */
   get nowMs(): number {

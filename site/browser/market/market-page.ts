@@ -1,4 +1,5 @@
 /** The page of one market: what it has read, what it shows of that, and when it asks again. */
+import { THIS_SYSTEM } from '../../../client/system.ts';
 import type { Market } from '../../../contract/market.ts';
 import type { PublicObservation } from '../../../contract/metric.ts';
 import type { Projection } from '../../../contract/projections.ts';
@@ -72,7 +73,7 @@ export class MarketPage {
   constructor(root: HTMLElement, slug: string) {
     this.#root = root;
     this.#slug = slug;
-    this.#answers = new PublicAnswers((input, init) => fetch(input, init));
+    this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
     this.#chart = new ChartPanel({
       onChoose: (row) => this.#choose(row),
       onHover: (row) => this.#provenance.hover(row),

@@ -1,4 +1,7 @@
 /** Reads the public files of this host: revalidates by ETag, and tells what is missing from what cannot be reached. */
+import { decodedText, Requests, type SentRequest, type SettledAnswer } from '../../../client/requests.ts';
+import { THIS_SYSTEM } from '../../../client/system.ts';
+import type { TidemarkError } from '../../../client/tidemark-error.ts';
 
 /** The service gave no answer, or one that cannot be used. The message says why. */
 export class UnreachableError extends Error {
@@ -16,14 +19,24 @@ export type PublicAnswer =
 const TIMEOUT_MS = 20_000;
 /** A file of 24 MiB on a slow line. */
 const FILE_TIMEOUT_MS = 300_000;
-const NOT_FAILED = [304, 404, 410];
+/** So long a file never stands in memory as one text. */
+const PIECE_BYTES = 1024 * 1024;
+
+const isMissing = (status: number): boolean => status === 404 || status === 410;
 
 export class PublicAnswers {
-  readonly #fetch: typeof fetch;
+  readonly #base: string;
+  readonly #requests: Requests;
+  readonly #files: Requests;
   readonly #etags = new Map<string, string>();
 
-  constructor(ask: typeof fetch) {
-    this.#fetch = ask;
+  /** @param base of the host that is asked */
+  constructor(ask: typeof fetch, base: string) {
+    this.#base = base;
+    // A page asks again by itself, and says so meanwhile.
+    const settings = { patienceMs: 0, bodies: null, system: { ...THIS_SYSTEM, fetch: ask } };
+    this.#requests = new Requests({ ...settings, timeoutMs: TIMEOUT_MS });
+    this.#files = new Requests({ ...settings, timeoutMs: FILE_TIMEOUT_MS });
   }
 
   /**
@@ -36,75 +49,75 @@ export class PublicAnswers {
     path: string,
     cache: 'default' | 'no-cache' = 'default',
   ): Promise<Exclude<PublicAnswer, { kind: 'unchanged' }>> {
-    const response = await this.#ask(path, { cache });
-    if (response.status === 404) return { kind: 'missing' };
-    const body = await jsonOf(response);
-    return response.status === 410 ? { kind: 'gone', problem: body } : { kind: 'found', body };
+    return bodyOf(await this.#ask(path, { cache }));
   }
 
   /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
   async readAgain(path: string): Promise<PublicAnswer> {
     const etag = this.#etags.get(path);
     // With this header, the browser's cache stays aside: the 304 comes here.
-    const response = await this.#ask(path, etag === undefined ? {} : { headers: { 'If-None-Match': etag } });
-    if (response.status === 304) return { kind: 'unchanged' };
-    if (response.status === 404) return { kind: 'missing' };
-    const body = await jsonOf(response);
-    if (response.status === 410) return { kind: 'gone', problem: body };
-    const found = response.headers.get('ETag');
-    if (found !== null) this.#etags.set(path, found);
-    return { kind: 'found', body };
+    const answer = await this.#ask(path, etag === undefined ? {} : { headers: { 'if-none-match': etag } });
+    if (answer.status === 304) return { kind: 'unchanged' };
+    const found = bodyOf(answer);
+    const newest = answer.headers.get('ETag');
+    if (found.kind === 'found' && newest !== null) this.#etags.set(path, newest);
+    return found;
   }
 
   /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
   async readLines(path: string): Promise<unknown[] | null> {
-    const response = await this.#ask(path, {}, FILE_TIMEOUT_MS);
-    if (response.status === 404 || response.status === 410) return null;
+    const { status, body } = await this.#ask(path, {}, this.#files);
+    if (isMissing(status)) return null;
     try {
-      return await linesOf(response);
+      return linesOf(body);
     } catch (cause) {
       throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
     }
   }
 
   /** Bytes of a file of the log. Rejects if it is not there. */
-  async readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await this.#ask(path, {});
-    if (response.status !== 200) throw new UnreachableError(`${path} answered ${response.status}`);
-    return new Uint8Array(await response.arrayBuffer());
+  async readBytes(path: string, cache: 'default' | 'reload' = 'default'): Promise<Uint8Array<ArrayBuffer>> {
+    const { status, body } = await this.#ask(path, { cache });
+    if (status === 200) return body;
+    throw new UnreachableError(`${path} answered ${status}`);
   }
 
-  async #ask(path: string, init: RequestInit, timeoutMs = TIMEOUT_MS): Promise<Response> {
-    let status: number;
+  async #ask(path: string, asked: Partial<SentRequest>, requests = this.#requests): Promise<Answer> {
+    const url = new URL(path, this.#base);
     try {
-      const response = await this.#fetch(path, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-      ({ status } = response);
-      if (response.ok || NOT_FAILED.includes(status)) return response;
+      return await requests.send({ method: 'GET', url, accepts: isMissing, signal: undefined, ...asked });
     } catch (cause) {
-      throw new UnreachableError('the service gave no answer', { cause });
+      const { status = null } = cause as Partial<TidemarkError>;
+      const words = status === null ? 'gave no answer' : `answered ${status}`;
+      throw new UnreachableError(`the service ${words}`, { cause });
     }
-    throw new UnreachableError(`the service answered ${status}`);
   }
 }
 
-async function jsonOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
+type Answer = SettledAnswer<Uint8Array<ArrayBuffer>>;
+
+function bodyOf({ status, body }: Answer): Exclude<PublicAnswer, { kind: 'unchanged' }> {
+  if (status === 404) return { kind: 'missing' };
+  const value = jsonOf(body);
+  return status === 410 ? { kind: 'gone', problem: value } : { kind: 'found', body: value };
+}
+
+function jsonOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const body: unknown = await response.json();
-    if (typeof body === 'object' && body !== null) return body as Readonly<Record<string, unknown>>;
+    const value: unknown = JSON.parse(decodedText(bytes));
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
   } catch (cause) {
     throw new UnreachableError('the service gave an answer that is no JSON', { cause });
   }
   throw new UnreachableError('the service gave an answer that is no JSON object');
 }
 
-/** Line by line as it comes in, so that a long file never stands in memory as one text. */
-async function linesOf(response: Response): Promise<unknown[]> {
+function linesOf(bytes: Uint8Array): unknown[] {
   const values: unknown[] = [];
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
-  const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
-    const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n');
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const lines = (rest + decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) values.push(JSON.parse(line));
   }

@@ -1,5 +1,6 @@
 /** Checks the log again whenever the snapshot names another root, and remembers what this browser has seen. */
 import { LogVerificationError } from '../../../client/signed-log.ts';
+import { THIS_SYSTEM } from '../../../client/system.ts';
 import { PublicAnswers } from '../market/public-answers.ts';
 import { type CheckedLog, checkLog, isToRemember, logFault, parseSeen, seenText } from './log-check.ts';
 
@@ -34,10 +35,9 @@ export class LogWatch {
 
   async #check(): Promise<CheckedLog> {
     const before = parseSeen(localStorage.getItem(SEEN));
-    const from = (cache: RequestCache) => {
-      const answers = new PublicAnswers((path, init) => fetch(path, { ...init, cache }));
-      return async (path: string) => await answers.readBytes(`${LOG}/${path}`);
-    };
+    const answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
+    const from = (cache: 'default' | 'reload') => async (path: string) =>
+      await answers.readBytes(`${LOG}/${path}`, cache);
     try {
       return await checkLog(from('default'), before);
     } catch (error) {

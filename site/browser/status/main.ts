@@ -1,4 +1,6 @@
 /** The page of the service's state, from public files alone. A part that cannot be read hides no other part. */
+
+import { THIS_SYSTEM } from '../../../client/system.ts';
 import { laterInstant } from '../../../contract/instants.ts';
 import type { Snapshot } from '../../../contract/market.ts';
 import { EXPORTS_URL } from '../../../contract/routes.ts';
@@ -21,7 +23,7 @@ class OptionalFile {
   problem: string | null = null;
   #askAgainMs = 0;
   readonly #path: string;
-  readonly #answers = new PublicAnswers((...request) => fetch(...request));
+  readonly #answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
 
   constructor(path: string) {
     this.#path = path;

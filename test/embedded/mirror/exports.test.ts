@@ -1,11 +1,13 @@
 /** A mirror of daily exports: files by their digests, manifests last. */
+
 import { expect, test } from 'vitest';
 import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
 import { MirrorCopy, MirrorFull } from '../../../embedded/mirror/copy.ts';
 import { copyExports } from '../../../embedded/mirror/copy-exports.ts';
-import { sweepCopy } from '../../../embedded/mirror/sweep-copy.ts';
+import { sweepCopy, type Unreached } from '../../../embedded/mirror/sweep-copy.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
 import { checkExports } from '../../../publisher/projections/exports/check-exports.ts';
+import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
@@ -39,6 +41,34 @@ test('the copy has every file of the newest export, and verify finds nothing', a
   expect(await follow()).toEqual([]);
   expect(exportsIn(copied)).toEqual(exportsIn(world.objects));
   expect(await check()).toEqual([]);
+});
+
+test('an export that is kept is copied, and stays for as long as it is kept', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  const { storage } = world.options;
+  const date = '2026-10-02';
+  const keys = () => exportsIn(copied).map(([key]) => key);
+  await keepExport(storage, date, { label: null });
+  await world.ingest(days('a', 10, 300));
+  await world.nextDay();
+  expect(await follow()).toEqual([]);
+  expect(keys()).toEqual(expect.arrayContaining(exportsIn(world.objects).map(([key]) => key)));
+  const ofDay = keys().filter((key) => key.includes(date));
+  expect(ofDay).toHaveLength(2);
+  let unreached: Unreached = {};
+  const sweep = async () => {
+    world.clock.nowMs += 40 * DAY_MS;
+    await world.nextDay();
+    expect(await follow()).toEqual([]);
+    const options = { lost: new Set<string>(), logSizes: [], nowMs: world.clock.nowMs };
+    ({ unreached } = await sweepCopy(new MirrorCopy(copied, 1e9), unreached, options));
+  };
+  for (const _ of [1, 2]) await sweep();
+  expect(keys()).toEqual(expect.arrayContaining(ofDay));
+  expect(await check()).toEqual([]);
+  await keepExport(storage, date, null);
+  for (const _ of [1, 2]) await sweep();
+  expect(keys().filter((key) => key.includes(date))).toEqual([]);
 });
 
 test('the next day, only files that are new are read, and the old day stays', async () => {

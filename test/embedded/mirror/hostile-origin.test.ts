@@ -3,13 +3,12 @@
  * `current`, and one round later there is a finding.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { canonicalJson } from '../../../contract/canonical-json.ts';
 import { EXPORT_PART_ENTRIES } from '../../../contract/export-tables.ts';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { PROJECTIONS } from '../../../contract/projections.ts';
 import { MARKETS_URL, SNAPSHOT_URL } from '../../../contract/routes.ts';
-import { editionChanges, newEdition } from '../../../lambdas/ingest/editions.ts';
 import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
@@ -267,53 +266,4 @@ test('a mirror that is behind tells the age of what it shows', async () => {
   origin.forge = HONEST;
   expect(await copy.round()).toBe('current');
   expect(copy.mirror.document.ageSeconds).toBe(15);
-});
-
-describe('an edition', () => {
-  /** `q3` of the first generation, when `b` was at 0.01 USD; it is at 0.02 now. */
-  async function citedOrigin() {
-    const world = await publishedWorld(TEST_LOG, ['log']);
-    const changes = editionChanges('q3', newEdition(null, new Date(world.clock.nowMs).toISOString()));
-    await world.ledger.transact(changes, { attemptId: 'ask' });
-    await publishAll(world);
-    await world.ingest([price('b', 1, 2)]);
-    await publishAll(world);
-    const origin = await hostileOrigin(readerOf(world.objects));
-    return { world, origin, copy: await followerOf(origin, world.clock, { editions: ['q3'] }) };
-  }
-  const inEdition = (change: (text: string) => string) => on(/editions\/q3/, change);
-  const dearer = (text: string) =>
-    text.replaceAll('"amountMinor":1,', '"amountMinor":7777,').replaceAll('"0.01"', '"77.77"');
-
-  test('of the log is copied', async () => {
-    const { world, copy } = await citedOrigin();
-    expect(await copy.round()).toBe('current');
-    for (const url of ['/api/v1/editions/q3', '/api/v1/editions/q3/markets/b']) {
-      expect((await copy.read(url)).body).toEqual((await readerOf(world.objects)(url)).body);
-    }
-  });
-
-  test.each<[string, Forge]>([
-    ['of another log', inEdition((text) => text.replace(/"root":"..../, '"root":"AAAA'))],
-    [
-      'with false prices that agree with each other',
-      async (url, text, read) => {
-        if (url === '/api/v1/editions/q3') {
-          const page = dearer(await read('/api/v1/editions/q3/markets'));
-          return text.replace(/"listDigest":"[^"]*"/, `"listDigest":"${sha256Hex(Buffer.from(page))}"`);
-        }
-        // The markets of the first page.
-        return /editions\/q3\/markets(\/[abc](\/history)?)?$/.test(url) ? dearer(text) : text;
-      },
-    ],
-  ])('%s is not', async (_, forge) => {
-    const { origin, copy } = await citedOrigin();
-    origin.forge = forge;
-    expect(await copy.round()).toBe('faulty');
-    expect((await copy.read('/api/v1/editions/q3')).status).toBe(404);
-    expect(await copy.served()).not.toContain('77.77');
-    origin.forge = HONEST;
-    expect(await copy.round()).toBe('current');
-    expect((await copy.read('/api/v1/editions/q3')).status).toBe(200);
-  });
 });

@@ -8,7 +8,7 @@ import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
 import type { MirrorStep } from '../../../embedded/mirror/step-progress.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
-import { siteOf } from '../../../publisher/projections/pages/site.ts';
+import { siteOf } from '../../../publisher/site.ts';
 import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
@@ -81,7 +81,6 @@ export async function followerOf(
   { url }: Pick<Origin, 'url'>,
   clock: { nowMs: number },
   options: {
-    readonly editions?: readonly string[];
     readonly reader?: PublicReader;
     readonly objects?: ObjectStore;
     readonly pageSizes?: PageSizes;
@@ -97,7 +96,6 @@ export async function followerOf(
     upstream: options.reader ?? boundedReader(url),
     maxBytes: 1e9,
     logKeys: [testSigner().vkey],
-    editions: options.editions ?? [],
     site: siteOf(new Map()),
     onTrusted: () => {},
     onProgress: options.onProgress ?? (() => {}),

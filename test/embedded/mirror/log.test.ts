@@ -9,8 +9,8 @@ import { UpstreamForked } from '../../../embedded/mirror/follow-log.ts';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
 import { MirrorLog, type MirrorLogState } from '../../../embedded/mirror/mirror-log.ts';
-import { siteOf } from '../../../publisher/projections/pages/site.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { siteOf } from '../../../publisher/site.ts';
 import { UpstreamInvalid } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -182,7 +182,6 @@ describe('a log that contradicts what was signed before is a fork:', () => {
       upstream: (url: string) => readerOf(objects)(url),
       maxBytes: 1e9,
       logKeys: [testSigner().vkey],
-      editions: [],
       site: siteOf(new Map()),
       onTrusted: () => {},
       nowMs: () => world.clock.nowMs,

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
-import { siteOf } from '../../../publisher/projections/pages/site.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { siteOf } from '../../../publisher/site.ts';
 import { readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
 import { publishedWorld } from './mirrored-world.ts';
@@ -26,7 +26,6 @@ test('the pages are put before the first answer, put back when they are lost, an
       upstream: readerOf(world.objects),
       maxBytes: 1e9,
       logKeys: [],
-      editions: [],
       site: site(files),
       onTrusted: () => {},
       nowMs: () => nowMs,

@@ -33,7 +33,7 @@ test('nor over a part of a first generation', async () => {
   const restored = dependenciesOn(older.ledger, world.objects, world.clock);
   await expect(publish(restored)).rejects.toThrow(StorageCorrupt);
   expect(publicObjects(world.objects)).toEqual(before);
-  expect(await rebuild(restored)).toEqual({ generation: 3, putOff: [] });
+  expect(await rebuild(restored)).toEqual({ generation: 3, deferred: [] });
   expect(publicObjects(world.objects).get('public/api/v1/histories/a.json')).toContain('"amountMinor":1');
 });
 

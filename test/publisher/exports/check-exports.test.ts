@@ -2,10 +2,12 @@
 import { expect, test } from 'vitest';
 import { exportDatasetSchema } from '../../../contract/export-manifest.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
+import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectHead } from '../../../storage/object-store.ts';
 import { market, SMALL_PAGES } from '../world.ts';
 import { days, exportWorld, keysOf } from './export-world.ts';
+import { readPackage } from './exported.ts';
 
 async function exportedWorld() {
   const world = exportWorld();
@@ -30,6 +32,22 @@ test('the description for search engines is as the OpenAPI document says', async
 
 test('finds nothing in an export as it was made', async () => {
   expect(await (await exportedWorld()).check()).toEqual([]);
+});
+
+test('finds a lost file of a kept export, and a lost manifest', async () => {
+  const { world, check, plant } = await exportedWorld();
+  await keepExport(world.options.storage, '2026-10-02', { label: null });
+  const before = keysOf(world);
+  await world.ingest(days('a', 10, 300));
+  await world.nextDay();
+  expect(await check()).toEqual([]);
+  const { resources } = await readPackage(world.read);
+  const isOld = (key: string) => key.endsWith('.csv.gz') && !resources.some(({ path }) => key.endsWith(path));
+  const [old] = before.filter(isOld) as [string];
+  await plant(old, null);
+  expect(await check()).toMatchObject([{ rule: 'status' }]);
+  await plant('public/api/v1/exports/2026-10-02/datapackage.json', null);
+  expect(await check()).toMatchObject([{ url: '/api/v1/exports/2026-10-02/datapackage.json', rule: 'status' }]);
 });
 
 test.each([

@@ -2,14 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pageCursor } from '../../../contract/cursors.ts';
-import {
-  type ClosedPage,
-  HistoryCutter,
-  type HistoryInput,
-  type HistoryPlan,
-  type IndexedPage,
-  type OrderedObservation,
-} from '../../../publisher/core/bodies/history-cutter.ts';
+import { type ClosedPage, HistoryCutter, type HistoryInput } from '../../../publisher/core/bodies/history-cutter.ts';
+import type { HistoryPlan, IndexedPage, OrderedObservation } from '../../../publisher/kernel/history-plan.ts';
 import { HistorySum } from '../../../storage/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';

@@ -114,7 +114,7 @@ describe('while the list is not due', () => {
     await removeMarket(world, 'm-13');
     for (let tries = 0; tries < 2; tries++) {
       const outcome = await publish(paced(world));
-      expect(outcome).toMatchObject({ kind: 'unchanged', isMoreDue: false, putOff: [], listDueAtMs: dueAtMs });
+      expect(outcome).toMatchObject({ kind: 'unchanged', isMoreDue: false, deferred: [], listDueAtMs: dueAtMs });
     }
     world.clock.nowMs = dueAtMs;
     expect(await publish(paced(world))).toMatchObject({ kind: 'published', generation: 2, listDueAtMs: null });

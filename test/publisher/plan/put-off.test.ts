@@ -101,14 +101,14 @@ describe('while a part of a transaction is visible', () => {
 
       const outcome = await publish(world.dependencies);
       expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
-      expect(outcome.putOff).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
+      expect(outcome.deferred).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
       expect(bodyOf(world, 'gold')).toBe(before);
       expect(bodyOf(world, 'tin')).toContain('"count":2');
       expect(await marked(world)).toEqual(['gold']);
       await expectVerified(world);
 
       world.lag.show();
-      expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3, putOff: [] });
+      expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3, deferred: [] });
       expect(bodyOf(world, 'gold')).not.toBe(before);
       expect(await marked(world)).toEqual([]);
       await expectVerified(world);
@@ -123,10 +123,10 @@ describe('while a part of a transaction is visible', () => {
     world.lag.hold();
     await world.ingest(records);
     world.lag.show(isMark);
-    expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'zinc' }]);
+    expect((await publish(world.dependencies)).deferred).toMatchObject([{ slug: 'zinc' }]);
     expect(await marked(world)).toEqual(['zinc']);
     world.lag.show();
-    expect((await publish(world.dependencies)).putOff).toEqual([]);
+    expect((await publish(world.dependencies)).deferred).toEqual([]);
     expect(bodyOf(world, 'zinc')).toBeDefined();
     await expectVerified(world);
   });
@@ -143,7 +143,7 @@ describe('while a part of a transaction is visible', () => {
     });
     expect(await publish(dependenciesOn(ledger, objects, world.clock))).toMatchObject({
       kind: 'published',
-      putOff: [],
+      deferred: [],
     });
     await expectVerified(world);
   });
@@ -160,7 +160,7 @@ describe('writes while a view is read', () => {
         await write(world);
         return await run();
       });
-      expect((await publish(dependenciesOn(ledger, objects, world.clock))).putOff).toEqual([]);
+      expect((await publish(dependenciesOn(ledger, objects, world.clock))).deferred).toEqual([]);
       await expectVerified(world);
       if (reached) await publish(world.dependencies);
       expect(await marked(world)).toEqual([]);
@@ -250,15 +250,15 @@ describe('a market that is put off', () => {
     world.clock.nowMs += 60_000;
     // Another part is visible, so there is another reason.
     world.lag.show(isRecord);
-    const { putOff } = await publish(world.dependencies);
-    expect(putOff).toEqual(before.map(({ sort, value }) => ({ slug: sort, ...value })));
+    const { deferred } = await publish(world.dependencies);
+    expect(deferred).toEqual(before.map(({ sort, value }) => ({ slug: sort, ...value })));
     expect(await recorded(world)).toEqual(before);
   });
 
   test('is put off no more once it is published, even if nothing had to be put', async () => {
     const world = await worldPutOff();
     world.lag.show();
-    expect((await publish(world.dependencies)).putOff).toEqual([]);
+    expect((await publish(world.dependencies)).deferred).toEqual([]);
     expect(await recorded(world)).toEqual([]);
   });
 
@@ -267,7 +267,7 @@ describe('a market that is put off', () => {
     world.lag.show();
     await world.ingest([price('tin', 1, 2), market('a'), market('zinc')]);
     const outcome = await publish({ ...world.dependencies, maxMarkedMarkets: 2 });
-    expect(outcome).toMatchObject({ isMoreDue: true, putOff: [] });
+    expect(outcome).toMatchObject({ isMoreDue: true, deferred: [] });
     expect(await recorded(world)).toEqual([]);
   });
 
@@ -293,8 +293,8 @@ describe('a market that is put off', () => {
     const world = await worldPutOff();
     const tooLong = async (afterMs: number) => {
       world.clock.nowMs += afterMs;
-      const { putOff } = await publish(world.dependencies);
-      return putOff.map((market) => isDeferredTooLong(market, world.clock.nowMs));
+      const { deferred } = await publish(world.dependencies);
+      return deferred.map((market) => isDeferredTooLong(market, world.clock.nowMs));
     };
     expect(await tooLong(0)).toEqual([false]);
     expect(await tooLong(5 * 60_000)).toEqual([false]);
@@ -345,7 +345,7 @@ describe('a market that is put off', () => {
     const { ledger, dependencies } = world;
     const lost = { kind: 'delete', key: marketIndexKey('zinc'), if: { kind: 'any' } } as const;
     await ledger.transact([lost], { attemptId: 'a copy that has lost it' });
-    expect((await publish(dependencies)).putOff).toMatchObject([{ slug: 'zinc' }]);
+    expect((await publish(dependencies)).deferred).toMatchObject([{ slug: 'zinc' }]);
     expect(bodyOf(world, 'zinc')).toBeUndefined();
     await repairOne(dependencies, 'zinc');
     await publish(dependencies);

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
-import { type Site, siteObject, siteOf } from '../../../publisher/projections/pages/site.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { type Site, siteObject, siteOf } from '../../../publisher/site.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { createWorld, dependenciesOn, market, publicObjects, type World } from '../world.ts';

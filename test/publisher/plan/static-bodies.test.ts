@@ -75,12 +75,12 @@ test('a rebuild puts all of them, as the deployment has them now', async () => {
 test('the next generation puts one that HEAD does not record', async () => {
   const world = await publishedWorld();
   const { revision, value } = (await world.ledger.get(HEAD_KEY)) as Item<HeadValue>;
-  const { openapi, ...staticDigests } = value.staticDigests;
+  const { openapi, ...statics } = (value.projections?.statics ?? {}) as { readonly openapi?: string };
   const put = {
     kind: 'put',
     key: HEAD_KEY,
     revision,
-    value: { ...value, staticDigests },
+    value: { ...value, projections: { ...value.projections, statics } },
     if: { kind: 'any' },
   } as const;
   await world.ledger.transact([put], { attemptId: 'a version that knew of fewer' });

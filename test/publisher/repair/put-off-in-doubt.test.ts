@@ -64,7 +64,7 @@ async function expectVerified({ objects }: Restored): Promise<void> {
 
 test('its pages stay as long as it is put off', async () => {
   const world = await restoredWorld();
-  expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'gold' }]);
+  expect((await publish(world.dependencies)).deferred).toMatchObject([{ slug: 'gold' }]);
   const before = pagesOfGold(world);
   for (let day = 0; day < 3; day++) {
     world.clock.nowMs += RETENTION_MS + 1;
@@ -82,7 +82,7 @@ test('once it is published again, they stay for the life of a cursor', async () 
   const before = pagesOfGold(world);
   world.clock.nowMs += RETENTION_MS / 2;
   await repairOne(world.dependencies, 'gold');
-  expect((await publish(world.dependencies)).putOff).toEqual([]);
+  expect((await publish(world.dependencies)).deferred).toEqual([]);
   const publishedAtMs = world.clock.nowMs;
   for (const elapsedMs of [RETENTION_MS / 2 + 1, RETENTION_MS]) {
     world.clock.nowMs = publishedAtMs + elapsedMs;
@@ -110,7 +110,7 @@ test('a market that is put off later, as happens often for a moment, does not de
     lag.hold();
     await world.ingest([price('gold', day, 1)]);
     lag.show(({ sort }) => sort === 'market/gold');
-    expect((await publish(dependencies)).putOff).toHaveLength(1);
+    expect((await publish(dependencies)).deferred).toHaveLength(1);
     lag.show();
     await publish(dependencies);
   }
@@ -120,13 +120,13 @@ test('a market that is put off later, as happens often for a moment, does not de
 
 test('if its removal was lost and its body says that it is removed, the list has no such item', async () => {
   const world = await restoredWorld({ isRemovedLater: true });
-  expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'gold' }]);
+  expect((await publish(world.dependencies)).deferred).toMatchObject([{ slug: 'gold' }]);
   expect(listedIn(world)).toEqual(['tin']);
   await world.ingest([market('lead')]);
   await publish(world.dependencies);
   expect(listedIn(world)).toEqual(['lead', 'tin']);
   await repairOne(world.dependencies, 'gold');
-  expect((await publish(world.dependencies)).putOff).toEqual([]);
+  expect((await publish(world.dependencies)).deferred).toEqual([]);
   expect(listedIn(world)).toEqual(['gold', 'lead', 'tin']);
   await expectVerified(world);
 });

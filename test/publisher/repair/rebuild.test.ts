@@ -106,7 +106,7 @@ const apartFromList = <Value>(all: Map<string, Value>) =>
 /** A rebuild always puts these: HEAD does not record the static bodies after it, and the snapshot has a new generation. */
 const ALWAYS_PUT = [...STATIC_KINDS.map((kind) => publicKey({ kind })), SNAPSHOT];
 /** HEAD is raised above generation 3; the refresh is one more generation. */
-const REBUILT = { generation: 5, putOff: [] };
+const REBUILT = { generation: 5, deferred: [] };
 
 const publicPuts = ({ puts }: MemoryObjects) =>
   puts.map(({ key }) => key).filter((key) => key.startsWith(PUBLIC_PREFIX));
@@ -299,7 +299,7 @@ describe('a rebuild of an undamaged store', () => {
   test('publishes the first generation if there was none', async () => {
     const world = createWorld();
     await world.ingest([market('a')]);
-    expect(await rebuild(world.dependencies)).toEqual({ generation: 1, putOff: [] });
+    expect(await rebuild(world.dependencies)).toEqual({ generation: 1, deferred: [] });
     await expectVerified(world.objects);
   });
 });

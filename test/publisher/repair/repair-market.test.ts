@@ -126,7 +126,7 @@ describe.each(DAMAGES)('of %s', (_, damage) => {
 async function expectPublished(): Promise<void> {
   for (let isMoreDue = true; isMoreDue; ) {
     const outcome = await publish(world.dependencies);
-    expect(outcome.putOff).toEqual([]);
+    expect(outcome.deferred).toEqual([]);
     isMoreDue = outcome.isMoreDue;
   }
   const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
@@ -240,7 +240,7 @@ test('a market that does not add up and has no body keeps no other market out of
   await remove(...(await observations()).slice(-1));
   const key = publicKey({ kind: 'market', slug: 'gold' });
   await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
-  expect(await rebuild(world.dependencies)).toMatchObject({ putOff: ['gold'] });
+  expect(await rebuild(world.dependencies)).toMatchObject({ deferred: ['gold'] });
   expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).markets).toBe(1);
   await repairOne(world.dependencies, 'gold');
   await expectPublished();

@@ -96,7 +96,7 @@ async function restoreInPlace(ledger: Ledger): Promise<void> {
     // Writers continue meanwhile, and it may take hours.
     await writer.ingest([price('e', 50 + round, 1)]);
     const outcome = await publish(dependencies);
-    expect(outcome.putOff).toEqual([]);
+    expect(outcome.deferred).toEqual([]);
     expect(outcome.generation).toBeGreaterThan(generation);
     clock.nowMs += 3 * HOUR_MS;
     await collectGarbage(dependencies, { dryRun: false });

@@ -217,7 +217,7 @@ describe('a batch waits for the revisions that it has written', () => {
     await waitForPublication(waiter, 'a', ['a'], false);
     await waitForPublication(waiter, 'b', ['b'], false);
     await waitForPublication(waiter, 'all', null, false);
-    expect((await publish(dependencies)).putOff).toMatchObject([{ slug: 'a' }]);
+    expect((await publish(dependencies)).deferred).toMatchObject([{ slug: 'a' }]);
     expect(await waiting(waiter)).toEqual(['batch/a', 'batch/ab', 'publication/a', 'publication/all']);
     lag.show();
     await publish(dependencies);

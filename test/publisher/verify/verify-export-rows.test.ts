@@ -1,7 +1,7 @@
 /** `verify --log` proves the newest export: a wrong row is found, although the manifest has the digest of its file. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EXPORT_ROOT } from '../../../publisher/projections/exports/check-exports.ts';
+import { EXPORT_ROOT } from '../../../contract/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';

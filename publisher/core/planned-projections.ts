@@ -1,0 +1,315 @@
+/**
+ * The plans of all projections in one generation. A plan that throws is dropped with its files, and HEAD remembers the
+ * reason. If it throws for one market, and can leave out one, only that market is missed. A market that was planned
+ * while a projection failed keeps its marks, so the next generation offers it again.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Json } from '../../contract/canonical-json.ts';
+import type { Snapshot } from '../../contract/market.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { DeferredProjection, HeadValue } from '../../storage/records/publication.ts';
+import { LedgerBehind, Superseded } from '../errors.ts';
+import { assertFits } from '../kernel/assert-fits.ts';
+import type { BundleWriter } from '../kernel/bundle.ts';
+import type { HistoryPlan } from '../kernel/history-plan.ts';
+import type { MarkedMarket } from '../kernel/marks.ts';
+import { PlannedFiles } from '../kernel/planned-files.ts';
+import {
+  type HistoryRows,
+  type MarketContext,
+  type MarketPart,
+  type MarketStep,
+  NO_PART,
+  type PlanContext,
+  type ProjectionPlan,
+  type Projector,
+  stateOf,
+} from '../kernel/projection.ts';
+
+/** While nothing else asks for a list, a projection that missed one is tried again this often. */
+const RETRY_MS = 60_000;
+
+interface Opened {
+  readonly projection: Projector;
+  readonly files: PlannedFiles;
+  readonly state: Json | undefined;
+  /** Null: it has none, or it was dropped. */
+  plan: ProjectionPlan | null;
+}
+
+type Working = Opened & { readonly plan: ProjectionPlan };
+
+/** What the projections took from one page of the list, by name. */
+export type PageEntries = ReadonlyMap<string, readonly unknown[]>;
+
+type ForPlan = Pick<
+  PlanContext,
+  'dependencies' | 'generation' | 'before' | 'isRenderedOtherwise' | 'isAlone' | 'deferred'
+>;
+
+export class PlannedProjections {
+  readonly #context: ForPlan;
+  readonly #opened: Opened[] = [];
+  /** The reason, by name. */
+  readonly #faults = new Map<string, string>();
+
+  private constructor(context: ForPlan) {
+    this.#context = context;
+  }
+
+  static async open(projections: readonly Projector[], context: ForPlan, bundle: BundleWriter) {
+    const planned = new PlannedProjections(context);
+    for (const projection of projections) {
+      const { before, dependencies } = context;
+      const state = stateOf(projection, before);
+      const isBehind = before?.deferred?.[projection.name] !== undefined;
+      const opened: Opened = { projection, files: new PlannedFiles(dependencies, bundle), state, plan: null };
+      planned.#opened.push(opened);
+      await planned.#try(opened, async () => {
+        opened.plan = (await projection.plan?.({ ...context, state, isBehind, files: opened.files })) ?? null;
+      });
+    }
+    return planned;
+  }
+
+  /** Markets that some projection wants to look at, besides these. */
+  unmarked(marked: readonly MarkedMarket[]): readonly MarkedMarket[] {
+    const wanted = this.#working.flatMap((opened) => this.#ask(opened, (plan) => plan.unmarked?.(marked)) ?? []);
+    return [...new Map(wanted.map((market) => [market.slug, market])).values()];
+  }
+
+  readonly wantsRows: NonNullable<ProjectionPlan['wantsRows']> = (...market) =>
+    this.#working.some((opened) => this.#ask(opened, (plan) => plan.wantsRows?.(...market)) === true);
+
+  /** Opens the share of one market. Null: the market must be refreshed. */
+  async market(context: MarketContext): Promise<MarketSteps | null> {
+    const faults = this.#faults.size;
+    const steps = new MarketSteps(context, (error, opened) => this.#missed(error, opened, context), faults > 0);
+    for (const opened of this.#working) {
+      let step: MarketStep | null | undefined;
+      try {
+        step = await opened.plan.market?.(context);
+      } catch (error) {
+        steps.fail(error, opened);
+        continue;
+      }
+      if (step === null) return null;
+      if (step !== undefined) steps.add(step, opened);
+    }
+    return steps;
+  }
+
+  /** A fault in the share of one market. Returns what is recorded instead. */
+  #missed(error: unknown, opened: Opened, context: MarketContext): MarketPart {
+    this.#note(error, opened);
+    const part = opened.plan?.missed?.(context) ?? null;
+    if (part === null) opened.plan = null;
+    return part ?? NO_PART;
+  }
+
+  get needsList(): boolean {
+    const { before, dependencies } = this.#context;
+    const isEarly = (name: string) => {
+      const passedMs = dependencies.nowMs() - (before?.deferred?.[name]?.triedAtMs ?? Number.NEGATIVE_INFINITY);
+      return passedMs >= 0 && passedMs < RETRY_MS;
+    };
+    return this.#working.some(({ projection, plan }) => plan.needsList === true && !isEarly(projection.name));
+  }
+
+  /** What the projections take from each page of a list of so many markets. Null: no projection needs the pages. */
+  ofPage(markets: number): ((body: string) => PageEntries) | null {
+    const readers = this.#working.flatMap((opened) => {
+      const read = this.#ask(opened, (plan) => plan.ofPage?.(markets)) ?? null;
+      return read === null ? [] : [{ opened, read }];
+    });
+    if (readers.length === 0) return null;
+    return (body) => {
+      const entries = new Map<string, readonly unknown[]>();
+      for (const { opened, read } of readers) {
+        entries.set(opened.projection.name, this.#ask(opened, () => read(body)) ?? []);
+      }
+      return entries;
+    };
+  }
+
+  async list(
+    pages: readonly PageEntries[],
+    list: { readonly changed: Pick<ReadonlySet<string>, 'has'>; readonly isPreviousKnown: boolean },
+  ): Promise<void> {
+    for (const opened of this.#working) {
+      const entries = pages.flatMap((page) => page.get(opened.projection.name) ?? []);
+      await this.#try(opened, async () => await opened.plan.list?.({ ...list, entries }));
+    }
+  }
+
+  /** To be called once. Adds the files of all plans that are complete. */
+  async finish(marketsDeferred: Pick<ReadonlySet<string>, 'has'>) {
+    const states: { [name: string]: Json } = {};
+    const deferred: { [name: string]: DeferredProjection } = {};
+    const { before, dependencies } = this.#context;
+    let isMoreDue = false;
+    for (const opened of this.#opened) {
+      const { name } = opened.projection;
+      let { state } = opened;
+      let isCurrent = true;
+      await this.#try(opened, async () => {
+        if (opened.plan === null) return;
+        const end = await opened.plan.finish(marketsDeferred);
+        await opened.files.join();
+        state = end.state;
+        isCurrent = end.isCurrent !== false;
+        // With a fault, the rest would only fail again at once.
+        isMoreDue ||= end.isMoreDue === true && !this.#faults.has(name);
+      });
+      if (state !== undefined) states[name] = state;
+      const known = before?.deferred?.[name];
+      const reason = this.#faults.get(name);
+      const triedAtMs = dependencies.nowMs();
+      if (reason !== undefined) deferred[name] = { sinceMs: known?.sinceMs ?? triedAtMs, triedAtMs, reason };
+      else if (known !== undefined && !isCurrent) deferred[name] = known;
+    }
+    const head: Pick<HeadValue, 'projections' | 'deferred'> = {
+      projections: states,
+      ...(Object.keys(deferred).length > 0 && { deferred }),
+    };
+    const isChanged =
+      !isDeepStrictEqual(states, this.#states()) ||
+      !isDeepStrictEqual(reasons(deferred), reasons(before?.deferred ?? {}));
+    return { head, isChanged, isMoreDue, shown: this.#shown(states, Object.keys(deferred)) };
+  }
+
+  /** As the last generation left them. */
+  #states(): { readonly [name: string]: Json } {
+    const known = this.#opened.flatMap(({ projection: { name }, state }) =>
+      state === undefined ? [] : [[name, state]],
+    );
+    return Object.fromEntries(known);
+  }
+
+  /** For the snapshot. */
+  #shown(states: { readonly [name: string]: Json }, deferred: readonly string[]): Partial<Snapshot> {
+    const shown = this.#opened.map(({ projection: { name, shownOf } }) => {
+      const state = states[name];
+      return state === undefined ? {} : shownOf?.(state);
+    });
+    return Object.assign({}, ...shown, deferred.length === 0 ? {} : { deferred });
+  }
+
+  get #working(): readonly Working[] {
+    return this.#opened.filter((opened): opened is Working => opened.plan !== null);
+  }
+
+  #ask<Answer>(opened: Opened, question: (plan: ProjectionPlan) => Answer): Answer | undefined {
+    if (opened.plan === null) return undefined;
+    try {
+      return question(opened.plan);
+    } catch (error) {
+      this.#drop(error, opened);
+      return undefined;
+    }
+  }
+
+  async #try(opened: Opened, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#drop(error, opened);
+    }
+  }
+
+  #drop(error: unknown, opened: Opened): void {
+    this.#note(error, opened);
+    opened.plan = null;
+  }
+
+  /** @throws the error if it is no fault of the projection: then the whole generation is tried again */
+  #note(error: unknown, { projection: { name } }: Opened): void {
+    if (error instanceof StorageUnavailable || error instanceof Superseded || error instanceof LedgerBehind)
+      throw error;
+    this.#faults.set(name, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** When it was tried last says nothing new. */
+function reasons(deferred: { readonly [name: string]: DeferredProjection }) {
+  return Object.entries(deferred).map(([name, { sinceMs }]) => ({ name, sinceMs }));
+}
+
+/** The shares of all projections in one market. */
+export class MarketSteps {
+  readonly #context: MarketContext;
+  readonly #missed: (error: unknown, opened: Opened) => MarketPart;
+  readonly #steps = new Map<Opened, MarketStep>();
+  readonly #parts: MarketPart[] = [];
+  /** Whether a projection has missed the market: then it keeps its marks. */
+  hasFailed: boolean;
+
+  constructor(context: MarketContext, missed: (error: unknown, opened: Opened) => MarketPart, hasFailed: boolean) {
+    this.#context = context;
+    this.#missed = missed;
+    this.hasFailed = hasFailed;
+  }
+
+  add(step: MarketStep, opened: Opened): void {
+    this.#steps.set(opened, step);
+  }
+
+  fail(error: unknown, opened: Opened): void {
+    this.hasFailed = true;
+    this.#steps.delete(opened);
+    this.#parts.push(this.#missed(error, opened));
+  }
+
+  /** Null: no projection takes the rows. */
+  get rows(): HistoryRows | null {
+    const found = [...this.#steps].find(([, { rows }]) => rows !== undefined);
+    if (found === undefined) return null;
+    const [opened, { rows }] = found as [Opened, { readonly rows: HistoryRows }];
+    const isWorking = () => this.#steps.has(opened);
+    return {
+      add: (order, observation) => {
+        if (!isWorking()) return;
+        try {
+          rows.add(order, observation);
+        } catch (error) {
+          this.fail(error, opened);
+        }
+      },
+      get position() {
+        return isWorking() ? rows.position : undefined;
+      },
+    };
+  }
+
+  async flush(): Promise<void> {
+    for (const [opened, step] of this.#steps) {
+      await step.flush?.().catch((error: unknown) => this.fail(error, opened));
+    }
+  }
+
+  /** To be called once. Null: the market must be refreshed. */
+  async finish(history: HistoryPlan): Promise<MarketPart | null> {
+    for (const [opened, step] of [...this.#steps]) {
+      try {
+        const part = await step.finish(history);
+        if (part === null) return null;
+        for (const line of [...part.lines, ...part.gone]) assertFits(this.#context.dependencies, line);
+        this.#parts.push(part);
+      } catch (error) {
+        this.fail(error, opened);
+      }
+    }
+    // What is published of a projection that was dropped stays published.
+    const known = this.hasFailed ? this.#context.view.published?.files : undefined;
+    const files = this.#parts.find((part) => part.files !== undefined)?.files ?? known;
+    return {
+      lines: this.#parts.flatMap(({ lines }) => lines),
+      parts: this.#parts.flatMap(({ parts }) => parts),
+      gone: this.#parts.flatMap(({ gone }) => gone),
+      ...(files === undefined ? {} : { files }),
+      taken: () => {
+        for (const { taken } of this.#parts) taken?.();
+      },
+    };
+  }
+}

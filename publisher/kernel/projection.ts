@@ -1,0 +1,136 @@
+/**
+ * The face of a projection: something that is published besides bodies, lists and log. To add one is a folder in
+ * projections/ and a line in projections.ts; nothing else knows its name.
+ *
+ * Its plan gets the changes of a generation as they come, and gives files. A plan that throws is *deferred*: nothing of
+ * it is in the generation, everything else is published, HEAD remembers it, and the next generations try again.
+ */
+import type { Json } from '../../contract/canonical-json.ts';
+import type { Snapshot } from '../../contract/market.ts';
+import type { PublicObjectKind } from '../../contract/public-object-names.ts';
+import type { Item } from '../../storage/ledger.ts';
+import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
+import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
+import type { PublisherDependencies } from '../dependencies.ts';
+import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
+import type { HistoryPlan } from './history-plan.ts';
+import type { MarketView } from './market-view.ts';
+import type { MarkedMarket } from './marks.ts';
+import type { PlannedFiles } from './planned-files.ts';
+
+export interface Projector {
+  /** Its folder, its state in HEAD, and its name in alarms. */
+  readonly name: string;
+  /** Its rows of the table of public objects. */
+  readonly kinds: readonly PublicObjectKind[];
+  /** Opens its plan of one generation. Absent: no generation has files of it. */
+  readonly plan?: (context: PlanContext) => Promise<ProjectionPlan>;
+  /** What the snapshot says of its state. */
+  readonly shownOf?: (state: Json) => Partial<Snapshot>;
+  /** Its state in a HEAD of an earlier version, which had it elsewhere. */
+  readonly stateBefore?: (head: HeadValue) => Json | undefined;
+}
+
+export interface PlanContext {
+  readonly dependencies: PublisherDependencies;
+  readonly generation: number;
+  /** HEAD; null before the first generation. */
+  readonly before: HeadValue | null;
+  /** As the last plan that succeeded has left it. Undefined: there is none, or what is published is not known. */
+  readonly state: Json | undefined;
+  /** The plan of an earlier generation has failed: changes were missed since `state`. */
+  readonly isBehind: boolean;
+  /** Another renderer, with other settings perhaps, has published the last generation. */
+  readonly isRenderedOtherwise: boolean;
+  /** Whether no market is marked. */
+  readonly isAlone: boolean;
+  /** The slugs of markets that are deferred. */
+  readonly deferred: ReadonlySet<string>;
+  readonly files: PlannedFiles;
+}
+
+export interface ProjectionPlan {
+  /** A list must be published, although it does not change. */
+  readonly needsList?: boolean;
+  /** Markets that the projection wants to look at, besides these. */
+  readonly unmarked?: (marked: readonly MarkedMarket[]) => readonly MarkedMarket[];
+  /** Whether the rows of a market's history are wanted, if it is planned. */
+  readonly wantsRows?: (
+    market: MarkedMarket,
+    published: PublishedHeads | null,
+    record: Item<MarketRecordValue> | null,
+  ) => boolean;
+  /** Opens the share of one market; undefined: it has none. Null: what is published is not as recorded, so the market must be refreshed. */
+  readonly market?: (context: MarketContext) => Promise<MarketStep | null | undefined>;
+  /** Gives the record of a market whose share cannot be planned. Absent: the whole plan is dropped. */
+  readonly missed?: (context: MarketContext) => MarketPart;
+  /** A new list. Absent: the projection shows none. */
+  readonly list?: (list: NewList) => Promise<void>;
+  /** What one page of the list gives. `list` gets that of all pages, in order. Null: it is not needed. */
+  readonly ofPage?: (markets: number) => ((body: string) => readonly unknown[]) | null;
+  /** To be called once, at the end. @param deferred markets that this generation defers */
+  readonly finish: (deferred: Pick<ReadonlySet<string>, 'has'>) => Promise<PlanEnd>;
+}
+
+export interface PlanEnd {
+  /** For HEAD. Undefined: none. */
+  readonly state: Json | undefined;
+  /** Whether the next generation may go on with files that this one has left. */
+  readonly isMoreDue?: boolean;
+  /** False: after an earlier failure, it has not caught up. */
+  readonly isCurrent?: boolean;
+}
+
+export interface MarketContext {
+  readonly dependencies: PublisherDependencies;
+  readonly generation: number;
+  readonly view: MarketView;
+  /** Whether bodies are compared with the published ones, not with the records of them. */
+  readonly isRefresh: boolean;
+  readonly bundle: Pick<BundleWriter, 'putPart'>;
+}
+
+/** The share of one market while its history is cut. */
+export interface MarketStep {
+  /** Takes the rows of the history after the kept pages, oldest first. */
+  readonly rows?: HistoryRows;
+  /** To be called again and again, so that only some rows are in memory. */
+  flush?(): Promise<void>;
+  /** To be called once, after the last row. Null: as of `market`. */
+  finish(history: HistoryPlan): Promise<MarketPart | null>;
+}
+
+export interface HistoryRows {
+  add(order: string, observation: ObservationValue): void;
+  /** How far the files reach: recorded with each closed page, so that they can be continued from there. */
+  readonly position: FilesPosition | undefined;
+}
+
+/** What projections add to the plan of one market. */
+export interface MarketPart {
+  readonly lines: readonly BundleLine[];
+  /** Parts of the bundle that are in place already, to be applied before the lines. */
+  readonly parts: readonly ObjectRef[];
+  /** The problem documents of a removed market, to be put after a list without it. */
+  readonly gone: readonly HeadPut[];
+  /** What is published then, for the market's record. */
+  readonly files?: PublishedHeads['files'];
+  /** To be called if the generation takes the market. */
+  readonly taken?: () => void;
+}
+
+export const NO_PART: MarketPart = { lines: [], parts: [], gone: [] };
+
+export interface NewList {
+  /** What `ofPage` gave. */
+  readonly entries: readonly unknown[];
+  /** Markets that have changed since the list before. */
+  readonly changed: Pick<ReadonlySet<string>, 'has'>;
+  /** Whether markets without a change are shown as before. */
+  readonly isPreviousKnown: boolean;
+}
+
+/** The state of a projection. Undefined: there is none, or what is published is not known. */
+export function stateOf({ name, stateBefore }: Projector, head: HeadValue | null): Json | undefined {
+  return head === null ? undefined : (head.projections?.[name] ?? stateBefore?.(head));
+}

@@ -1,0 +1,32 @@
+/**
+ * Files for other programs: prices for beancount and hledger, quotes, rates of currencies. They are made once a day, by
+ * `makeFaces`. A generation only puts the problem documents of a removed market in their place.
+ */
+import { canonicalJson } from '../../../contract/canonical-json.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { removedMarketDocument } from '../../../contract/removed-market.ts';
+import { marketFacesKey } from '../../../storage/records/faces.ts';
+import type { HeadPut } from '../../kernel/bundle.ts';
+import { type MarketContext, type MarketStep, NO_PART, type Projector } from '../../kernel/projection.ts';
+import { rendered } from '../../kernel/rendered.ts';
+import { storedDigest } from '../../kernel/stored-digest.ts';
+import { marketFaceNames } from './face-names.ts';
+
+export const compat: Projector = {
+  name: 'compat',
+  kinds: ['face-rates', 'face-prices', 'face-includes', 'face-quotes'],
+  plan: async () => ({ market: goneFaces, finish: async () => ({ state: undefined }) }),
+};
+
+async function goneFaces({ dependencies, view: { slug, record } }: MarketContext): Promise<MarketStep | undefined> {
+  const { ledger, objects } = dependencies;
+  const removal = record?.value.removal;
+  if (removal === undefined || (await ledger.get(marketFacesKey(slug))) === null) return undefined;
+  const { body, digest } = rendered(canonicalJson(removedMarketDocument(removal)));
+  const gone: HeadPut[] = [];
+  for (const name of marketFaceNames(slug)) {
+    if ((await storedDigest(objects, name, null, true)) === digest) continue;
+    gone.push({ kind: 'put', key: publicKey(name), body, nextCursor: null, isGone: true });
+  }
+  return { finish: async () => ({ ...NO_PART, gone }) };
+}

@@ -1,0 +1,95 @@
+/**
+ * Exports that an operator keeps, so that readers can cite them. The sweep leaves a kept export and its files alone, it is
+ * never made again with other rows, and one that the store has lost is made from the log (remake-kept.ts). The manifest of
+ * the newest export names all of them.
+ */
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import type { KeptExport } from '../../../contract/export-manifest.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
+import { EXPORT_ROOT } from '../../../contract/routes.ts';
+import type { Change } from '../../../storage/ledger.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { ExportWriter } from './export-files.ts';
+
+/**
+ * - `done`: it is kept, or not kept any more, as was asked.
+ * - `absent`: there is no export of this day.
+ * - `of-an-earlier-version`: its record does not say enough to make it again from the log.
+ */
+export type KeepOutcome = 'done' | 'absent' | 'of-an-earlier-version';
+
+/** @param kept null: the sweep may remove it again */
+export async function keepExport(
+  storage: PublisherStorage,
+  date: string,
+  kept: { readonly label: string | null } | null,
+): Promise<KeepOutcome> {
+  let outcome = 'absent' as KeepOutcome;
+  await changeDay(storage, date, (day) => {
+    if (day === null) return null;
+    outcome = kept === null || day.source ? 'done' : 'of-an-earlier-version';
+    const { kept: _, ...made } = day;
+    if (kept === null) return made;
+    return day.source ? { ...made, kept: { label: kept.label, checkedOn: date } } : null;
+  });
+  if (outcome === 'done') await nameKept(storage, date);
+  return outcome;
+}
+
+/** @param change the new record, by the one that is there; null: nothing is changed */
+export async function changeDay(
+  { ledger, newAttemptId }: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
+  date: string,
+  change: (day: ExportDayValue | null) => ExportDayValue | null,
+): Promise<void> {
+  const key = exportDayKey(date);
+  for (;;) {
+    const day = await ledger.get(key);
+    const value = change(day?.value ?? null);
+    if (value === null) return;
+    const guard = day === null ? ABSENT : ({ kind: 'written-by', attemptId: day.attemptId } as const);
+    const put: Change = { kind: 'put', key, revision: 0, value, if: guard };
+    if ((await ledger.transact([put], { attemptId: newAttemptId() })).committed) return;
+  }
+}
+
+const ABSENT = { kind: 'absent' } as const;
+
+export async function keptExports({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly KeptExport[]> {
+  return (await readAll(ledger, EXPORT_DAYS)).flatMap((day) =>
+    day.value.kept ? [{ date: dateOfExportDay(day), label: day.value.kept.label }] : [],
+  );
+}
+
+/** The manifest of the newest export: that of its day, and the exports that are kept. */
+export function withKept(text: string, kept: readonly KeptExport[]): string {
+  const { kept: _, ...manifest } = JSON.parse(text) as { readonly [name: string]: Json };
+  return canonicalJson(kept.length === 0 ? manifest : { ...manifest, kept: kept.map((each) => ({ ...each })) });
+}
+
+async function nameKept(storage: PublisherStorage, date: string): Promise<void> {
+  const latest = await storage.objects.get(publicKey({ kind: 'export-latest' }));
+  const head = await storage.ledger.get(HEAD_KEY);
+  // The next export names them.
+  if (latest.kind !== 'found' || head === null) return;
+  const text = withKept(Buffer.from(latest.body).toString('utf8'), await keptExports(storage));
+  await new ExportWriter(storage, date, head.revision).putHead({ kind: 'export-latest' }, text);
+}
+
+/** The keys of the files that the manifest of a day names. Null: the store does not have the manifest. */
+export async function filesOfDay(
+  { objects }: Pick<PublisherStorage, 'objects'>,
+  date: string,
+): Promise<ReadonlySet<string> | null> {
+  const found = await objects.get(publicKey({ kind: 'export-package', date }));
+  if (found.kind !== 'found') return null;
+  const { resources } = JSON.parse(Buffer.from(found.body).toString('utf8')) as {
+    readonly resources: readonly { readonly path: string; readonly schema: string }[];
+  };
+  return new Set(
+    resources.flatMap(({ path, schema }) => [path, schema]).map((path) => PUBLIC_PREFIX + EXPORT_ROOT + path),
+  );
+}

@@ -1,0 +1,17 @@
+/** Puts the manifests of an export of which all files are in place. */
+import { EXPORT_TABLES } from '../../../contract/export-tables.ts';
+import type { ExportWriter } from './export-files.ts';
+import { dataPackage, datasetJsonLd, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
+
+/** @returns the Data Package of the day */
+export async function putManifests(writer: ExportWriter, about: Omit<ExportManifest, 'files'>): Promise<string> {
+  for (const table of EXPORT_TABLES) {
+    await writer.put({ kind: 'export-schema', file: schemaFile(table) }, Buffer.from(tableSchema(table).text));
+  }
+  const files = { observations: await writer.filesOf('observations'), markets: await writer.filesOf('markets') };
+  const text = dataPackage({ ...about, files });
+  const { date } = about;
+  await writer.putHead({ kind: 'export-dataset', date }, datasetJsonLd({ ...about, files }));
+  await writer.putHead({ kind: 'export-package', date }, text);
+  return text;
+}

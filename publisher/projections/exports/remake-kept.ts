@@ -1,0 +1,139 @@
+/**
+ * Makes kept exports again from the log: those that the store has lost, byte for byte; and all of them after a takedown,
+ * without the rows of entries that were taken down, and in the table of markets without their market.
+ *
+ * The log up to a size gives every row, as `verify --log` proves. Parts are recorded like those of the newest export, apart
+ * from them, so that a run goes on where the one before stopped. Files are named by their rows: where they are the same,
+ * nothing is put. Compressed bytes are the same with the same version of Node.
+ */
+import pMap from 'p-map';
+import { EXPORT_PART_ENTRIES } from '../../../contract/export-tables.ts';
+import { takenDownHash } from '../../../contract/log/entry-bundle.ts';
+import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
+import type { Market } from '../../../contract/market.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import type { Item } from '../../../storage/ledger.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue } from '../../../storage/records/exports.ts';
+import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
+import { marketBody } from '../../core/bodies/render.ts';
+import { LogFold } from '../../core/log/fold.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
+import { ExportWriter } from './export-files.ts';
+import { changeDay, filesOfDay } from './keep-export.ts';
+import type { ExportOptions } from './make-export.ts';
+import { updateMarkets } from './market-parts.ts';
+import { updateParts } from './observation-parts.ts';
+import { putManifests } from './put-manifests.ts';
+
+type Day = Item<ExportDayValue>;
+
+/**
+ * Looks at each kept export once a day, and after each takedown. To be called after {@link makeExport}.
+ *
+ * @returns the dates of those that were made again
+ * @throws Superseded if another process does the same work: try again
+ */
+export async function remakeKept(options: ExportOptions): Promise<readonly string[]> {
+  const { storage, hasTime = () => true } = options;
+  const { ledger, nowMs } = storage;
+  const days = (await readAll(ledger, EXPORT_DAYS)).filter(({ value }) => value.kept && value.source);
+  const head = days.length === 0 ? null : ((await ledger.get(HEAD_KEY))?.value ?? null);
+  const log = head?.log;
+  if (head === null || log === undefined || log.isDoubtful === true) return [];
+  const { takenDown = 0 } = log;
+  const today = new Date(nowMs()).toISOString().slice(0, 10);
+  const remade: string[] = [];
+  for (const day of days) {
+    const { kept, source } = day.value;
+    if (!kept || source === undefined) continue;
+    const isRight = source.takenDown === takenDown;
+    if (isRight && kept.checkedOn === today) continue;
+    const isLeft = isRight && (await isWhole(storage, dateOfExportDay(day)));
+    if (!isLeft) {
+      if (!hasTime() || !(await remake(options, day, today, head))) return remade;
+      remade.push(dateOfExportDay(day));
+    }
+    // An operator may not keep it any more.
+    await changeDay(storage, dateOfExportDay(day), (now) =>
+      now?.kept ? { ...now, kept: { ...now.kept, checkedOn: today }, source: { ...source, takenDown } } : null,
+    );
+  }
+  return remade;
+}
+
+async function isWhole(storage: PublisherStorage, date: string): Promise<boolean> {
+  const files = await filesOfDay(storage, date);
+  if (files === null) return false;
+  const keys = [publicKey({ kind: 'export-dataset', date }), ...files];
+  const found = await pMap(keys, (key) => storage.objects.stat(key), { concurrency: OBJECT_CONCURRENCY });
+  return !found.includes(null);
+}
+
+/** False: the time was over. */
+async function remake(
+  { storage, readEntries, breathe = async () => {}, hasTime = () => true, partEntries }: ExportOptions,
+  day: Day,
+  today: string,
+  head: HeadValue,
+): Promise<boolean> {
+  const { source, generation, logSize: size, logRoot: root } = day.value;
+  if (source === undefined) return true;
+  const { takenDown = 0 } = head.log ?? {};
+  const date = dateOfExportDay(day);
+  const partRows = partEntries ?? EXPORT_PART_ENTRIES;
+  const writer = new ExportWriter(storage, today, head.generation, date);
+  const parts = { storage, readEntries, writer, breathe, hasTime, takenDown, partEntries: partRows };
+  if (!(await updateParts(parts, size))) return false;
+  const entries = { readEntries, breathe };
+  const gone = takenDown === 0 ? new Set<string>() : await marketsTakenDown(entries, head.log?.size ?? 0);
+  const list = marketsOfLog(entries, source.listLogSize, gone);
+  const sources = await updateMarkets(list, writer, { breathe, partRows });
+  await putManifests(writer, {
+    ...{ date, sources, generation: source.listGeneration, publishedAt: source.publishedAt },
+    logGeneration: generation,
+    log: { size, root },
+  });
+  for (const table of ['markets', 'observations'] as const) {
+    for (const part of (await writer.readParts(table)).reverse()) await writer.forgetPart(part);
+  }
+  return true;
+}
+
+type Entries = Required<Pick<ExportOptions, 'readEntries' | 'breathe'>>;
+
+/** The markets of the list by the first entries of the log, so many. */
+async function* marketsOfLog(
+  entries: Entries,
+  size: number,
+  gone: ReadonlySet<string>,
+): AsyncGenerator<readonly Market[]> {
+  const fold = new LogFold();
+  for await (const text of textsOf(entries, size)) {
+    if (gone.size === 0 || !gone.has(JSON.parse(text).market)) fold.add(text);
+  }
+  for (const slug of fold.slugs()) {
+    const folded = fold.market(slug);
+    // The name of a representative is in no table.
+    if (folded?.kind === 'shown') yield [JSON.parse(marketBody(slug, folded.revision, folded.record(null))) as Market];
+    await entries.breathe();
+  }
+}
+
+async function marketsTakenDown(entries: Entries, size: number): Promise<ReadonlySet<string>> {
+  const slugs = new Set<string>();
+  for await (const text of textsOf(entries, size)) {
+    if (text.includes('"type":"takedown"')) slugs.add(JSON.parse(text).market);
+  }
+  return slugs;
+}
+
+/** Without entries that were taken down. */
+async function* textsOf({ readEntries, breathe }: Entries, size: number): AsyncGenerator<string> {
+  for (let first = 0; first < size; first += TILE_WIDTH) {
+    for (const text of await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, size - first))) {
+      if (takenDownHash(text) === null) yield text;
+    }
+    await breathe();
+  }
+}

@@ -1,0 +1,57 @@
+/** Histories as files: whole and by year, in CSV and NDJSON, with an index. */
+import type { Json } from '../../../contract/canonical-json.ts';
+import { HISTORY_FILE_KINDS } from '../../../contract/public-object-names.ts';
+import type { PublishedFiles } from '../../../storage/records/publication.ts';
+import type { MarketContext, MarketPart, PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
+import { NO_PART } from '../../kernel/projection.ts';
+import { FileWriteBudget } from './file-write-budget.ts';
+import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
+
+/** Files wait for their turn: each shows its market as of the generation before this one, or a later one. */
+type State = { readonly behindSince: number };
+
+export const historyFiles: Projector = {
+  name: 'history-files',
+  kinds: HISTORY_FILE_KINDS,
+  plan,
+  stateBefore: ({ filesBehindSince }) =>
+    filesBehindSince === undefined ? undefined : { behindSince: filesBehindSince },
+  shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),
+};
+
+async function plan({ dependencies, state, isAlone, deferred }: PlanContext): Promise<ProjectionPlan> {
+  const budget = await FileWriteBudget.read(dependencies, state !== undefined, isAlone, deferred);
+  const withTurn = ({ view: { slug, published } }: MarketContext, part: MarketPart): MarketPart => ({
+    ...part,
+    lines: [...part.lines, ...budget.lines(slug, published?.files, part.files)],
+    taken: () => budget.took(slug, part.files),
+  });
+  return {
+    unmarked: (marked) => budget.unmarked(marked),
+    wantsRows: ({ slug, isRefresh }, published, record) =>
+      hasHistoryFiles(dependencies) && (isRefresh || budget.isDue(slug, published?.files, record?.value.sum)),
+    async market(context) {
+      const files = await openFiles(context);
+      if (!(files instanceof MarketFiles)) return files && { finish: async () => withTurn(context, files) };
+      return {
+        rows: files.rows,
+        flush: () => files.flush(),
+        async finish(history) {
+          const part = await files.finish(history);
+          return part && withTurn(context, part);
+        },
+      };
+    },
+    missed(context) {
+      const before: PublishedFiles | undefined = context.view.published?.files;
+      return before === undefined
+        ? NO_PART
+        : withTurn(context, { ...NO_PART, files: behind(before, context.generation) });
+    },
+    async finish(marketsDeferred) {
+      const { behindSince, areFilesLeft } = budget.end(marketsDeferred);
+      const left: Json | undefined = behindSince === undefined ? undefined : { behindSince };
+      return { state: left, isMoreDue: areFilesLeft };
+    },
+  };
+}

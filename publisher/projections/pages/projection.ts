@@ -1,0 +1,41 @@
+/**
+ * The pages for people, which change with a deployment. HEAD has one digest of all of them. Their bodies are read only if
+ * it differs, and only those are put that the last publication did not have. A file that the site no longer has is left
+ * to the sweep.
+ */
+import { SITE_KINDS } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
+import type { PlanContext, Projector } from '../../kernel/projection.ts';
+import { siteObject } from '../../site.ts';
+
+export const pages: Projector = {
+  name: 'pages',
+  kinds: SITE_KINDS,
+  async plan(context) {
+    const { state } = context;
+    const { site } = context.dependencies;
+    if (site === undefined || site.digest === state) return { finish: async () => ({ state }) };
+    return {
+      async finish() {
+        await addChanged(context, site);
+        return { state: site.digest };
+      },
+    };
+  },
+  stateBefore: ({ staticDigests }) => staticDigests.site,
+};
+
+async function addChanged(
+  { dependencies: { ledger }, state, files }: PlanContext,
+  site: NonNullable<PlanContext['dependencies']['site']>,
+): Promise<void> {
+  // Without a state, nobody knows what is public: everything is put.
+  const published = state === undefined ? {} : ((await ledger.get(PUBLISHED_SITE_KEY))?.value ?? {});
+  for (const [file, digest] of Object.entries(site.files)) {
+    if (published[file] === digest) continue;
+    const key = publicKey(siteObject(file));
+    await files.add({ kind: 'put', key, body: await site.read(file), nextCursor: null });
+  }
+  await files.add({ kind: 'record', key: PUBLISHED_SITE_KEY, value: { ...site.files } });
+}

@@ -1,0 +1,24 @@
+/** The bodies that depend on no record: they change with a deployment or its configuration. */
+import { STATIC_KINDS, type StaticKind } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import type { Projector } from '../../kernel/projection.ts';
+
+/** SHA-256 of each, in hex. One whose published bytes are not known is left out. */
+type State = { readonly [Kind in StaticKind]?: string };
+
+export const statics: Projector = {
+  name: 'statics',
+  kinds: STATIC_KINDS,
+  plan: async ({ dependencies: { staticBodies }, state, files }) => ({
+    async finish() {
+      const known = (state ?? {}) as State;
+      for (const kind of STATIC_KINDS) {
+        const { body, digest } = staticBodies[kind];
+        if (digest === known[kind]) continue;
+        await files.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
+      }
+      return { state: Object.fromEntries(STATIC_KINDS.map((kind) => [kind, staticBodies[kind].digest])) };
+    },
+  }),
+  stateBefore: ({ staticDigests: { site, ...digests } }) => digests,
+};

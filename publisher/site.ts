@@ -1,0 +1,32 @@
+/** The pages for people, as they were built for a deployment: about a hundred files. */
+import { SITE_ROOT } from '../contract/object-paths.ts';
+import type { PublicObjectName } from '../contract/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../contract/public-objects.ts';
+import type { PublishedSite } from '../storage/records/publication.ts';
+import { sha256Hex } from '../storage/sha256.ts';
+
+/** The built site of a deployment. */
+export interface Site {
+  /** Of the names and the contents of all files. */
+  readonly digest: string;
+  readonly files: Readonly<PublishedSite>;
+  /** The text of one of the files. */
+  readonly read: (file: string) => Promise<string>;
+}
+
+/** @throws RangeError for a file that is of no kind of public object */
+export function siteOf(texts: ReadonlyMap<string, string>): Site {
+  const files = Object.fromEntries([...texts].map(([file, text]) => [file, sha256Hex(text)]));
+  for (const file of texts.keys()) siteObject(file);
+  const lines = Object.keys(files)
+    .sort()
+    .map((file) => `${file} ${files[file]}\n`);
+  return { digest: sha256Hex(lines.join('')), files, read: async (file) => texts.get(file) as string };
+}
+
+/** @throws RangeError for a file that is of no kind of public object */
+export function siteObject(file: string): PublicObjectName {
+  const name = parsePublicKey(`${PUBLIC_PREFIX}${SITE_ROOT}/${file}`);
+  if (name !== null) return name;
+  throw new RangeError(`${file} can be no file of the site: see the names and endings in contract/public-objects.ts`);
+}

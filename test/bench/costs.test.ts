@@ -1,0 +1,39 @@
+/** The tables of docs/deploy.md are those that `npm run bench -- costs --write` counts now, to a twentieth. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { costTables } from '../../bench/costs.ts';
+import { ALARMS, METRICS } from '../../bench/month.ts';
+import { apiAlarms, edgeAlarms } from '../../infra/alarms.ts';
+import { readConfiguration } from '../../infra/configuration.ts';
+
+const TEXT = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');
+/** Sizes, and so units, differ a little from run to run: ids are random. */
+const SHARE = 0.05;
+
+const cellsOf = (table: string) => table.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+const numberOf = (cell: string) => Number(cell.replaceAll(',', ''));
+
+function isAbout(stated: string | undefined, counted: string): boolean {
+  if (stated === counted || /^-+$/.test(counted)) return true;
+  const [left, right] = [numberOf(stated ?? ''), numberOf(counted)];
+  return Math.abs(left - right) <= Math.max(1, SHARE * right);
+}
+
+test('docs/deploy.md states what operations and months cost: `npm run bench -- costs --write`', async () => {
+  for (const table of await costTables()) {
+    const [header = ''] = table.split('\n');
+    const stated = cellsOf(TEXT.slice(TEXT.search(header.split(/ {2,}/)[0]?.replaceAll(/[|$]/g, '\\$&') ?? '')));
+    for (const [row, cells] of cellsOf(table).entries()) {
+      for (const [column, cell] of cells.entries()) {
+        expect(isAbout(stated[row]?.[column], cell), `${cells[1]}: ${stated[row]?.[column]}, not ${cell}`).toBe(true);
+      }
+    }
+  }
+});
+
+test('docs/deploy.md counts the deployed alarms', () => {
+  const configuration = readConfiguration({ waitlistEmail: 'keys@tidemark.test' });
+  expect([...apiAlarms(configuration), ...edgeAlarms({ reads: 'E1', writes: 'E2' })]).toHaveLength(ALARMS);
+  expect(TEXT).toContain(`each of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics`);
+});

@@ -1,0 +1,123 @@
+/** A projection that cannot be planned: an alarm names it, and everything else is published. */
+import { expect, test } from 'vitest';
+import type { Projector } from '../../publisher/kernel/projection.ts';
+import { PROJECTORS } from '../../publisher/projections.ts';
+import { publish } from '../../publisher/publish.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
+import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { market, price, readerOf, SMALL_PAGES } from './world.ts';
+
+const SLUGS = ['a', 'b', 'c', 'd'];
+const LATER_MS = 120_000;
+
+async function worldOf(): Promise<FilesWorld> {
+  const world = createFilesWorld(undefined, ['latest', 'recent', 'history-files']);
+  await world.ingest(SLUGS.map((slug) => market(slug)));
+  await world.ingest(SLUGS.map((slug) => price(slug, 0, 100)));
+  await world.publish();
+  return world;
+}
+
+/** The list of this version, with another plan for one of them. */
+function withPlan(name: string, change: (projection: Projector) => Projector['plan']): readonly Projector[] {
+  return PROJECTORS.map((projection) => {
+    const plan = projection.name === name ? change(projection) : projection.plan;
+    return plan === undefined ? projection : { ...projection, plan };
+  });
+}
+
+const broken = () => {
+  throw new Error('a bug');
+};
+
+const headOf = async ({ ledger }: FilesWorld) => (await ledger.get(HEAD_KEY))?.value;
+const jsonOf = async ({ objects }: FilesWorld, url: string) =>
+  JSON.parse(Buffer.from((await readerOf(objects)(url)).body).toString());
+const findingsOf = async ({ objects }: FilesWorld) =>
+  (await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true })).findings;
+
+test.each([
+  ['latest', { list: broken }],
+  ['latest', { finish: broken }],
+  ['latest', { market: broken }],
+  ['latest', { ofPage: () => broken }],
+  ['history-files', { market: broken }],
+  ['history-files', { unmarked: broken }],
+  ['statics', { finish: broken }],
+] as const)('while the plan of %s throws in %o, everything else is published', async (name, parts) => {
+  const world = await worldOf();
+  const faulty = withPlan(
+    name,
+    ({ plan }) =>
+      async (context) =>
+        ({ ...(await plan?.(context)), ...parts }) as never,
+  );
+  await world.ingest([price('b', 1, 123)]);
+  const outcome = await publish(world.dependencies, faulty);
+  expect(outcome.deferred).toMatchObject([{ slug: `projection ${name}`, reason: 'a bug' }]);
+  expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
+  expect(await jsonOf(world, '/api/v1/markets/b')).toMatchObject({ metrics: { price: { amountMinor: 123 } } });
+  expect(await jsonOf(world, '/api/v1/snapshot')).toMatchObject({ generation: 2, deferred: [name] });
+  // Again and again nothing is published, and the alarm stays.
+  const again = await publish(world.dependencies, faulty);
+  expect(again).toMatchObject({ kind: 'unchanged', isMoreDue: false });
+  expect(again.deferred.map(({ sinceMs }) => sinceMs)).toEqual(outcome.deferred.map(({ sinceMs }) => sinceMs));
+
+  world.clock.nowMs += LATER_MS;
+  const mended = await publish(world.dependencies);
+  expect(mended).toMatchObject({ deferred: [], isMoreDue: false });
+  expect((await headOf(world))?.deferred).toBeUndefined();
+  expect(await findingsOf(world)).toEqual([]);
+  expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+});
+
+test('a projection that cannot even be opened stops nobody, not at the first generation either', async () => {
+  const world = createFilesWorld(undefined, ['latest', 'history-files']);
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  const outcome = await publish(
+    world.dependencies,
+    PROJECTORS.map((projection) => ({ ...projection, plan: broken })),
+  );
+  expect(outcome.deferred).toHaveLength(PROJECTORS.length);
+  expect(await jsonOf(world, '/api/v1/markets/a')).toMatchObject({ slug: 'a' });
+  world.clock.nowMs += LATER_MS;
+  while ((await world.publish()).isMoreDue);
+  expect(await findingsOf(world)).toEqual([]);
+});
+
+test('a file that is larger than the store takes is deferred before the commit', async () => {
+  const world = await worldOf();
+  // Larger than every other file.
+  await world.ingest(Array.from({ length: 12 }, (_, index) => market(`more-${index}`)));
+  await world.publish();
+  const before = await jsonOf(world, '/api/v1/latest');
+  const maxObjectBytes = Buffer.byteLength(JSON.stringify(before)) - 1;
+  await world.ingest([price('c', 1, 777)]);
+  world.objects.resetCounts();
+  const outcome = await publish({ ...world.dependencies, maxObjectBytes });
+  expect(outcome.deferred.map(({ slug }) => slug)).toEqual(['projection latest']);
+  // The committed generation is applied, and the file is as it was.
+  expect(await headOf(world)).toMatchObject({ applied: true });
+  expect(await jsonOf(world, '/api/v1/latest')).toEqual(before);
+  const { puts } = world.objects;
+  expect(puts.filter(({ key }) => key.includes('/latest'))).toEqual([]);
+  world.clock.nowMs += LATER_MS;
+  expect(await world.publish()).toMatchObject({ deferred: [] });
+  expect(await findingsOf(world)).toEqual([]);
+});
+
+test('a market that is too large for a page of the list is deferred, and another is published', async () => {
+  const world = createFilesWorld(undefined, []);
+  await world.ingest([market('a'), market('b')]);
+  await world.publish();
+  const { body } = await readerOf(world.objects)('/api/v1/markets/b');
+  const defined = { ...(market('a') as object), name: 'x'.repeat(200) } as ReturnType<typeof market>;
+  await world.ingest([defined, market('c')]);
+  const outcome = await publish({ ...world.dependencies, maxObjectBytes: 4 * (body.length + 60) });
+  expect(outcome.deferred.map(({ slug }) => slug)).toEqual(['a']);
+  expect(await headOf(world)).toMatchObject({ applied: true });
+  expect(await jsonOf(world, '/api/v1/markets/c')).toMatchObject({ slug: 'c' });
+  expect(await jsonOf(world, '/api/v1/markets/a')).toMatchObject({ name: 'Market a' });
+  expect(await world.publish()).toMatchObject({ deferred: [] });
+});
