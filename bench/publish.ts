@@ -39,7 +39,7 @@ export async function benchPublish({ quick, full, rounds, workspace, section }: 
     floor: async () => {
       const { dataFolder } = published.at(-1) as PublishReport;
       const target = workspace.folder('written');
-      const report = await child<WriteReport>('write-child.ts', join(dataFolder, 'objects'), target);
+      const report = await child<WriteReport>('write-child.ts', join(dataFolder, 'public'), target);
       written.push(report);
       for (const folder of [dataFolder, target]) workspace.remove(folder);
       return report.elapsedMs;

@@ -28,10 +28,6 @@ export interface DataFolder {
   close(): void;
 }
 
-export function objectsFolder(dataFolder: string): string {
-  return join(dataFolder, 'objects');
-}
-
 /**
  * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
@@ -49,7 +45,7 @@ export async function openDataFolder(folder: string, { isRestoring = false } = {
       await claimFormat({ ...systemRuntime, ledger });
       keepFolderFormat(folder);
       leaveOwner(folder);
-      const objects = await openDirectoryObjects(objectsFolder(folder));
+      const objects = await openDirectoryObjects(folder);
       return {
         ledger,
         objects,

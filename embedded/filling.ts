@@ -3,11 +3,12 @@
  * object that is absent is not there yet: readers get 503. A 404 would say that there is no such thing, and caches would
  * keep it.
  *
- * A file in the folder of objects says so to the edges, and to the next start.
+ * A file in the store says so to the edges, and to the next start.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageUnavailable } from '../storage/errors.ts';
+import { STORE_FOLDER } from '../storage/object-places.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Log } from './log.ts';
 
@@ -28,12 +29,12 @@ export interface Filling {
  * @param nowMs milliseconds since the epoch
  */
 export function openFilling(
-  objectsFolder: string,
+  dataFolder: string,
   countMarkets: () => Promise<number>,
   { info }: Pick<Log, 'info'>,
   nowMs: () => number,
 ): Filling {
-  const path = join(objectsFolder, FILLING_FILE);
+  const path = join(dataFolder, STORE_FOLDER, FILLING_FILE);
   let isUnderWay = existsSync(path);
   let markets: number | null = null;
   let [done, sinceMs] = [0, nowMs()];
@@ -73,8 +74,8 @@ export function openFilling(
 }
 
 /** The objects for readers. */
-export function orNotThereYet(store: Pick<ObjectStore, 'get'>, objectsFolder: string): Pick<ObjectStore, 'get'> {
-  const path = join(objectsFolder, FILLING_FILE);
+export function orNotThereYet(store: Pick<ObjectStore, 'get'>, dataFolder: string): Pick<ObjectStore, 'get'> {
+  const path = join(dataFolder, STORE_FOLDER, FILLING_FILE);
   return {
     async get(key, options) {
       const result = await store.get(key, options);

@@ -27,7 +27,7 @@ import { type Background, startBackground } from './background.ts';
 import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { watchDamage } from './damaged-objects.ts';
-import { type DataFolder, objectsFolder, openDataFolder } from './data-folder.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { ReadCounts } from './edge/read-counts.ts';
 import { type EdgeThread, startEdge } from './edge-host/edge-thread.ts';
 import { openFilling } from './filling.ts';
@@ -102,7 +102,7 @@ async function startOn(
   const { nowMs } = systemRuntime;
   const damage = watchDamage(data.objects);
   const countMarkets = async () => (await readAll(data.ledger, MARKET_INDEX)).length;
-  const filling = openFilling(objectsFolder(config.dataFolder), countMarkets, log, nowMs);
+  const filling = openFilling(config.dataFolder, countMarkets, log, nowMs);
   const objects = announceChanges(damage.objects, edge.outdate);
   let background: Background | null = null;
   const expectations = () => background?.expectations() ?? null;
@@ -126,7 +126,7 @@ async function startOn(
         host: config.host,
         port: config.port,
         proxies: config.proxies,
-        objectsFolder: objectsFolder(config.dataFolder),
+        dataFolder: config.dataFolder,
         uploadsFolder: uploadsFolder(config.dataFolder),
         isMeasured: config.metrics !== null,
       },

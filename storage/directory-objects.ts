@@ -1,29 +1,40 @@
 /**
- * The object store in a directory. One file per object holds its metadata and its bytes, so that one rename replaces
- * both at once:
+ * The object store in a directory: plain files, and an index.
  *
- *     <root>/objects/<key>+object    as `object-file.ts` writes it
- *     <root>/tmp/                    files that are being written
+ *     <root>/public/…              public objects: exactly their bytes, at the path of their key
+ *     <root>/store/index.sqlite    digest and metadata of each object (object-index.ts)
+ *     <root>/store/objects/<key>+  internal objects
+ *     <root>/store/tmp/            files that are being written
  *
- * The suffix has a character that keys cannot have, so `a` and `a/b` can both be objects, as in S3.
+ * An object is replaced in four steps, each durable before the next: its file in `tmp`, both versions in the index, the
+ * move into place, the new version alone in the index. So at any moment, the digest of a file says which version it is, and
+ * a file with another digest was changed by somebody else: it is corrupt.
  *
  * If one of the two folders is missing, the store has failed: an unmounted disk or a folder that was moved away. Then no
  * object is absent, and nothing is written.
  *
- * A damaged file is no object for a put under the condition `absent`: it is replaced. All else rejects.
+ * A corrupt file is no object for a put under the condition `absent`: it is replaced. All else rejects.
  *
- * One process owns the directory; the ledger's exclusive lock ensures it. A mutex in this process orders swaps and
- * deletes. Creation needs no mutex: link(2) refuses an existing name, whichever process made it.
+ * One process owns the directory; the ledger's exclusive lock ensures it. A mutex orders puts and deletes of a key.
  */
 import { randomUUID } from 'node:crypto';
-import type { Dirent } from 'node:fs';
-import { access, type FileHandle, link, open, readdir, rename, unlink } from 'node:fs/promises';
+import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DirectoryReader, ignoreMissing, OBJECT_SUFFIX, translateErrors } from './directory-reader.ts';
+import { DirectoryReader, indexedVersions } from './directory-reader.ts';
 import { makeFolder, syncFolder } from './durable-files.ts';
 import { StorageCorrupt } from './errors.ts';
-import { encodeObjectFile, headOf, type ObjectFile, readChecked, readHeader, readObjectBody } from './object-file.ts';
-import { checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
+import { headOf, type IndexedObject, type ObjectIndex } from './object-index.ts';
+import {
+  ignoreMissing,
+  internalFolder,
+  isFile,
+  isPublic,
+  objectFile,
+  PUBLIC_FOLDER,
+  temporaryFolder,
+  translateErrors,
+} from './object-places.ts';
+import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
 import type {
   ETag,
   GetResult,
@@ -34,235 +45,215 @@ import type {
   PutCondition,
   PutResult,
 } from './object-store.ts';
+import { moveOldObjects } from './old-object-files.ts';
+import { openIndex } from './open-index.ts';
 
 /**
- * Opens the store at `root` and creates it if it is missing. Finishes the half-done work of a killed process.
+ * Opens the store at `root` and creates it if it is missing. Finishes the half-done work of a killed process, and moves
+ * the files of earlier versions to their places.
  *
+ * @param progress receives the number of files that were moved
  * @throws StorageUnavailable if the directory cannot be used
  */
-export async function openDirectoryObjects(root: string): Promise<ObjectStore> {
-  const store = new DirectoryObjects(root);
-  await store.recover();
-  return store;
+export async function openDirectoryObjects(
+  root: string,
+  progress: (moved: number) => void = () => undefined,
+): Promise<ObjectStore> {
+  return await translateErrors(root, async () => {
+    await makeFolder(root);
+    await makeFolder(join(root, PUBLIC_FOLDER), READABLE_FOLDER);
+    for (const folder of [internalFolder(root), temporaryFolder(root)]) await makeFolder(folder);
+    const store = new DirectoryObjects(root, await openIndex(root));
+    await store.recover();
+    await moveOldObjects(root, store, progress);
+    return store;
+  });
 }
+
+/** Web servers run as other users. The data folder itself is its owner's to open. */
+const READABLE_FOLDER = 0o755;
+const READABLE_FILE = 0o644;
 
 class DirectoryObjects implements ObjectStore {
   readonly #root: string;
+  readonly #index: ObjectIndex;
   readonly #reader: DirectoryReader;
-  readonly #objects: string;
-  readonly #tmp: string;
   /** Existing folders whose names are durable. */
   readonly #folders = new Set<string>();
   #foldersBeingMade: Promise<void> = Promise.resolve();
   readonly #busyKeys = new Map<string, Promise<unknown>>();
 
-  constructor(root: string) {
+  constructor(root: string, index: ObjectIndex) {
     this.#root = root;
-    this.#reader = new DirectoryReader(root);
-    this.#objects = join(root, 'objects');
-    this.#tmp = join(root, 'tmp');
+    this.#index = index;
+    this.#reader = new DirectoryReader(root, index);
   }
 
-  /**
-   * A file in `tmp` was being written when its process died. Its object may already be in place, but a loss of power
-   * could still undo its name. Readers that see the object must be able to rely on it, so its name is synced first.
-   */
+  /** A move whose end the index does not know has happened or not: the digest of the file says it. */
   async recover(): Promise<void> {
-    await translateErrors(this.#root, async () => {
-      await makeFolder(this.#objects);
-      await makeFolder(this.#tmp);
-      for (const name of await readdir(this.#tmp)) {
-        const path = join(this.#tmp, name);
-        const head = await readOnce(path, readHeader);
-        if (head !== null) await this.#syncFoldersOf(head.header.key);
-        await unlink(path);
-      }
-    });
+    for (const key of this.#index.unsettled()) {
+      const { current = null, next = null } = this.#index.get(key) ?? {};
+      if (next !== null && (await this.#holds(key, next))) {
+        // Readers that see the object must be able to rely on its name.
+        for (let folder = dirname(this.#fileOf(key, next)); ; folder = dirname(folder)) {
+          await syncFolder(folder);
+          if (folder === this.#root) break;
+        }
+        await this.#settle(key, current, next);
+      } else if (current === null) this.#index.delete(key);
+      else this.#index.put(key, { current, next: null });
+    }
+    const temporary = temporaryFolder(this.#root);
+    for (const name of await readdir(temporary)) await unlink(join(temporary, name));
   }
 
   get(key: string, options: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
     return this.#reader.get(key, options);
   }
 
-  async stat(key: string): Promise<ObjectHead | null> {
-    checkObjectKey(key);
-    const path = this.#reader.pathOf(key);
-    return translateErrors(path, () => this.#readHead(key, path));
+  stat(key: string): Promise<ObjectHead | null> {
+    return this.#reader.stat(key);
   }
 
   async put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
     checkObjectKey(key);
     checkObjectBody(key, body);
-    const path = this.#reader.pathOf(key);
     // Copied before the first await, so that later changes of the caller's buffer are not stored.
-    const file = encodeObjectFile(key, body, metadata);
-    return this.#alone(key, () =>
-      translateErrors(path, async () => {
-        const isStored =
-          condition.kind === 'absent'
-            ? await this.#create(key, path, file)
-            : await this.#swap(key, path, file, condition.etag);
-        return isStored ? { kind: 'stored', etag: file.etag } : { kind: 'refused' };
-      }),
-    );
+    const bytes = Buffer.from(body);
+    const object = { digest: bodyDigest(bytes), sizeBytes: bytes.byteLength, metadata: { ...metadata } };
+    const { etag } = headOf(object);
+    return this.#alone(key, async () => {
+      const isAbsent = condition.kind === 'absent';
+      const present = await (isAbsent ? this.#whole(key) : this.#reader.stat(key));
+      const isMet = isAbsent ? present === null : present?.etag === condition.etag;
+      if (isMet) {
+        // Making the object's folder would also make a vanished store anew, without its objects.
+        await this.#reader.assertThere();
+        await this.#replace(key, object, bytes);
+        return { kind: 'stored', etag };
+      }
+      // A refused caller finds the same bytes under this name and relies on them, so the name must be durable here too.
+      if (isAbsent && present !== null) await syncFolder(dirname(this.#fileOf(key, present)));
+      return { kind: 'refused' };
+    });
   }
 
   async delete(key: string, etag: ETag): Promise<'deleted' | 'refused'> {
     checkObjectKey(key);
-    const path = this.#reader.pathOf(key);
-    return this.#alone(key, () =>
-      translateErrors(path, async () => {
-        const current = await this.#readHead(key, path);
-        if (current !== null && current.etag !== etag) return 'refused';
-        if (current !== null) await unlink(path);
-        // Also if the file was gone: the process that unlinked it may have died before the removal was durable.
-        await syncFolder(dirname(path)).catch(ignoreMissing);
-        return 'deleted';
-      }),
-    );
+    return this.#alone(key, async () => {
+      const present = await this.#reader.stat(key);
+      if (present !== null && present.etag !== etag) return 'refused';
+      const path = this.#fileOf(key, present ?? { metadata: { contentType: '' } });
+      if (present !== null) await unlink(path);
+      // Also if the file was gone: the process that unlinked it may have died before the removal was durable.
+      await syncFolder(dirname(path)).catch(ignoreMissing);
+      this.#index.delete(key);
+      return 'deleted';
+    });
   }
 
   async list(prefix: string, options: { readonly after?: string } = {}): Promise<KeyPage> {
     checkListPrefix(prefix);
-    const { after = '' } = options;
-    const keys: string[] = [];
-    const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-    return translateErrors(this.#objects, async () => {
-      // One key more than a page holds shows whether anything follows.
+    return translateErrors(join(this.#root, PUBLIC_FOLDER), async () => {
       await this.#reader.assertThere();
-      for await (const key of this.#keysBelow(folder, prefix, after)) {
-        if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
-        keys.push(key);
+      const keys: string[] = [];
+      for (let after = options.after ?? ''; ; ) {
+        const known = this.#index.keys(prefix, after, LIST_PAGE_SIZE);
+        const present = await Promise.all(known.map((key) => this.#isThere(key)));
+        for (const [index, key] of known.entries()) {
+          if (!present[index]) continue;
+          // One key more than a page holds shows that something follows.
+          if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
+          keys.push(key);
+        }
+        if (known.length < LIST_PAGE_SIZE) return { keys, next: null };
+        after = known.at(-1) as string;
       }
-      return { keys, next: null };
     });
   }
 
-  async #create(key: string, path: string, file: ObjectFile): Promise<boolean> {
-    // A refused caller finds the same bytes under this name and relies on them, so the name must be durable here too.
-    if (await exists(path)) {
-      if (await this.#isDamaged(key, path)) return await this.#replace(path, file);
-      await syncFolder(dirname(path));
-      return false;
-    }
-    // Making the object's folder would also make a vanished store anew, without its objects.
-    await this.#reader.assertThere();
-    const temporary = await this.#write(file);
-    try {
-      const isStored = await this.#linkInFolder(temporary, path);
-      await syncFolder(dirname(path));
-      return isStored;
-    } finally {
-      await unlink(temporary);
-    }
+  #fileOf(key: string, { metadata }: { readonly metadata: Pick<ObjectMetadata, 'contentType'> }): string {
+    return objectFile(this.#root, key, metadata);
   }
 
-  async #swap(key: string, path: string, file: ObjectFile, old: ETag): Promise<boolean> {
-    const current = await this.#readHead(key, path);
-    return current?.etag === old && (await this.#replace(path, file));
+  /** Whether a file is there. It may have been deleted by somebody else. */
+  async #isThere(key: string): Promise<boolean> {
+    for (const object of indexedVersions(this.#index.get(key))) {
+      if (isFile(await stat(this.#fileOf(key, object)).catch(ignoreMissing))) return true;
+    }
+    return false;
   }
 
-  async #isDamaged(key: string, path: string): Promise<boolean> {
+  /** Null also for a corrupt object. */
+  async #whole(key: string): Promise<ObjectHead | null> {
     try {
-      await readOnce(path, async (handle) => readObjectBody(handle, await readChecked(handle, key, path), path));
-      return false;
+      const found = await this.#reader.get(key);
+      return found.kind === 'found' ? found : null;
     } catch (error) {
-      if (error instanceof StorageCorrupt) return true;
+      if (error instanceof StorageCorrupt) return null;
       throw error;
     }
   }
 
-  async #replace(path: string, file: ObjectFile): Promise<true> {
-    const temporary = await this.#write(file);
-    const moving = `${temporary}-moving`;
-    try {
-      // A second name is moved into place. The first name stays in `tmp` until the move is durable, so that `recover`
-      // can finish it.
-      await link(temporary, moving);
-      await rename(moving, path);
-      await syncFolder(dirname(path));
-    } finally {
-      await unlink(moving).catch(ignoreMissing);
-      await unlink(temporary);
-    }
-    return true;
+  async #holds(key: string, object: IndexedObject): Promise<boolean> {
+    const bytes = await readFile(this.#fileOf(key, object)).catch(ignoreMissing);
+    return bytes !== undefined && bodyDigest(bytes) === object.digest;
   }
 
-  /** Writes a durable file in `tmp`. */
-  async #write(file: ObjectFile): Promise<string> {
-    const temporary = join(this.#tmp, randomUUID());
-    const handle = await open(temporary, 'wx');
+  async #replace(key: string, next: IndexedObject, bytes: Uint8Array): Promise<void> {
+    const current = this.#index.get(key)?.current ?? null;
+    const path = this.#fileOf(key, next);
+    const temporary = join(temporaryFolder(this.#root), randomUUID());
     try {
-      await handle.writeFile(file.bytes);
-      await handle.sync();
+      await writeDurably(temporary, bytes, isPublic(key) ? READABLE_FILE : null);
+      this.#index.put(key, { current, next });
+      await this.#index.sync();
+      await this.#moveIntoFolder(key, temporary, path);
+      await syncFolder(dirname(path));
     } catch (error) {
-      await unlink(temporary);
+      await unlink(temporary).catch(ignoreMissing);
       throw error;
-    } finally {
-      await handle.close();
     }
-    return temporary;
+    await this.#settle(key, current, next);
+  }
+
+  /** The next version is in place. */
+  async #settle(key: string, current: IndexedObject | null, next: IndexedObject): Promise<void> {
+    const [before, after] = [current === null ? null : this.#fileOf(key, current), this.#fileOf(key, next)];
+    // A removed market's body goes when the problem document is there, and the other way round.
+    if (before !== null && before !== after) await unlink(before).catch(ignoreMissing);
+    this.#index.put(key, { current: next, next: null });
   }
 
   /** Makes the folder. Makes it again if it was removed after this process had made it. */
-  async #linkInFolder(from: string, path: string): Promise<boolean> {
+  async #moveIntoFolder(key: string, from: string, path: string): Promise<void> {
     const folder = dirname(path);
-    await this.#ensureFolder(folder);
+    const mode = isPublic(key) ? READABLE_FOLDER : undefined;
+    await this.#ensureFolder(folder, mode);
     try {
-      return await linkIfAbsent(from, path);
+      await rename(from, path);
     } catch (error) {
       ignoreMissing(error);
       this.#folders.delete(folder);
-      await this.#ensureFolder(folder);
-      return await linkIfAbsent(from, path);
+      await this.#ensureFolder(folder, mode);
+      await rename(from, path);
     }
   }
 
   /** One at a time: a call that finds a folder of another call must not go on before the folder's name is durable. */
-  async #ensureFolder(folder: string): Promise<void> {
+  async #ensureFolder(folder: string, mode?: number): Promise<void> {
     if (this.#folders.has(folder)) return;
-    const made = this.#foldersBeingMade.then(() => makeFolder(folder));
+    const made = this.#foldersBeingMade.then(() => makeFolder(folder, mode));
     this.#foldersBeingMade = made.catch(() => undefined);
     await made;
     this.#folders.add(folder);
   }
 
-  async #syncFoldersOf(key: string): Promise<void> {
-    for (let folder = dirname(key); ; folder = dirname(folder)) {
-      await syncFolder(join(this.#objects, folder)).catch(ignoreMissing);
-      if (folder === '.') return;
-    }
-  }
-
-  async #readHead(key: string, path: string): Promise<ObjectHead | null> {
-    return this.#readOnce(path, async (handle) => headOf((await readChecked(handle, key, path)).header));
-  }
-
-  /** As `readOnce`, and absent only if the store is there. */
-  async #readOnce<Result>(path: string, task: (handle: FileHandle) => Promise<Result>): Promise<Result | null> {
-    const found = await readOnce(path, task);
-    if (found === null) await this.#reader.assertThere();
-    return found;
-  }
-
-  /**
-   * Every key in this folder that begins with `prefix` and comes after `after`, in order. Keeps one folder per level in
-   * memory.
-   */
-  async *#keysBelow(folder: string, prefix: string, after: string): AsyncGenerator<string> {
-    const entries = await readdir(join(this.#objects, folder), { withFileTypes: true }).catch(ignoreMissing);
-    const names = (entries ?? []).flatMap(nameInKey).map((name) => folder + name);
-    // A folder sorts as `name/`, with which all its keys begin. Keys are ASCII, whose UTF-16 order is its byte order.
-    for (const name of names.filter((name) => mayHold(name, prefix, after)).sort()) {
-      if (name.endsWith('/')) yield* this.#keysBelow(name, prefix, after);
-      else yield name;
-    }
-  }
-
   /** Runs after all earlier calls for this key. */
   async #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#busyKeys.get(key);
-    const mine = before === undefined ? work() : before.then(work, work);
+    const translated = () => translateErrors(join(this.#root, key), work);
+    const mine = before === undefined ? translated() : before.then(translated, translated);
     this.#busyKeys.set(key, mine);
     try {
       return await mine;
@@ -272,56 +263,13 @@ class DirectoryObjects implements ObjectStore {
   }
 }
 
-/** The part of a key that this file or folder stands for; empty if it is not ours. */
-function nameInKey(entry: Dirent): string[] {
-  if (entry.isDirectory()) return [`${entry.name}/`];
-  return entry.name.endsWith(OBJECT_SUFFIX) ? [entry.name.slice(0, -OBJECT_SUFFIX.length)] : [];
-}
-
-/** Whether this key, or some key in this folder, begins with `prefix` and comes after `after`. */
-function mayHold(name: string, prefix: string, after: string): boolean {
-  if (name.endsWith('/')) {
-    return (name.startsWith(prefix) || prefix.startsWith(name)) && (name > after || after.startsWith(name));
-  }
-  return name.startsWith(prefix) && name > after;
-}
-
-/**
- * Opens a file for the length of one task; null if it does not exist. A replacement during the task does not change the
- * open file.
- */
-async function readOnce<Result>(path: string, task: (handle: FileHandle) => Promise<Result>): Promise<Result | null> {
-  let handle: FileHandle;
+async function writeDurably(path: string, bytes: Uint8Array, mode: number | null): Promise<void> {
+  const handle = await open(path, 'wx');
   try {
-    handle = await open(path, 'r');
-  } catch (error) {
-    ignoreMissing(error);
-    return null;
-  }
-  try {
-    return await task(handle);
+    await handle.writeFile(bytes);
+    if (mode !== null) await handle.chmod(mode);
+    await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    ignoreMissing(error);
-    return false;
-  }
-}
-
-/** False if the name is taken. Of any number of callers in any process, exactly one gets true. */
-async function linkIfAbsent(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
   }
 }

@@ -1,72 +1,99 @@
 /**
- * Reads objects of a directory store, in few calls: most reads of public objects are of small files, and each call is a
- * trip to a thread and back. May run in any process or thread, beside the owner of the directory. Changes nothing.
+ * Reads objects of a directory store. May run in any thread or process, beside the owner of the directory. Changes
+ * nothing.
  */
-import type { Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
-import { StorageUnavailable } from './errors.ts';
-import { readObjectFile } from './object-file.ts';
-import { checkObjectKey } from './object-rules.ts';
-import type { ETag, GetResult, ObjectStore } from './object-store.ts';
+import { StorageCorrupt, StorageUnavailable } from './errors.ts';
+import { headOf, type IndexEntry, type IndexedObject, ObjectIndex } from './object-index.ts';
+import {
+  ignoreMissing,
+  indexPath,
+  isFile,
+  objectFile,
+  PUBLIC_FOLDER,
+  STORE_FOLDER,
+  translateErrors,
+} from './object-places.ts';
+import { bodyDigest, checkObjectKey, etagOfDigest } from './object-rules.ts';
+import type { ETag, GetResult, ObjectHead, ObjectStore } from './object-store.ts';
 
-export const OBJECT_SUFFIX = '+object';
+/** An object may be replaced while it is read. More often than this, something else is wrong. */
+const MAX_ROUNDS = 200;
 
-/** Each takes about 200 bytes. */
-const REMEMBERED_FILES = 100_000;
+export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
+  readonly #root: string;
+  #index: ObjectIndex | null;
 
-/** A file that was read, and the version of the object in it. */
-interface KnownFile {
-  readonly etag: ETag;
-  readonly ino: number;
-  readonly size: number;
-  readonly ctimeMs: number;
-}
-
-export class DirectoryReader implements Pick<ObjectStore, 'get'> {
-  readonly #objects: string;
-  readonly #tmp: string;
-  readonly #known = new LRUCache<string, KnownFile>({ max: REMEMBERED_FILES });
-
-  /** @param root the folder of the store */
-  constructor(root: string) {
-    this.#objects = join(root, 'objects');
-    this.#tmp = join(root, 'tmp');
+  /** @param index default: that of the folder, opened for reading when it is there */
+  constructor(root: string, index: ObjectIndex | null = null) {
+    this.#root = root;
+    this.#index = index;
   }
 
-  pathOf(key: string): string {
-    // Not by `join`, which looks for dots. A key has no such segments.
-    return `${this.#objects}/${key}${OBJECT_SUFFIX}`;
-  }
-
-  /**
-   * A version that the caller has is first compared by its file alone. Objects are replaced by other files, under the same
-   * name, so the inode and the moment of its last change tell versions apart. They are noted before the bytes are read: if
-   * the file is replaced in between, the next comparison fails, and only costs a read.
-   */
   async get(key: string, { ifNoneMatch }: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
     checkObjectKey(key);
-    const path = this.pathOf(key);
-    return await translateErrors(path, async () => {
-      const file = ifNoneMatch === undefined ? null : await stat(path).catch(ignoreMissing);
-      const known = this.#known.get(key);
-      if (file && known && known.etag === ifNoneMatch && isSameFile(file, known)) return { kind: 'not-modified' };
-      const found = await readObjectFile(path, key, ifNoneMatch);
-      if (found === null) {
-        await this.assertThere();
-        return { kind: 'absent' };
+    const found = await this.#read<Exclude<GetResult, { kind: 'absent' }>>(key, async (object, path) => {
+      if (etagOfDigest(object.digest) === ifNoneMatch) {
+        return (await hasSize(path, object)) ? { kind: 'not-modified' } : null;
       }
-      const etag = found.kind === 'found' ? found.etag : ifNoneMatch;
-      if (file && etag) this.#known.set(key, { etag, ino: file.ino, size: file.size, ctimeMs: file.ctimeMs });
-      return found;
+      const body = await readFile(path).catch(ignoreMissing);
+      if (body === undefined || bodyDigest(body) !== object.digest) return null;
+      return { kind: 'found', body, ...headOf(object) };
+    });
+    return found ?? { kind: 'absent' };
+  }
+
+  async stat(key: string): Promise<ObjectHead | null> {
+    checkObjectKey(key);
+    return await this.#read(key, async (object, path) => ((await hasSize(path, object)) ? headOf(object) : null));
+  }
+
+  /** Null: there is no such object. @throws StorageCorrupt if its file holds something else */
+  async #read<Result>(
+    key: string,
+    readVersion: (object: IndexedObject, path: string) => Promise<Result | null>,
+  ): Promise<Result | null> {
+    return await translateErrors(join(this.#root, key), async () => {
+      for (let round = 1; ; round++) {
+        const entry = this.#entry(key);
+        for (const object of indexedVersions(entry)) {
+          const found = await readVersion(object, objectFile(this.#root, key, object.metadata));
+          if (found !== null) return found;
+        }
+        // It was perhaps replaced in the meantime, or is just being replaced.
+        const isMoving = entry?.next != null || !isSame(entry, this.#entry(key));
+        if (isMoving && round < MAX_ROUNDS) continue;
+        await this.assertThere();
+        const places = indexedVersions(entry).map(({ metadata }) => objectFile(this.#root, key, metadata));
+        const present = await Promise.all(places.map((place) => stat(place).catch(ignoreMissing)));
+        if (!present.some(isFile)) return null;
+        throw new StorageCorrupt(
+          `${places[0]} does not hold what was published: another program has changed it, or the disk. ` +
+            'A server that runs publishes it again from the ledger.',
+        );
+      }
     });
   }
 
-  /** @throws StorageUnavailable if a folder of the store is missing: then no object is absent */
+  #entry(key: string): IndexEntry | null {
+    if (this.#index === null) {
+      if (!existsSync(indexPath(this.#root))) return null;
+      this.#index = new ObjectIndex(indexPath(this.#root), { isReadOnly: true });
+    }
+    return this.#index.get(key);
+  }
+
+  /**
+   * @throws StorageUnavailable if a folder of the store is missing, or that of public objects is empty and should not be, as a
+   *   mount point without its disk: then no object is absent
+   */
   async assertThere(): Promise<void> {
-    for (const folder of [this.#objects, this.#tmp]) {
-      if ((await stat(folder).catch(ignoreMissing))?.isDirectory()) continue;
+    for (const name of [STORE_FOLDER, PUBLIC_FOLDER]) {
+      const folder = join(this.#root, name);
+      const names = await readdir(folder).catch(ignoreMissing);
+      if (names !== undefined && (names.length > 0 || this.#index?.hasPublic() !== true)) continue;
       throw new StorageUnavailable(
         `the folder ${folder} has vanished: put it back, or start again to publish everything again`,
       );
@@ -74,24 +101,16 @@ export class DirectoryReader implements Pick<ObjectStore, 'get'> {
   }
 }
 
-function isSameFile({ ino, size, ctimeMs }: Stats, known: KnownFile): boolean {
-  return ino === known.ino && size === known.size && ctimeMs === known.ctimeMs;
+export function indexedVersions(entry: IndexEntry | null): readonly IndexedObject[] {
+  return [entry?.next ?? [], entry?.current ?? []].flat();
 }
 
-export function ignoreMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+function isSame(one: IndexEntry | null, other: IndexEntry | null): boolean {
+  const digests = (entry: IndexEntry | null) => indexedVersions(entry).map(({ digest }) => digest);
+  return digests(one).join() === digests(other).join();
 }
 
-/** Errors of the file system are StorageUnavailable. */
-export async function translateErrors<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    // An error without a code is StorageCorrupt, or a fault of ours.
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new StorageUnavailable(
-      `${path} cannot be used (${error.message}): check its folder, permissions and free space`,
-      { cause: error },
-    );
-  }
+async function hasSize(path: string, { sizeBytes }: IndexedObject): Promise<boolean> {
+  const found = await stat(path).catch(ignoreMissing);
+  return isFile(found) && found.size === sizeBytes;
 }

@@ -1,6 +1,6 @@
 /** Files whose presence survives a loss of power. A name is durable only after the folder that holds it is synced. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /** Syncs the names that a folder holds. */
@@ -26,10 +26,13 @@ export function syncFolderSync(folder: string): void {
 /**
  * Creates a folder and its missing parents, and makes each new name durable. Level by level, because Node's recursive
  * mkdir never ends on a file system that answers ENOENT although the parent exists, as /proc does.
+ *
+ * @param mode of new folders, whatever the umask of the process
  */
-export async function makeFolder(folder: string): Promise<void> {
+export async function makeFolder(folder: string, mode?: number): Promise<void> {
   for (const missing of missingFolders(folder)) {
     await mkdir(missing).catch(ignoreExisting);
+    if (mode !== undefined) await chmod(missing, mode);
     await syncFolder(dirname(missing));
   }
 }

@@ -2,7 +2,7 @@
  * Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. The
  * names of projections may follow, e.g. `log`.
  */
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { parseProjections } from '../../contract/projections.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -24,7 +24,7 @@ const projections = parseProjections(names.join(',') || 'none');
 if (path === undefined || projections === null) throw new RangeError('give the path of a ledger, and projections');
 const dataFolder = dirname(path);
 const ledger = openSqliteLedger(path, { exclusive: true });
-const objects = await openDirectoryObjects(join(dataFolder, 'objects'));
+const objects = await openDirectoryObjects(dataFolder);
 const clock = new SettableClock(Date.now);
 let attempts = 0;
 const dependencies = {

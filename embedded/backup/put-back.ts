@@ -10,6 +10,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from '../../storage/durable-files.ts';
+import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/object-places.ts';
 import { openLedgerCopy } from '../../storage/sqlite-ledger.ts';
 import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../data-folder.ts';
 import { checkFolderIsPrivate } from '../private-files.ts';
@@ -21,7 +22,8 @@ import type { ChosenBackup } from './read-backup.ts';
 const STAGE = `restore${PARTIAL_SUFFIX}`;
 /** How the names of the folders begin that hold what was there before. */
 export const ASIDE = 'replaced-';
-const OBJECTS = 'objects';
+/** Published objects; the last one is of versions before plain files. */
+const OBJECTS: readonly string[] = [PUBLIC_FOLDER, STORE_FOLDER, 'objects'];
 
 export interface PutBackOptions {
   readonly dataFolder: string;
@@ -111,7 +113,7 @@ async function stage({ dataFolder, backup, progress }: PutBackOptions): Promise<
 /** Everything but the objects, and what earlier restores have moved aside. */
 async function moveAside(dataFolder: string, nowMs: number): Promise<string | null> {
   const stays = (name: string) =>
-    name === OBJECTS || name === STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);
+    OBJECTS.includes(name) || name === STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);
   const names = (await readdir(dataFolder)).filter((name) => !stays(name));
   if (names.length === 0) return null;
   const aside = join(dataFolder, ASIDE + new Date(nowMs).toISOString().replaceAll(':', '-'));

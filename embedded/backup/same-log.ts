@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DirectoryReader } from '../../storage/directory-reader.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import { objectsFolder } from '../data-folder.ts';
 import { originOfLogKey, type PublishedLog, publishedLog, readLogCheckpoint } from '../log-key.ts';
 import { readPrivateFile } from '../private-files.ts';
 import { StartError } from '../start-error.ts';
@@ -25,10 +24,9 @@ export async function checkIsOfSameLog(dataFolder: string, { dir, name }: Chosen
 }
 
 async function readPublishedLog(dataFolder: string): Promise<PublishedLog | null> {
-  const folder = objectsFolder(dataFolder);
-  if (!existsSync(folder)) return null;
+  if (!existsSync(dataFolder)) return null;
   try {
-    return publishedLog(await readLogCheckpoint(new DirectoryReader(folder)));
+    return publishedLog(await readLogCheckpoint(new DirectoryReader(dataFolder)));
   } catch (error) {
     // A checkpoint that cannot be read names no log. The publisher puts it back.
     if (error instanceof StorageCorrupt || error instanceof StorageUnavailable) return null;

@@ -153,7 +153,7 @@ function examineStopped(file: string): Diagnosis {
 }
 
 async function examineObjects(folder: string, progress: ProgressLine | undefined): Promise<Diagnosis> {
-  const { read, damaged } = await findDamagedObjects(join(folder, 'objects'), (count, of) =>
+  const { read, damaged } = await findDamagedObjects(folder, (count, of) =>
     progress?.at('Reading the objects', { share: count / of, count, unit: 'file' }),
   );
   if (damaged.length === 0) return ok('objects', `${read} files, all whole`);

@@ -12,7 +12,7 @@ export interface EdgeSettings {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  readonly objectsFolder: string;
+  readonly dataFolder: string;
   readonly uploadsFolder: string;
   readonly proxies: Proxies;
   /** Whether the delay of its event loop is measured. */

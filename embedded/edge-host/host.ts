@@ -51,7 +51,7 @@ export function hostEdge(port: MessagePort): void {
   async function open(opened: EdgeSettings): Promise<string> {
     settings = opened;
     const { wantsNewest } = createSenders(opened.proxies);
-    const stored = orNotThereYet(new DirectoryReader(opened.objectsFolder), opened.objectsFolder);
+    const stored = orNotThereYet(new DirectoryReader(opened.dataFolder), opened.dataFolder);
     edge = createEdgeServer({
       objects: tellDamage(stored, (key) => link.tell('damaged', key)),
       nowMs,

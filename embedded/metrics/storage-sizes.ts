@@ -2,6 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/object-places.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
 
 export const STORAGE_PARTS = ['ledger', 'objects', 'uploads', 'archive'] as const;
@@ -15,7 +16,7 @@ export async function measureStorage(folder: string): Promise<StorageSizes> {
   let ledger = 0;
   for (const suffix of ['', '-wal', '-shm']) ledger += await sizeOf(join(folder, LEDGER_FILE + suffix));
   const [objects, uploads, archive] = [
-    await sizeUnder(join(folder, 'objects')),
+    (await sizeUnder(join(folder, PUBLIC_FOLDER))) + (await sizeUnder(join(folder, STORE_FOLDER))),
     await sizeUnder(join(folder, 'uploads')),
     await sizeUnder(join(folder, 'archive')),
   ];

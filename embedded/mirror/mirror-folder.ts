@@ -1,7 +1,8 @@
 /**
  * The folder of a mirror:
  *
- *     objects/      the copy, as storage/directory-objects.ts keeps it
+ *     public/       the copy: plain files, which any web server can serve
+ *     store/        their index (storage/directory-objects.ts)
  *     mirror.json   what it mirrors, and what it knows of it
  *     unreached     pages that wait for their removal
  *     lock          keeps other processes out
@@ -12,6 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { syncFolderSync } from '../../storage/durable-files.ts';
+import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/object-places.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { StartError } from '../start-error.ts';
 import type { Unreached } from './sweep-copy.ts';
@@ -69,8 +71,8 @@ export async function openMirrorFolder(path: string, url: URL): Promise<MirrorFo
 
 async function openLocked(path: string, url: URL, lock: DatabaseSync): Promise<MirrorFolder> {
   const known = readJson(join(path, STATE_FILE), stateSchema);
-  // A folder of other data could hold an `objects` of its own.
-  if (known === null && existsSync(join(path, 'objects'))) {
+  // A folder of other data could hold folders with these names of its own.
+  if (known === null && [PUBLIC_FOLDER, STORE_FOLDER, 'objects'].some((name) => existsSync(join(path, name)))) {
     throw new StartError(`${path} holds objects, and is no folder of a mirror: name another one.`);
   }
   const state = known ?? { format: 1, url: url.href, lastSuccessAt: null, log: null };
@@ -83,7 +85,7 @@ async function openLocked(path: string, url: URL, lock: DatabaseSync): Promise<M
     path,
     state,
     unreached: readJson(join(path, UNREACHED_FILE), unreachedSchema) ?? {},
-    objects: await openDirectoryObjects(join(path, 'objects')),
+    objects: await openDirectoryObjects(path),
     save: () => {
       writeJson(path, STATE_FILE, folder.state);
       writeJson(path, UNREACHED_FILE, folder.unreached);

@@ -31,7 +31,7 @@ async function publishedFolder() {
   const reports: string[] = [];
   const watch = (objects: Damage) =>
     watchLostObjects(dependencies, (what, cause) => reports.push(`${what}: ${(cause as Error).message}`), objects);
-  const fileOf = (key: string) => join(folder, 'objects', `${key}+object`);
+  const fileOf = (key: string) => join(folder, key);
   return { store, damage, shown, ledger, ingest, dependencies, reports, lost: watch(damage), fileOf };
 }
 

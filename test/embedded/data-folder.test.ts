@@ -36,7 +36,7 @@ describe('an unusable folder is refused in one line that names it', () => {
       'a file in the place of the objects',
       async (folder) => {
         await mkdir(folder);
-        await writeFile(join(folder, 'objects'), 'x');
+        await writeFile(join(folder, 'public'), 'x');
       },
     ],
     ['a folder in the place of the ledger', (folder) => mkdir(join(folder, 'ledger.sqlite'), { recursive: true })],
@@ -62,9 +62,9 @@ describe('an unusable folder is refused in one line that names it', () => {
 
   test('a refused folder is not locked afterwards', async () => {
     const folder = await temporaryFolder();
-    await writeFile(join(folder, 'objects'), 'x');
+    await writeFile(join(folder, 'public'), 'x');
     await expect(openDataFolder(folder)).rejects.toThrow(StartError);
-    await rm(join(folder, 'objects'));
+    await rm(join(folder, 'public'));
     (await openDataFolder(folder)).close();
   });
 });

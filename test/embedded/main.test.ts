@@ -182,7 +182,7 @@ describe('stopping and starting again', () => {
   });
 
   test('if all objects are deleted, it makes them again before it serves', async () => {
-    await rm(join(data, 'objects'), { recursive: true });
+    await rm(join(data, 'public'), { recursive: true });
     const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     const url = await server.started;
     await expectRestored(url);
@@ -192,7 +192,7 @@ describe('stopping and starting again', () => {
   });
 
   test('if some objects are deleted, it serves, reports it, and makes them again', async () => {
-    const histories = join(data, 'objects', 'objects', 'public', 'api', 'v1', 'histories');
+    const histories = join(data, 'public', 'api', 'v1', 'histories');
     await rm(histories, { recursive: true });
     const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     await server.started;

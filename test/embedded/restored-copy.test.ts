@@ -9,7 +9,7 @@ import { startServerForTest } from './server-process.ts';
 
 /** Each object's file, and what changes if it is put again. */
 async function filesOf(data: string): Promise<ReadonlyMap<string, string>> {
-  const folder = join(data, 'objects');
+  const folder = join(data, 'public');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const found = files.map(async (path) => {

@@ -112,7 +112,8 @@ describe('with the ledger of before', () => {
     const aside = join(data, 'replaced-2026-11-23T03-00-00.000Z');
     await mkdir(aside);
     for (const name of await readdir(data)) {
-      if (name !== 'objects' && !name.startsWith('replaced-')) await rename(join(data, name), join(aside, name));
+      if (name !== 'public' && name !== 'store' && !name.startsWith('replaced-'))
+        await rename(join(data, name), join(aside, name));
     }
     await writeFile(join(data, 'restoring'), 'a backup\n');
     expect(await restore()).toMatchObject({ code: 0 });
@@ -142,7 +143,7 @@ describe('without a ledger that knows', () => {
   const another = async () => {
     await served(data, async () => {});
     // Otherwise its log is refused first.
-    await rm(join(data, 'objects'), { recursive: true });
+    await rm(join(data, 'public'), { recursive: true });
   };
 
   test.each<[string, () => Promise<unknown>, readonly string[]]>([

@@ -79,7 +79,7 @@ describe('a running server', () => {
   ])(
     '%s: no 404, what is in memory is served, and the health check notices until it is back',
     async (_, unread, then) => {
-      const [folder, away] = [join(data, 'objects'), join(data, 'away')];
+      const [folder, away] = [join(data, 'public'), join(data, 'away')];
       expect(await statusOf('/api/v1/markets/gold-usd')).toBe(200);
       await rename(folder, away);
       await then(folder);

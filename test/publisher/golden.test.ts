@@ -141,7 +141,7 @@ describe('the same input gives the same bytes', () => {
     const folder = await temporaryFolder();
     const open = async () => {
       const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'));
-      return { ledger, objects: await openDirectoryObjects(join(folder, 'objects')), close: () => ledger.close() };
+      return { ledger, objects: await openDirectoryObjects(folder), close: () => ledger.close() };
     };
     expect(withoutBundles(await publishGoldenInput(open, seed))).toEqual(withoutBundles(published));
   });

@@ -13,7 +13,7 @@ test('after a crash, both are public again, other markets are published meanwhil
   const temporary = await makeTemporaryFolder();
   const { folder } = temporary;
   const environment = { TIDEMARK_DATA: folder, TIDEMARK_VERIFY_HOURS: '0' };
-  const fileOf = (slug: string) => join(folder, 'objects/objects/public/api/v1/markets', `${slug}.json+object`);
+  const fileOf = (slug: string) => join(folder, 'public/api/v1/markets', `${slug}.json`);
   const tidemark = (...words: readonly string[]) => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder, XDG_CONFIG_HOME: folder, TIDEMARK_DATA: folder };
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], { env, encoding: 'utf8' });

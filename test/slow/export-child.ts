@@ -59,7 +59,7 @@ const turns = createTurns();
 const sqlite = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
 const ledger = yieldingLedger(sqlite, turns);
 const counter = new OperationCounter();
-const objects = countObjects(await openDirectoryObjects(join(folder, 'objects')), counter);
+const objects = countObjects(await openDirectoryObjects(folder), counter);
 const clock = new SettableClock(Date.now);
 const storage = { ...dependenciesOn(ledger), nowMs: clock.nowMs, objects, ...DEPLOYMENT, log: LOG };
 

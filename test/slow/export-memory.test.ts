@@ -26,7 +26,7 @@ const RUN_LIMIT_MS = 600_000;
 /** A small published deployment: its entries are the models of those that are exported. */
 async function prepareExports(folder: string, markets: number): Promise<void> {
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
-  const objects = await openDirectoryObjects(join(folder, 'objects'));
+  const objects = await openDirectoryObjects(folder);
   const clock = new SettableClock(Date.now);
   await fillLedger(ledger, markets);
   const publisher = { ...dependenciesOn(ledger), nowMs: clock.nowMs, objects, ...DEPLOYMENT, log: LOG };

@@ -38,7 +38,7 @@ test.runIf(process.platform === 'linux')(
     expect(maxRssBytes).toBeLessThan(BYTES_MAX);
 
     const ledger = openSqliteLedger(path, { exclusive: true });
-    const objects = await openDirectoryObjects(join(folder, 'objects'));
+    const objects = await openDirectoryObjects(folder);
     const { market, observations } = syntheticMarket(await readSample(), 0);
     const observedAt = new Date(Date.UTC(2015, 0, 1) + OBSERVATIONS * HOUR_MS).toISOString();
     await ingest(ledger, [{ ...(observations[0] as (typeof observations)[number]), observedAt }]);

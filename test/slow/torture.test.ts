@@ -53,7 +53,7 @@ const lose = (which: string) => async (dataFolder: string) => {
 };
 
 describe.concurrent('the checks find', () => {
-  const PARTS = ['ledger.sqlite', 'ledger.sqlite-wal', 'objects'];
+  const PARTS = ['ledger.sqlite', 'ledger.sqlite-wal', 'public', 'store'];
 
   /** Keeps a copy of ledger and objects, and puts it back later. */
   async function setBack(dataFolder: string, kills: number): Promise<void> {

@@ -1,13 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
+import { publicMetadata } from '../../publisher/kernel/put-immutable.ts';
 import { findDamagedObjects } from '../../storage/damaged-files.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import { encodeObjectFile } from '../../storage/object-file.ts';
+import { ObjectIndex } from '../../storage/object-index.ts';
+import { indexPath } from '../../storage/object-places.ts';
+import { bodyDigest } from '../../storage/object-rules.ts';
 import { bodyOfGeneration } from './child-bodies.ts';
 import { runUntilKilled } from './child-process.ts';
 import { bytes, etagOf, metadataOf, objectStoreContract } from './object-store-contract.ts';
@@ -25,7 +29,7 @@ objectStoreContract('the object store in a directory', async () => {
   };
 });
 
-const KEY = 'heads/market.json';
+const KEY = 'public/heads/market.json';
 const absent = { kind: 'absent' } as const;
 
 const COMPRESSED = Array.from({ length: 3000 }, (_, index) => `body ${index * index}`).join(' ');
@@ -36,7 +40,7 @@ async function openWithObject(body = COMPRESSED) {
   const folder = await temporaryFolder();
   const objects = await openDirectoryObjects(folder);
   const etag = etagOf(await objects.put(KEY, bytes(body), metadataOf(1), absent));
-  return { folder, objects, etag, file: join(folder, 'objects', `${KEY}+object`) };
+  return { folder, objects, etag, file: join(folder, KEY) };
 }
 
 /** Records syncs from now on, in order. */
@@ -79,7 +83,7 @@ describe('the object store in a directory', () => {
           const generation = object.kind === 'found' ? object.metadata.generation : 0;
           expect(body === Buffer.from(bodyOfGeneration(generation)).toString()).toBe(true);
         }
-        expect(await readdir(join(folder, 'tmp'))).toEqual([]);
+        expect(await readdir(join(folder, 'store', 'tmp'))).toEqual([]);
         await remove();
       }),
       { numRuns: 3 },
@@ -105,14 +109,14 @@ describe('the object store in a directory', () => {
     const synced = await watchSyncs();
     await objects.put(KEY, bytes('other'), metadataOf(1), absent);
     expect(synced.splice(0)).toEqual(['folder']);
-    await objects.delete('heads/none.json', etag);
+    await objects.delete('public/heads/none.json', etag);
     expect(synced.splice(0)).toEqual(['folder']);
   });
 
   test('shows no object in a new folder before the name of that folder is durable', async () => {
     const folder = await temporaryFolder();
     const objects = await openDirectoryObjects(folder);
-    const above = await stat(join(folder, 'objects'));
+    const above = await stat(join(folder, 'public'));
     const events: string[] = [];
     const prototype = await fileHandlePrototype();
     const sync = prototype.sync;
@@ -125,7 +129,7 @@ describe('the object store in a directory', () => {
     });
     onTestFinished(() => watch.mockRestore());
     const puts = ['a', 'b', 'c'].map(async (name) => {
-      await objects.put(`new/${name}`, bytes(name), metadataOf(1), absent);
+      await objects.put(`public/new/${name}`, bytes(name), metadataOf(1), absent);
       events.push('object');
     });
     await Promise.all(puts);
@@ -142,22 +146,96 @@ describe('the object store in a directory', () => {
     const storing = objects.put(key, bytes('two'), metadataOf(2), condition ?? { kind: 'matches', etag });
     await expect(storing).rejects.toMatchObject({ constructor: StorageUnavailable, cause: failure });
     fail.mockRestore();
-    expect([await readdir(join(folder, 'tmp')), (await objects.list('')).keys]).toEqual([[], [KEY]]);
+    expect([await readdir(join(folder, 'store', 'tmp')), (await objects.list('')).keys]).toEqual([[], [KEY]]);
     expect((await objects.stat(KEY))?.etag).toBe(etag);
   });
 
-  test('removes leftovers of a killed process when it opens, once its finished objects are durable', async () => {
-    const { folder, file, etag } = await openWithObject();
-    await copyFile(file, join(folder, 'tmp', 'written'));
-    await copyFile(file, join(folder, 'tmp', 'written-moving'));
-    await writeFile(join(folder, 'tmp', 'half'), '{"version":1,"ke');
-    const { bytes: lost } = encodeObjectFile('no/such/folder.json', bytes('x'), metadataOf(1));
-    await writeFile(join(folder, 'tmp', 'lost'), lost);
-    const synced = await watchSyncs();
-    const objects = await openDirectoryObjects(folder);
-    // Twice the folder of the object and its parent; and the parent of the unfinished object.
-    expect(synced).toEqual(['folder', 'folder', 'folder', 'folder', 'folder']);
-    expect([await readdir(join(folder, 'tmp')), (await objects.stat(KEY))?.etag]).toEqual([[], etag]);
+  test.each(['before', 'after'])('finishes a replacement whose process was killed %s the move', async (moment) => {
+    const { folder, objects, etag, file } = await openWithObject();
+    const etag2 = etagOf(await objects.put(KEY, bytes('two'), metadataOf(2), { kind: 'matches', etag }));
+    const [index, written] = [new ObjectIndex(indexPath(folder)), await readFile(file)];
+    const next = index.get(KEY)?.current ?? null;
+    const current = { digest: bodyDigest(bytes('one')), sizeBytes: 3, metadata: metadataOf(1) };
+    index.put(KEY, { current, next });
+    await index.close();
+    if (moment === 'before') await writeFile(file, 'one');
+    await writeFile(join(folder, 'store', 'tmp', 'half'), written.subarray(0, 1));
+    const again = await openDirectoryObjects(folder);
+    expect([await readdir(join(folder, 'store', 'tmp'))]).toEqual([[]]);
+    const found = await again.get(KEY);
+    if (moment === 'after') expect(found).toMatchObject({ etag: etag2, metadata: { generation: 2 } });
+    else expect(found).toMatchObject({ body: Buffer.from('one'), metadata: { generation: 1 } });
+  });
+
+  test.each(['before', 'after'])(
+    'finishes a removal that was killed %s the problem document was there',
+    async (moment) => {
+      const { folder, objects, etag, file } = await openWithObject();
+      const gone = { ...metadataOf(2), contentType: 'application/problem+json' };
+      await objects.put(KEY, bytes('gone'), gone, { kind: 'matches', etag });
+      const index = new ObjectIndex(indexPath(folder));
+      const next = index.get(KEY)?.current ?? null;
+      index.put(KEY, { current: { digest: bodyDigest(bytes('one')), sizeBytes: 3, metadata: metadataOf(1) }, next });
+      await index.close();
+      await writeFile(file, 'one');
+      const goneFile = file.replace('.json', '.gone.json');
+      if (moment === 'before') await rm(goneFile);
+      const again = await openDirectoryObjects(folder);
+      expect(await again.stat(KEY)).toMatchObject({ metadata: { generation: moment === 'before' ? 1 : 2 } });
+      const names = await readdir(join(folder, 'public', 'heads'));
+      expect(names).toEqual([moment === 'before' ? 'market.json' : 'market.gone.json']);
+    },
+  );
+
+  test('a public object is a file with exactly its bytes that everybody may read, whatever the umask', async () => {
+    const before = process.umask(0o077);
+    onTestFinished(() => void process.umask(before));
+    const { folder, file } = await openWithObject();
+    expect(await readFile(file, 'utf8')).toBe(COMPRESSED);
+    const modes = await Promise.all(
+      [file, join(folder, 'public', 'heads')].map(async (path) => (await stat(path)).mode & 0o777),
+    );
+    expect(modes).toEqual([0o644, 0o755]);
+  });
+
+  test('makes a lost or damaged index again from the files, and reads every object as before', async () => {
+    for (const damage of [rm, (path: string) => writeFile(path, 'no database'.repeat(1_000))]) {
+      const folder = await temporaryFolder();
+      const objects = await openDirectoryObjects(folder);
+      const names: readonly PublicObjectName[] = [
+        { kind: 'market', slug: 'gold-usd' },
+        { kind: 'market-list-page', cursor: `3-${'a'.repeat(32)}` },
+        { kind: 'market-list' },
+        { kind: 'log-tile', tile: '0/000' },
+      ];
+      const page = (text: string) => bytes(`{"data":[],"page":{"nextCursor":${text}}}`);
+      for (const name of names) {
+        const nextCursor = name.kind === 'market-list' ? `3-${'a'.repeat(32)}` : null;
+        const metadata = publicMetadata(name, 'cursor' in name ? 3 : 7, nextCursor);
+        await objects.put(publicKey(name), page(JSON.stringify(nextCursor)), metadata, absent);
+      }
+      const goneName: PublicObjectName = { kind: 'market', slug: 'silver-usd' };
+      await objects.put(publicKey(goneName), bytes('{"status":410}'), publicMetadata(goneName, 7, null, true), absent);
+      await objects.put(
+        publicKey({ kind: 'snapshot' }),
+        bytes('{"generation":7}'),
+        publicMetadata({ kind: 'snapshot' }, 7),
+        absent,
+      );
+      await objects.put(
+        'layout/7-ab.json.zst',
+        bytes('x'),
+        { ...metadataOf(7), contentType: 'application/zstd', cacheControl: 'no-store', cacheTag: null },
+        absent,
+      );
+      const { keys } = await objects.list('');
+      const before = await Promise.all(keys.map((key) => objects.get(key)));
+      await damage(indexPath(folder));
+      for (const suffix of ['-wal', '-shm']) await rm(indexPath(folder) + suffix, { force: true });
+      const again = await openDirectoryObjects(folder);
+      expect((await again.list('')).keys).toEqual(keys);
+      expect(await Promise.all(keys.map((key) => again.get(key)))).toEqual(before);
+    }
   });
 
   test('leaves no temporary file, with any outcome of a put', async () => {
@@ -166,47 +244,15 @@ describe('the object store in a directory', () => {
     await objects.put(KEY, bytes('three'), metadataOf(2), { kind: 'matches', etag });
     await Promise.all([1, 2, 3].map((racer) => objects.put('x.json', bytes(`${racer}`), metadataOf(1), absent)));
     await objects.delete(KEY, second);
-    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
-  });
-
-  test('creates an object once, also where two stores share the directory', async () => {
-    const folder = await temporaryFolder();
-    const stores = [await openDirectoryObjects(folder), await openDirectoryObjects(folder)];
-    for (let round = 0; round < 30; round++) {
-      const key = `round/${round}.json`;
-      const puts = stores.map((store, index) => store.put(key, bytes(`store ${index}`), metadataOf(1), absent));
-      const results = (await Promise.all(puts)).map((result) => result.kind);
-      expect(results.toSorted()).toEqual(['refused', 'stored']);
-      expect(await stores[0]?.get(key)).toMatchObject({ body: Buffer.from(`store ${results.indexOf('stored')}`) });
-    }
-  });
-
-  test('compresses a body of more than one block, and gives it back', async () => {
-    const { objects, file } = await openWithObject();
-    expect((await stat(file)).size).toBeLessThan(COMPRESSED.length / 2);
-    expect(await objects.get(KEY)).toMatchObject({ body: Buffer.from(COMPRESSED), sizeBytes: COMPRESSED.length });
-    expect(await objects.stat(KEY)).toMatchObject({ sizeBytes: COMPRESSED.length });
-  });
-
-  test('keeps a large body as it is that compression does not make smaller', async () => {
-    const { folder, objects } = await openWithObject();
-    const noise = randomBytes(20_000);
-    await objects.put('noise.bin', noise, metadataOf(1), absent);
-    expect((await stat(join(folder, 'objects', 'noise.bin+object'))).size).toBeGreaterThan(noise.length);
-    expect(await objects.get('noise.bin')).toMatchObject({ body: noise });
+    expect(await readdir(join(folder, 'store', 'tmp'))).toEqual([]);
   });
 
   test.each<[string, (file: string) => Promise<void>]>([
     ['emptied', (file) => truncate(file, 0)],
     ['cut off in its body', (file) => truncate(file, 3000)],
-    ['cut off in its header', (file) => truncate(file, 20)],
     ['longer than it was', async (file) => writeFile(file, Buffer.concat([await readFile(file), bytes('more')]))],
-    ['without a header', (file) => writeFile(file, '{"data":[]}\n')],
-    ['of a later format', async (file) => replaceInFile(file, '"version":', '"version":9')],
-    ['of another key', async (file) => replaceInFile(file, 'heads/market.json', 'heads/mareks.json')],
+    ['written by another program', (file) => writeFile(file, '{"data":[]}\n')],
     ['with a wrong byte in its body', async (file) => flipByte(file, 3000)],
-    ['with a smaller length in its header', async (file) => replaceInFile(file, /"sizeBytes":\d/, '"sizeBytes":')],
-    ['with a greater length in its header', async (file) => replaceInFile(file, '"sizeBytes":', '"sizeBytes":1')],
   ])('finds a file corrupt that is %s', async (_what, damage) => {
     for (const body of [PLAIN, COMPRESSED]) {
       const { objects, file } = await openWithObject(body);
@@ -248,8 +294,8 @@ describe('the object store in a directory', () => {
 
   test('is unavailable when its folder can no longer be used', async () => {
     const { folder, objects, etag } = await openWithObject();
-    await rm(join(folder, 'objects'), { recursive: true });
-    await writeFile(join(folder, 'objects'), '');
+    await rm(join(folder, 'public'), { recursive: true });
+    await writeFile(join(folder, 'public'), '');
     const matches = { kind: 'matches', etag } as const;
     const calls = [
       objects.get(KEY),
@@ -264,7 +310,7 @@ describe('the object store in a directory', () => {
     }
   });
 
-  test.each(['objects', 'tmp'])(
+  test.each(['public', 'store'])(
     'is unavailable while its folder %s is away, and as it was once that is back',
     async (name) => {
       const { folder, objects, etag } = await openWithObject();
@@ -287,15 +333,16 @@ describe('the object store in a directory', () => {
 
   test('makes the folder of an object again that was removed', async () => {
     const { folder, objects } = await openWithObject();
-    await rm(join(folder, 'objects', 'heads'), { recursive: true });
+    await objects.put('public/other.json', bytes('x'), metadataOf(1), absent);
+    await rm(join(folder, 'public', 'heads'), { recursive: true });
     expect(await objects.put(KEY, bytes('x'), metadataOf(2), absent)).toMatchObject({ kind: 'stored' });
   });
 
   test('does not list foreign files', async () => {
     const { folder, objects } = await openWithObject();
-    await writeFile(join(folder, 'objects', 'heads', '.DS_Store'), '');
-    await writeFile(join(folder, 'objects', 'README.md'), '');
-    await mkdir(join(folder, 'objects', 'heads', 'empty'));
+    await writeFile(join(folder, 'public', 'heads', '.DS_Store'), '');
+    await writeFile(join(folder, 'public', 'README.md'), '');
+    await mkdir(join(folder, 'public', 'heads', 'empty'));
     expect((await objects.list('')).keys).toEqual([KEY]);
   });
 });
@@ -304,9 +351,4 @@ async function flipByte(file: string, at: number): Promise<void> {
   const content = await readFile(file);
   content[at] = (content[at] as number) ^ 1;
   await writeFile(file, content);
-}
-
-async function replaceInFile(file: string, from: string | RegExp, to: string): Promise<void> {
-  const text = await readFile(file, 'latin1');
-  await writeFile(file, text.replace(from, to), 'latin1');
 }

@@ -15,7 +15,7 @@ test.each(['measure', 'stop'] as const)('reads are counted at the end of %s', as
       host: '127.0.0.1',
       port: 0,
       proxies: [],
-      objectsFolder: join(folder, 'objects'),
+      dataFolder: folder,
       uploadsFolder: join(folder, 'uploads'),
       isMeasured: true,
     },
