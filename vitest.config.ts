@@ -8,15 +8,16 @@ import { defineConfig } from 'vitest/config';
  */
 const SETS = ['slow', 'aws', 'tools', 'browser'];
 /**
- * Fast tests that start dozens of processes, two fifths of the time of all. `npm test` leaves them out, and says so. CI,
+ * Fast tests that start dozens of processes, half of the time of all. `npm test` leaves them out, and says so. CI,
  * `npm run test:slow` and a path on the command line run them.
  */
 const PROCESSES = [
   'test/bundles/bundles.test.ts',
-  'test/docs/operator-guide.test.ts',
-  ...['doctor', 'exports', 'failures', 'ingest', 'machine', 'mapping', 'operations', 'reads', 'settings'].map(
+  ...['following', 'key-of-a-feed', 'operator-guide', 'readme'].map((name) => `test/docs/${name}.test.ts`),
+  ...['audit', 'doctor', 'exports', 'failures', 'hostile', 'ingest', 'machine', 'mapping'].map(
     (name) => `test/cli/${name}.test.ts`,
   ),
+  ...['missing-rows', 'new-log', 'operations', 'reads', 'settings'].map((name) => `test/cli/${name}.test.ts`),
   'test/embedded/edge-host/edge-thread.test.ts',
   ...[
     'backup',
@@ -29,18 +30,28 @@ const PROCESSES = [
     'restored-copy',
     'restored-keys',
     'stop',
+    'sample',
     'vanished-folder',
+    'write-api',
   ].map((name) => `test/embedded/${name}.test.ts`),
+  'test/sources/internal-source.test.ts',
 ];
 /** Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others. */
 const COMPUTING = [
   'backup',
   'client-package',
+  'damaged-objects',
   'ingest-memory',
+  'log-rotation',
+  'long-files',
+  'mapping-memory',
   'mcp',
-  'migration',
+  'mirror',
   'scenario',
+  'shipped-recipes',
   'simulator',
+  'sources-command',
+  'takedown',
   'torture',
 ].map((name) => `test/slow/${name}.test.ts`);
 const slowPart = process.env.TIDEMARK_SLOW;

@@ -2,8 +2,8 @@
 import type { Projection } from '../contract/projections.ts';
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
+import { collectGarbage } from '../publisher/collect-garbage.ts';
 import { readEntries } from '../publisher/core/log/log-chunks.ts';
-import { collectGarbage } from '../publisher/kernel/collect-garbage.ts';
 import { makeFaces } from '../publisher/projections/compat/make-faces.ts';
 import { makeExport } from '../publisher/projections/exports/make-export.ts';
 import { publish } from '../publisher/publish.ts';

@@ -1,6 +1,6 @@
 /** Storage that passes everything on, and counts it. */
 import { parsePublicKey } from '../contract/public-objects.ts';
-import { LAYOUT_PREFIX } from '../publisher/core/lists/list-layout.ts';
+import { LAYOUT_PREFIX } from '../publisher/kernel/list-layout.ts';
 import type { Item, ItemKey, Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { LIST_CHANGES } from '../storage/records/publication.ts';

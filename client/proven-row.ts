@@ -1,16 +1,30 @@
 /** Whether a row says the same as its entry in the signed log. */
 import { decimalText } from '../contract/decimal-text.ts';
 import type { PublicObservation } from '../contract/metric.ts';
-import { LogVerificationError, type ProvenEntry } from './signed-log.ts';
+import { LogVerificationError, type ProvenEntry, type SignedLog } from './signed-log.ts';
 
 /** Members of an entry that are no members of a row. */
 const OF_THE_ENTRY: ReadonlySet<string> = new Set(['format', 'type', 'market', 'revision']);
 /** A service publishes a value some seconds before its entry. */
 const NEWER_THAN_LOG_MS = 10 * 60_000;
 
-/** Whether the log may not have the row yet. */
-export function isNewerThanLog({ recordedAt }: PublicObservation, nowMs: number): boolean {
-  return nowMs - Date.parse(recordedAt) < NEWER_THAN_LOG_MS;
+/**
+ * The entry of a row, which says the same. Null: the log may not have it yet.
+ *
+ * @throws LogVerificationError if the log says something else, or nothing
+ */
+export async function provenRow(
+  log: SignedLog,
+  slug: string,
+  row: PublicObservation,
+  nowMs: number,
+): Promise<ProvenEntry | null> {
+  const proven = await log.prove(row);
+  if (proven !== null) assertSameRow(slug, row, proven);
+  else if (nowMs - Date.parse(row.recordedAt) >= NEWER_THAN_LOG_MS) {
+    throw new LogVerificationError(`${row.id} is not in the log`);
+  }
+  return proven;
 }
 
 /** @throws LogVerificationError for a row that says something else than the entry */

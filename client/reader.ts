@@ -3,7 +3,7 @@
  * browsers and Node, without dependencies; docs/reading.md has an example.
  */
 import type { PublicObservation } from '../contract/metric.ts';
-import { assertSameRow, isNewerThanLog } from './proven-row.ts';
+import { provenRow } from './proven-row.ts';
 import { Requests } from './requests.ts';
 import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog, type VerifyingKey } from './signed-log.ts';
 import { THIS_SYSTEM } from './system.ts';
@@ -112,14 +112,8 @@ export class TidemarkReader {
     const row = choose(rowsOf((await this.#found(from, `/api/v1/markets/${slug}/history`)).body));
     if (row === undefined) throw new HostUnavailable('has no such row');
     const log = await SignedLog.open(async (path) => (await this.#found(from, `/api/v1/log/${path}`)).body, keys);
-    const proven = await log.prove(row);
-    if (proven === null) {
-      if (isNewerThanLog(row, this.#options.nowMs())) {
-        throw new HostUnavailable('has a row that is newer than its log: ask again soon');
-      }
-      throw new LogVerificationError(`${row.id} is not in the log`);
-    }
-    assertSameRow(slug, row, proven);
+    const proven = await provenRow(log, slug, row, this.#options.nowMs());
+    if (proven === null) throw new HostUnavailable('has a row that is newer than its log: ask again soon');
     const { origin, size } = log.checkpoint;
     return { row, host: from.host, ...proven, log: { origin, size } };
   }

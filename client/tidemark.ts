@@ -19,11 +19,11 @@ import {
 import { type BodyStore, MemoryBodies } from './kept-bodies.ts';
 import { type LogChange, type LogLines, logSize, readChanges } from './log-changes.ts';
 import { beginOf, endOf, hostUrl, type Moment, pastMs } from './moments.ts';
-import { assertSameRow, isNewerThanLog } from './proven-row.ts';
+import { provenRow } from './proven-row.ts';
 import { receiptOf } from './receipts.ts';
 import { parsedJson, Requests, unexpected } from './requests.ts';
 import type { Routes } from './routes.ts';
-import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog } from './signed-log.ts';
+import { importLogKey, type ProvenEntry, SignedLog } from './signed-log.ts';
 import { type System, THIS_SYSTEM } from './system.ts';
 import { TidemarkError } from './tidemark-error.ts';
 import { type JsonReader, walkHistory, walkMarkets } from './walks.ts';
@@ -229,12 +229,8 @@ export class Tidemark {
   async #proven(slug: string, row: PublicObservation, signal: AbortSignal | undefined) {
     if (this.#vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
     const log = await SignedLog.open(this.#log(signal).bytes, await Promise.all(this.#vkeys.map(importLogKey)));
-    const proven = await log.prove(row);
-    if (proven !== null) {
-      assertSameRow(slug, row, proven);
-      return { log, proven };
-    }
-    if (!isNewerThanLog(row, this.#system.nowMs())) throw new LogVerificationError(`${row.id} is not in the log`);
+    const proven = await provenRow(log, slug, row, this.#system.nowMs());
+    if (proven !== null) return { log, proven };
     const detail = `${row.id} is newer than the checkpoint of the log: ask again in a minute`;
     throw new TidemarkError('not-in-log-yet', { detail });
   }

@@ -45,3 +45,13 @@ function perUnit(amountMinor: number, minorDigits: number, quantity: number): st
   const shortest = text.replace(/0+$/, '').length;
   return text.slice(0, Math.max(shortest, text.length - places)).replace(/\.$/, '');
 }
+
+/** The nearest number where the decimals end, else the quotient of two numbers. */
+export function approximateMoney(
+  decimal: string | null,
+  decimalPerUnit: string | null,
+  quantity: number,
+): number | null {
+  if (decimalPerUnit !== null) return Number(decimalPerUnit);
+  return decimal === null ? null : Number(decimal) / quantity;
+}

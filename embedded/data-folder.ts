@@ -1,12 +1,10 @@
 /** The data folder of the embedded server: one ledger file, one directory of objects, one owner, one format. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rendererOf } from '../publisher/core/bodies/render.ts';
-import { DEFAULT_PAGE_SIZES } from '../publisher/dependencies.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
-import { FormatTooNew, StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
+import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
+import { claimFormat } from '../storage/format.ts';
 import type { Ledger } from '../storage/ledger.ts';
-import { type MigrationOutcome, migrateLedger } from '../storage/migration/migrate-ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import type { CopyProgress } from '../storage/sqlite-copy.ts';
@@ -14,7 +12,6 @@ import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from './private-files.ts';
 import { StartError, unusable } from './start-error.ts';
-import { yieldingLedger } from './yielding-ledger.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';
 /** In a folder that a restore has begun to change, and has not finished. */
@@ -28,13 +25,6 @@ export interface DataFolder {
   emptyLog(): void;
   checkWritable(): void;
   copyLedger(path: string, progress: CopyProgress): Promise<void>;
-  /**
-   * Migrates the folder to the format of this version. To be called before any other use of the folder. An interrupted
-   * migration continues. Reports the number of finished markets.
-   *
-   * @throws StartError if its ledger has a later format; then nothing was changed
-   */
-  migrate(progress: (markets: number) => void): Promise<MigrationOutcome>;
   close(): void;
 }
 
@@ -42,7 +32,7 @@ export interface DataFolder {
  * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
  * @param isRestoring whether a restore opens it, whose files are in place
- * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has a later
+ * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has another
  *   format
  */
 export async function openDataFolder(folder: string, { isRestoring = false } = {}): Promise<DataFolder> {
@@ -52,6 +42,8 @@ export async function openDataFolder(folder: string, { isRestoring = false } = {
   try {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
     try {
+      await claimFormat({ ...systemRuntime, ledger });
+      keepFolderFormat(folder);
       leaveOwner(folder);
       const objects = await openDirectoryObjects(folder);
       return {
@@ -61,7 +53,6 @@ export async function openDataFolder(folder: string, { isRestoring = false } = {
         emptyLog: () => ledger.emptyLog(),
         checkWritable: () => ledger.checkWritable(),
         copyLedger: (path, progress) => ledger.copyTo(path, progress),
-        migrate: (progress) => migrate(folder, ledger, progress),
         close: () => ledger.close(),
       };
     } catch (error) {
@@ -69,8 +60,9 @@ export async function openDataFolder(folder: string, { isRestoring = false } = {
       throw error;
     }
   } catch (error) {
-    if (!(error instanceof StorageUnavailable || error instanceof StorageCorrupt)) throw error;
-    throw refusalOf(folder, error);
+    if (error instanceof StorageUnavailable || error instanceof StorageCorrupt) throw refusalOf(folder, error);
+    if (error instanceof FormatTooNew || error instanceof FormatTooOld) throw unusable(folder, error);
+    throw error;
   }
 }
 
@@ -114,19 +106,6 @@ function checkIsPrivate(folder: string): void {
     for (const name of [LEDGER_FILE, OWNER_FILE]) checkFileIsPrivate(join(folder, name));
   } catch (error) {
     throw error instanceof StartError ? error : unusable(folder, error as Error);
-  }
-}
-
-async function migrate(folder: string, ledger: Ledger, progress: (markets: number) => void): Promise<MigrationOutcome> {
-  try {
-    const renderer = rendererOf({ pageSizes: DEFAULT_PAGE_SIZES });
-    // Signals get their turn in between.
-    const outcome = await migrateLedger({ ...systemRuntime, ledger: yieldingLedger(ledger), renderer, progress });
-    keepFolderFormat(folder);
-    return outcome;
-  } catch (error) {
-    if (error instanceof FormatTooNew) throw unusable(folder, error);
-    throw error;
   }
 }
 

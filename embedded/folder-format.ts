@@ -6,13 +6,13 @@ import { assertFormat } from '../storage/format.ts';
 import { LEDGER_FORMAT } from '../storage/records/formats.ts';
 import { StartError, unusable } from './start-error.ts';
 
-/** Holds the number of the format. Absent in a folder of format 1. */
+/** Holds the number of the format. */
 const FORMAT_FILE = 'format';
 
-/** @throws StartError for a folder of a later format */
+/** @throws StartError for a folder of another format */
 export function checkFolderFormat(folder: string): void {
   const format = readFolderFormat(folder);
-  if (format === null || format <= LEDGER_FORMAT) return;
+  if (format === null) return;
   try {
     assertFormat('data folder', format);
   } catch (error) {

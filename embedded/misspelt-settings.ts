@@ -36,7 +36,7 @@ export function misspeltSettings(environment: Environment): readonly string[] {
       return [`${variable} is no longer a setting of the server, and does nothing. ${instead}`];
     const [nearest = ''] = SETTINGS.toSorted((one, other) => lettersInCommon(other, name) - lettersInCommon(one, name));
     if (lettersInCommon(nearest, name) < LETTERS_IN_COMMON) return [];
-    return [`${variable} is no setting of the server, and does nothing: is ${PREFIX}${nearest} meant?`];
+    return [`Unknown setting ${variable}, ignored. Did you mean ${PREFIX}${nearest}?`];
   });
 }
 

@@ -2,8 +2,9 @@
  * Publishes in the background: when woken, and once a minute in any case, as a deployment on AWS does with its stream
  * and its schedule. A lost wake-up costs a minute, never a generation.
  */
+
+import { collectGarbage } from '../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
-import { collectGarbage } from '../publisher/kernel/collect-garbage.ts';
 import { firstOf, isDeferredTooLong } from '../publisher/kernel/deferred.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
 import { type Filling, MARKETS_OF_A_STEP } from './filling.ts';

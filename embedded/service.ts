@@ -46,9 +46,6 @@ import { type OperatorKeyFile, openWriteApi, uploadsFolder } from './write-api.t
 
 /** Receives the progress of the start. */
 export interface StartProgress extends SampleProgress {
-  /** A data folder of an earlier version is being migrated. */
-  migrating(markets: number): void;
-  migrated(): void;
   /** Not called if an earlier process has published everything. */
   publishing(): void;
 }
@@ -149,7 +146,6 @@ async function startOn(
         report,
       });
     }
-    if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
     const logKeys = config.projections.has('log') ? await openLogKeys(objects, config) : null;
     const dependencies: PublisherDependencies = {
       ledger: data.ledger,

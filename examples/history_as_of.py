@@ -13,7 +13,7 @@ with Client(url) as tidemark:
     frame = tidemark.history_frame(slug, as_of=as_of)
 
 if frame.empty:
-    sys.exit(f"{slug}: the service knew nothing at {as_of}")
+    sys.exit(f"{slug}: the service had no data at {as_of}")
 prices = frame[frame["metric"] == "price"].sort_values("observedAt").set_index("observedAt")
 # The prices are decimal.Decimal, so nothing is rounded. An unknown price is None, and the reason stands beside it.
 print(prices[["decimal", "currency", "recordedAt", "unknownReason"]].tail(10).to_string())

@@ -16,7 +16,6 @@ import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../storage
 import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../storage/records/exports.ts';
 import { FACES_DAY_KEY } from '../storage/records/faces.ts';
-import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
 import { FORMAT_KEY } from '../storage/records/formats.ts';
 import { logChunksOf, logHashesKey } from '../storage/records/log.ts';
 import { MARKET_INDEX, marketPartition } from '../storage/records/markets.ts';
@@ -99,10 +98,3 @@ export const PARTITIONS = {
   watchlists: watchlistsOf(ANY).partition,
   work: WORK_QUEUE.partition,
 } as const;
-
-/** Partitions that only format 1 had: its migration removes their items. */
-export const OLD_PARTITIONS: readonly string[] = [
-  OLD_LIST_PAGES.partition,
-  OLD_SUPERSEDED_PAGES.partition,
-  oldRangesOf(ANY).partition,
-];

@@ -9,7 +9,7 @@
  */
 import { ARCHIVE_PREFIX, UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
-import { OLD_PARTITIONS, PARTITIONS as P } from './partitions.ts';
+import { PARTITIONS as P } from './partitions.ts';
 
 export const FUNCTION_NAMES = [
   'write-api',
@@ -295,16 +295,12 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   repair: {
     ...NOTHING,
     table: {
-      read: [...PUBLISHER_READS, ...OLD_PARTITIONS, P.batches, P.work],
-      put: [
-        ...[P.generations, P.head, P.market, P.marketIndex, P.marks],
-        // To migrate.
-        ...[P.batches, P.format, P.published, P.supersededPages, P.work],
-      ],
+      read: PUBLISHER_READS,
+      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
       count: [],
-      // Observations of a market without a record, because no record says what they are about; records of an earlier
-      // format; and the waiting for a revision that no market has.
-      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.putOff, P.generations, ...OLD_PARTITIONS],
+      // Observations of a market without a record, because no record says what they are about; and the waiting for a
+      // revision that no market has.
+      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.putOff],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },

@@ -2,12 +2,13 @@
 import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../contract/limits.ts';
 import type { NoteSigner } from '../contract/log/notes.ts';
 import type { Projection } from '../contract/projections.ts';
+import type { StaticKind } from '../contract/public-object-names.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Runtime } from '../storage/runtime.ts';
+import type { Rendered } from './kernel/rendered.ts';
 import type { Purge } from './notify/purge.ts';
 import type { Site } from './site.ts';
-import type { StaticBodies } from './static-bodies.ts';
 
 export interface PageSizes {
   readonly markets: number;
@@ -62,6 +63,9 @@ export interface LogSettings {
    */
   readonly announced?: readonly string[];
 }
+
+/** All of them: if a publisher left one out, readers would keep the body of another deployment. */
+export type StaticBodies = { readonly [Kind in StaticKind]: Rendered };
 
 export interface PublisherDependencies extends PublisherStorage {
   /** Absent: the publisher writes no log. */

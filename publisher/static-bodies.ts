@@ -2,18 +2,27 @@
 import { canonicalJson, type Json } from '../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM } from '../contract/edge-problems.ts';
 import { problemCatalogue } from '../contract/problems.ts';
-import type { StaticKind } from '../contract/public-object-names.ts';
-import { type Rendered, rendered } from './kernel/rendered.ts';
-
-/** All of them: if a publisher left one out, readers would keep the body of another deployment. */
-export type StaticBodies = { readonly [Kind in StaticKind]: Rendered };
+import type { StaticBodies } from './dependencies.ts';
+import type { Projector } from './kernel/projection.ts';
+import { rendered } from './kernel/rendered.ts';
+import { PROJECTORS } from './projections.ts';
 
 /** Renders the documents of the deployment, and the body of the CDN's error page for 404. */
-export function staticBodies(documents: { readonly waitlist: Json; readonly openapi: Json }): StaticBodies {
+export function staticBodies(
+  documents: { readonly waitlist: Json; readonly openapi: Json },
+  projectors: readonly Projector[] = PROJECTORS,
+): StaticBodies {
   return {
     'not-found': rendered(canonicalJson(NOT_FOUND_PROBLEM as unknown as Json)),
     problems: rendered(canonicalJson(problemCatalogue())),
     waitlist: rendered(canonicalJson(documents.waitlist)),
-    openapi: rendered(canonicalJson(documents.openapi)),
+    openapi: rendered(canonicalJson(withPathItems(documents.openapi, projectors))),
   };
+}
+
+/** Adds what projections describe and the table of operations does not have. */
+function withPathItems(openapi: Json, projectors: readonly Projector[]): Json {
+  const { paths = {}, ...rest } = openapi as { readonly paths?: { readonly [path: string]: Json } };
+  const added = projectors.map(({ describe }) => describe.pathItems ?? {});
+  return { ...rest, paths: Object.assign({}, paths, ...added) };
 }

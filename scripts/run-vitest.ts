@@ -1,12 +1,11 @@
 /** Runs one of the sets of tests (vitest.config.ts), and counts. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REPORT_FILE_VARIABLE, type SkippedTest, type TestProgress, type TestReport } from './vitest-report.ts';
+import type { TestReport } from './vitest-report.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
+const REPORTERS = ['--silent=passed-only', '--reporter=dot', '--reporter=./scripts/vitest-report.ts'];
 
 export type TestSet = 'fast' | 'slow' | 'aws' | 'tools' | 'browser';
 
@@ -26,48 +25,19 @@ export async function runVitest(
   environment: Readonly<Record<string, string>>,
   tell: (progress: string) => void,
 ): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
-  const file = join(folder, 'report.json');
-  try {
-    const { exitCode, output } = await runNode(
-      [VITEST, 'run', '--silent=passed-only', '--reporter=dot', '--reporter=./scripts/vitest-report.ts', ...filters],
-      { ...environment, TIDEMARK_TESTS: set, [REPORT_FILE_VARIABLE]: file },
-      (message) => tell(inWords(message as TestProgress)),
-    );
-    const report = readReport(file);
-    if (report === null) return failure(`Vitest ended with ${exitCode} and left no report.`, output, NOTHING);
-    if (report.failed > 0) return { ...report, output };
-    if (report.passed === 0 && filters.length > 0) {
-      return failure(
-        `No test file of this set has ${filters.join(' or ')} in its path, or no test of it ran.`,
-        '',
-        report,
-      );
-    }
-    if (exitCode !== 0) return failure(`Vitest ended with ${exitCode}, although no test failed.`, output, report);
-    if (report.passed === 0) return failure('No test ran.', output, report);
-    return { ...report, output };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-const NOTHING: TestReport = { passed: 0, failed: 0, skipped: [], notes: [] };
-
-function inWords({ files, ofFiles, passed }: TestProgress): string {
-  return `${files} of ${ofFiles} files, ${passed} tests passed`;
-}
-
-function failure(reason: string, output: string, report: TestReport): Outcome {
+  let report: TestReport = { passed: 0, failed: 0, skipped: [], notes: [] };
+  const { exitCode, output } = await runNode(
+    [VITEST, 'run', ...REPORTERS, ...filters],
+    { ...environment, TIDEMARK_TESTS: set },
+    (message) => {
+      if (typeof message === 'string') tell(message);
+      else report = message as TestReport;
+    },
+  );
+  if (report.failed > 0 || (report.passed > 0 && exitCode === 0)) return { ...report, output };
+  const named = filters.length > 0 ? ` Has a file of this set ${filters.join(' or ')} in its path?` : '';
+  const reason = report.passed > 0 ? `Vitest ended with ${exitCode}, although no test failed.` : `No test ran.${named}`;
   return { ...report, failed: 1, output: `${output}\n${reason}` };
-}
-
-function readReport(file: string): TestReport | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as TestReport;
-  } catch {
-    return null;
-  }
 }
 
 /**
@@ -87,8 +57,7 @@ export function runNode(
       stdio: ['ignore', 'pipe', 'pipe', onMessage === undefined ? 'ignore' : 'ipc'],
     });
     const chunks: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
     if (onMessage !== undefined) child.on('message', onMessage);
     child.on('error', reject);
     child.on('close', (code, signal) =>
@@ -103,10 +72,7 @@ export function counts({ passed, failed, skipped }: Pick<TestReport, 'passed' | 
 }
 
 /** One line per file and reason: if data is missing, all tests of a file are skipped for the same reason. */
-export function skippedLines(tests: readonly SkippedTest[]): string[] {
-  const groups = Map.groupBy(tests, ({ name, reason }) => {
-    const [file] = name.split(' > ', 1);
-    return `${file}${reason === null ? '' : ` (${reason})`}`;
-  });
-  return Array.from(groups, ([group, { length }]) => `skipped: ${length} test${length === 1 ? '' : 's'} of ${group}`);
+export function skippedLines(skipped: TestReport['skipped']): string[] {
+  const groups = Map.groupBy(skipped, (place) => place);
+  return Array.from(groups, ([place, { length }]) => `skipped: ${length} test${length === 1 ? '' : 's'} of ${place}`);
 }

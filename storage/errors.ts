@@ -18,7 +18,7 @@ export class FormatTooNew extends Error {
   override readonly name = 'FormatTooNew';
 }
 
-/** The stored data has an earlier format. Migrate it. */
+/** The stored data has a format before the first release. This version does not read it. */
 export class FormatTooOld extends Error {
   override readonly name = 'FormatTooOld';
 }

@@ -4,7 +4,6 @@
  */
 import { FormatTooNew, FormatTooOld } from './errors.ts';
 import type { Ledger } from './ledger.ts';
-import { OLD_HEAD_KEY } from './records/format-1.ts';
 import { FORMAT_KEY, LEDGER_FORMAT } from './records/formats.ts';
 import { MARKET_INDEX } from './records/markets.ts';
 import type { Runtime } from './runtime.ts';
@@ -13,14 +12,11 @@ type LedgerReads = Pick<Ledger, 'get' | 'query'>;
 
 export type FormatDependencies = Pick<Runtime, 'newAttemptId'> & { readonly ledger: Ledger };
 
-/** The format of a ledger; null if the ledger is empty. Versions of format 1 did not write a format. */
+/** The format of a ledger; null if the ledger is empty. In format 1 no record stated it. */
 export async function readFormat(ledger: LedgerReads): Promise<number | null> {
   const item = await ledger.get(FORMAT_KEY);
   if (item !== null) return item.value.format;
-  const isInUse =
-    (await ledger.get(OLD_HEAD_KEY)) !== null ||
-    (await ledger.query(MARKET_INDEX.partition, { limit: 1 })).items.length > 0;
-  return isInUse ? 1 : null;
+  return (await ledger.query(MARKET_INDEX.partition, { limit: 1 })).items.length > 0 ? 1 : null;
 }
 
 /**
@@ -42,7 +38,7 @@ export function assertFormat(what: string, format: number): void {
   }
   if (format < LEDGER_FORMAT) {
     throw new FormatTooOld(
-      `${known}: migrate it first (docs/operations.md, "Migrate the ledger"). Nothing was changed.`,
+      `${known}. No release wrote format ${format}, so none migrates it: begin a new one, and ingest again. Nothing was changed.`,
     );
   }
 }
@@ -51,16 +47,9 @@ export function assertFormat(what: string, format: number): void {
 export async function claimFormat(dependencies: FormatDependencies): Promise<void> {
   const { ledger, newAttemptId } = dependencies;
   if ((await checkFormat(ledger)) !== null) return;
-  const { committed } = await ledger.transact([formatPut()], { attemptId: newAttemptId() });
+  const value = { format: LEDGER_FORMAT };
+  const put = { kind: 'put', key: FORMAT_KEY, revision: LEDGER_FORMAT, value, if: { kind: 'absent' } } as const;
+  const { committed } = await ledger.transact([put], { attemptId: newAttemptId() });
   // Another process was faster, perhaps with another version.
   if (!committed) await checkFormat(ledger);
 }
-
-/** Refused if the ledger has another format than this one already; null: if it has any. */
-export function formatPut(before: number | null = null) {
-  const value = { format: LEDGER_FORMAT };
-  const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before } as const);
-  return { kind: 'put', key: FORMAT_KEY, revision: LEDGER_FORMAT, value, if: condition } as const;
-}
-
-const ABSENT = { kind: 'absent' } as const;

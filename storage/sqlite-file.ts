@@ -25,18 +25,6 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** From version 2, which had no packed values. Its rows are read as they are. */
-const MIGRATION_FROM_2 = `PRAGMA user_version = ${SCHEMA_VERSION}`;
-
-/** From version 1, which kept the rows in the key's index. Copied in order of the key. */
-const MIGRATION_FROM_1 = `
-  ALTER TABLE items RENAME TO items_of_version_1;
-  ${SCHEMA}
-  INSERT INTO items SELECT partition, sort, revision, attempt_id, expires_at_ms, value
-    FROM items_of_version_1 ORDER BY partition, sort;
-  DROP TABLE items_of_version_1;
-`;
-
 /** Large enough for the record of a market with one metric, about 1 KB, to stay on one page. */
 const PAGE_BYTES = 8192;
 /** Pages of the file in memory. SQLite's default of 2 MB would hold the pages of hardly more than one batch. */
@@ -52,10 +40,9 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /**
- * Makes a ledger of a new file, and migrates a file of an earlier version. One transaction: if the process dies, the
- * file is unchanged.
+ * Makes a ledger of a new file, in one transaction.
  *
- * @throws StorageCorrupt if the file is not a ledger, or of a later version
+ * @throws StorageCorrupt if the file is not a ledger, or of another version
  */
 export function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): void {
   // Before the first access: WAL then keeps its index in memory, and the first access takes the lock for good.
@@ -74,24 +61,20 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
   database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   // Deleted content is overwritten: after an erasure, no text may remain in unused pages.
   database.exec('PRAGMA secure_delete = ON');
-  // If several processes open the file at once, the first one migrates it, and the others see the result.
+  // If several processes open the file at once, the first one makes it, and the others see the result.
   database.exec('BEGIN IMMEDIATE');
   const version = database.prepare('PRAGMA user_version').get()?.user_version;
   const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
   if (version === 0 && tables === 0) {
     database.exec(SCHEMA);
-  } else if (version === 1) {
-    database.exec(MIGRATION_FROM_1);
-  } else if (version === 2) {
-    database.exec(MIGRATION_FROM_2);
   } else checkSchema(database, path);
   database.exec('COMMIT');
 }
 
-/** @throws StorageCorrupt if the file is not a ledger, or of a later schema; earlier ones can be read as they are */
+/** @throws StorageCorrupt if the file is not a ledger, or of another schema */
 export function checkSchema(database: DatabaseSync, path: string): void {
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
-  if (version >= 1 && version <= SCHEMA_VERSION) return;
+  if (version === SCHEMA_VERSION) return;
   throw new StorageCorrupt(
     version === 0
       ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`

@@ -111,6 +111,26 @@ const BUNDLED = [
 ];
 const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
+/** Files that know a projection by name: its daily job, and the checks of a mirror and of a log. */
+const STILL_INTO_PROJECTIONS = [
+  'embedded/backup/control.ts',
+  'embedded/commands/make-export.ts',
+  'embedded/export-loop.ts',
+  'embedded/mirror/copy-documents.ts',
+  'embedded/mirror/copy-exports.ts',
+  'embedded/mirror/copy-faces.ts',
+  'embedded/mirror/copy-files.ts',
+  'embedded/mirror/copy-list-files.ts',
+  'embedded/mirror/copy-removals.ts',
+  'embedded/mirror/known-markets.ts',
+  'embedded/mirror/mirror-log.ts',
+  'embedded/mirror/reached.ts',
+  'publisher/entry/export.ts',
+  'publisher/verify/check-folded.ts',
+  'publisher/verify/check-later.ts',
+  'publisher/verify/verify-log.ts',
+];
+
 /** Names that node:http, node:net and the streams keep for themselves: they may disappear with any release. */
 const PRIVATE_OF_NODE = [
   /(?:\.|\?\.)_(?!_proto__)[a-zA-Z]\w*/,
@@ -317,6 +337,26 @@ describe('imports', () => {
     const own = imports.filter(({ target }) => ENTRY_FOLDERS.some((folder) => target?.startsWith(folder)));
     const others = own.filter(({ file }) => topFolder(file) !== 'test' && !ENTRY_FOLDERS.includes(`${dirname(file)}/`));
     expect(others.map(inWords)).toEqual([]);
+  });
+
+  it('of the kernel of the publisher lead to no projection', () => {
+    const around = ['core', 'projections', 'repair', 'entry'].map((room) => `publisher/${room}/`);
+    const outside = [...around, 'publisher/projections.ts', 'publisher/publish.ts'];
+    const wrong = imports.filter(
+      ({ file, target }) => file.startsWith('publisher/kernel/') && outside.some((place) => target?.startsWith(place)),
+    );
+    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+  });
+
+  it('into the folder of a projection come from the list alone', () => {
+    const folderOf = (file: string) => /^publisher\/projections\/[^/]+\//.exec(file)?.[0];
+    const wrong = imports.filter(({ file, target }) => {
+      const folder = target === null ? undefined : folderOf(target);
+      const isAllowed = folder === undefined || file.startsWith(folder) || file === 'publisher/projections.ts';
+      return !isAllowed && !file.startsWith('test/') && !file.startsWith('bench/');
+    });
+    // Others may leave this list; none may join it.
+    expect([...new Set(wrong.map(({ file }) => file))].sort()).toEqual(STILL_INTO_PROJECTIONS);
   });
 
   it('make no circle, those of types included', () => {

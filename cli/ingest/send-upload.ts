@@ -106,9 +106,10 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
     // The answer of a storage need not be a problem document. 412: a file is there, which the next reading tells.
     if (sent !== null && sent.status >= 400 && sent.status !== 412 && (sent.status < 500 || attempt === PUT_ATTEMPTS)) {
       const exit = sent.status < 500 ? 'refused' : 'unreachable';
-      throw new CommandError(exit, `The file was answered ${sent.status} by its storage.`, sent.text.slice(0, 500));
+      throw new CommandError(exit, `The storage refused the file: ${sent.status}.`, sent.text.slice(0, 500));
     }
-    if (attempt === PUT_ATTEMPTS) throw new CommandError('unreachable', 'The storage took the file, and has none.');
+    if (attempt === PUT_ATTEMPTS)
+      throw new CommandError('unreachable', 'Storage acknowledged the upload, but the file is missing.');
     if (sent === null || sent.status >= 500) await sleep(PUT_PAUSE_MS * attempt);
   }
 }

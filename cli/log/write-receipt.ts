@@ -1,6 +1,6 @@
 /** `tidemark receipt`: one entry of the log, with its way to a signed checkpoint. */
 import { writeFileSync } from 'node:fs';
-import { assertSameRow } from '../../client/proven-row.ts';
+import { provenRow } from '../../client/proven-row.ts';
 import { receiptOf } from '../../client/receipts.ts';
 import { importLogKey, LogVerificationError, SignedLog } from '../../client/signed-log.ts';
 import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/metric.ts';
@@ -31,15 +31,14 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
   try {
     const vkeys = options.logKey ?? known ?? (await files.vkeys());
     const log = await SignedLog.open(read, await Promise.all(vkeys.map(importLogKey)));
-    const proven = await log.prove(observation);
+    const proven = await provenRow(log, slug, observation, Date.now());
     if (proven === null) {
       throw new CommandError(
         'findings',
         `The log has no entry of ${observation.id}.`,
-        'If the value is newer than the checkpoint, try again in a minute. Otherwise run: tidemark verify --log',
+        'The value is newer than the checkpoint. Try again in a minute.',
       );
     }
-    assertSameRow(slug, observation, proven);
     const text = await receiptOf(log, proven);
     if (options.output === undefined) return await printRaw(text);
     writeFileSync(options.output, text);
@@ -58,7 +57,11 @@ export async function writeReceipt(client: Client, slug: string, options: Receip
 async function findObservation(client: Client, slug: string, options: ReceiptFlags): Promise<PublicObservation> {
   const { metric, source } = options;
   if (options.observedAt === undefined) {
-    throw new CommandError('usage', 'Of which value?', `Add its moment: --observed-at 2026-11-01T00:00:00Z`);
+    throw new CommandError(
+      'usage',
+      'Specify the value with --observed-at.',
+      'For example: --observed-at 2026-11-01T00:00:00Z',
+    );
   }
   const parsed = instantSchema.safeParse(options.observedAt);
   if (!parsed.success) {

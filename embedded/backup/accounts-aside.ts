@@ -34,7 +34,7 @@ async function readOne(path: string): Promise<KnownAccounts | null> {
   let copy: LedgerCopy | undefined;
   try {
     copy = openLedgerCopy(path);
-    return ((await readFormat(copy)) ?? 0) > LEDGER_FORMAT ? null : await readAccounts(copy);
+    return ((await readFormat(copy)) ?? LEDGER_FORMAT) === LEDGER_FORMAT ? await readAccounts(copy) : null;
   } catch (error) {
     if (error instanceof StorageCorrupt || error instanceof StorageUnavailable) return null;
     throw error;

@@ -33,9 +33,10 @@ export function chooseBackup(folder: string, name: string | null): ChosenBackup 
   const manifest = readManifest(dir, chosen);
   for (const folder of foldersOf(manifest)) checkInnerFolderIsPrivate(join(dir, folder));
   const { ledgerFormat, tidemark, files } = manifest;
-  if (ledgerFormat !== null && ledgerFormat > LEDGER_FORMAT) {
+  if (ledgerFormat !== null && ledgerFormat !== LEDGER_FORMAT) {
+    const later = ledgerFormat > LEDGER_FORMAT ? ', or a later one' : '';
     throw new StartError(
-      `The ledger of ${chosen} has format ${ledgerFormat}, and this version uses ${LEDGER_FORMAT}: run version ${tidemark}, or a later one.`,
+      `The ledger of ${chosen} has format ${ledgerFormat}, and this version uses ${LEDGER_FORMAT}: run version ${tidemark}${later}.`,
     );
   }
   if (files[LEDGER_FILE] === undefined) throw new StartError(`The manifest of ${chosen} names no ledger: use another.`);

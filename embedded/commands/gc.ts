@@ -1,5 +1,5 @@
 /** `tidemark gc`: one sweep of the data folder of a stopped server. */
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { Environment } from '../config.ts';
 import { useDataFolder } from './stopped-server.ts';
 

@@ -78,9 +78,6 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
 }
 
 const progress: StartProgress = {
-  migrating: (markets) =>
-    terminal.working('Migrating the data folder', { share: null, count: markets, unit: 'market' }),
-  migrated: () => terminal.done('Migrated the data folder to the format of this version'),
   ingesting: (records) => terminal.working('Ingesting the sample', { share: null, count: records, unit: 'record' }),
   ingested: (records) =>
     terminal.done(

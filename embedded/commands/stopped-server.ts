@@ -10,8 +10,8 @@ import { printable } from '../terminal/printable.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /**
- * Runs a command with the folder that the environment names, migrated to this version's format. Sets the exit code. A fault
- * that the person can correct is printed in one line.
+ * Runs a command with the folder that the environment names. Sets the exit code. A fault that the person can
+ * correct is printed in one line.
  */
 export async function useDataFolder(
   environment: Environment,
@@ -23,12 +23,7 @@ export async function useDataFolder(
     checkClock(Date.now());
     const { dataFolder } = readConfig(environment);
     checkHasLedger(dataFolder);
-    const migrating = (markets: number) =>
-      terminal.working('Migrating the data folder', { share: null, count: markets, unit: 'market' });
-    await openStopped(dataFolder, { migrating }, async (storage, isMigrated) => {
-      if (isMigrated) terminal.done('Migrated the data folder to the format of this version');
-      await use(storage, terminal);
-    });
+    await openStopped(dataFolder, {}, (storage) => use(storage, terminal));
   } catch (error) {
     terminal.clear();
     const isExpected = EXPECTED.some((expected) => error instanceof expected);
@@ -38,20 +33,19 @@ export async function useDataFolder(
 }
 
 /**
- * Opens the folder, migrates it to this version's format, and closes it after `use`. Errors as of {@link openDataFolder}.
+ * Opens the folder, and closes it after `use`. Errors as of {@link openDataFolder}.
  *
  * @param options.isRestoring see {@link openDataFolder}
  */
 export async function openStopped<Result>(
   dataFolder: string,
-  { isRestoring = false, migrating = () => {} }: { readonly isRestoring?: boolean; migrating?(markets: number): void },
-  use: (storage: PublisherStorage, isMigrated: boolean) => Promise<Result>,
+  options: { readonly isRestoring?: boolean },
+  use: (storage: PublisherStorage) => Promise<Result>,
 ): Promise<Result> {
-  const data = await openDataFolder(dataFolder, { isRestoring });
+  const data = await openDataFolder(dataFolder, options);
   try {
-    const isMigrated = (await data.migrate(migrating)) === 'migrated';
     const { ledger, objects } = data;
-    return await use({ ...systemRuntime, ledger, objects, pageSizes: DEFAULT_PAGE_SIZES }, isMigrated);
+    return await use({ ...systemRuntime, ledger, objects, pageSizes: DEFAULT_PAGE_SIZES });
   } finally {
     data.close();
   }

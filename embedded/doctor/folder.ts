@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import { findDamagedObjects } from '../../storage/damaged-files.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
-import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { examineLedgerFile } from '../../storage/sqlite-copy.ts';
 import { readAddress } from '../address-file.ts';
 import { hasControl } from '../backup/control-socket.ts';
@@ -118,10 +117,7 @@ function describeConfig(
 
 function examineFormat(folder: string): Diagnosis {
   checkFolderFormat(folder);
-  const format = readFolderFormat(folder) ?? 1;
-  if (format === LEDGER_FORMAT) return ok('format', String(format));
-  const hint = 'Make a backup: there is no way back after the next start.';
-  return warning('format', `${format}: the next start migrates it to ${LEDGER_FORMAT}`, hint);
+  return ok('format', String(readFolderFormat(folder) ?? 'none yet'));
 }
 
 function examineLogKey(folder: string): Diagnosis {

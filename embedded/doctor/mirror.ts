@@ -31,7 +31,7 @@ export async function examineMirror(
   const get = async (path: string, base: URL): Promise<string> => {
     const { status, body } = await boundedReader(base, limits)(path);
     if (status === 200) return new TextDecoder().decode(body);
-    throw new Error(`GET ${base.origin}${path} was answered ${status}`);
+    throw new Error(`GET ${base.origin}${path} failed: ${status}`);
   };
   return await diagnose('mirror', 'Does a mirror of Tidemark run there?', async () => {
     const document = documentSchema.parse(JSON.parse(await get('/api/v1/mirror', mirror)));

@@ -113,13 +113,13 @@ async function examineRevalidation(ask: Ask): Promise<Diagnosis> {
   const again = status === 200 ? await ask(MARKETS_URL) : null;
   if (again !== null && again.headers.etag !== headers.etag) return ok('ETag', 'changed meanwhile: ask again');
   if (status === 304 && body === '') return ok('ETag', `${headers.etag}, answered 304`);
-  return fault('ETag', `If-None-Match with the current ETag was answered ${status}, and must be 304`, PROXY);
+  return fault('ETag', `If-None-Match with the current ETag returned ${status} instead of 304`, PROXY);
 }
 
 async function examineHead(ask: Ask): Promise<Diagnosis> {
   const { status, body, headers } = await ask(SNAPSHOT_URL, {}, 'HEAD');
   if (status === 200 && body === '' && headers['cache-control'] === PUBLIC_CACHE_CONTROL) return ok('HEAD', '200');
-  return fault('HEAD', `was answered ${status}, with Cache-Control: ${headers['cache-control'] ?? 'absent'}`, PROXY);
+  return fault('HEAD', `returned ${status}, with Cache-Control: ${headers['cache-control'] ?? 'absent'}`, PROXY);
 }
 
 async function examineCompression(ask: Ask): Promise<Diagnosis> {
@@ -202,7 +202,7 @@ function get(
       answer.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         chunks.push(chunk);
-        if (bytes > MOST_BYTES) answer.destroy(new Error(`${method} ${url.pathname} was answered without an end`));
+        if (bytes > MOST_BYTES) answer.destroy(new Error(`${method} ${url.pathname} sent too many bytes`));
       });
       answer.on('error', reject);
       answer.on('end', () => {

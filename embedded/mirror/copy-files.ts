@@ -1,9 +1,10 @@
 /** Takes over the files of one history: whole, by year, and their index. */
 import { statusOfObject } from '../../contract/edge-problems.ts';
 import { historyIndexUrl } from '../../contract/routes.ts';
-import { checkFiles, type ReadHistory } from '../../publisher/projections/history-files/check-files.ts';
+import { checkFiles } from '../../publisher/projections/history-files/check-files.ts';
 import { areFilesBehind } from '../../publisher/projections/history-files/check-older-files.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
+import type { ReadHistory } from '../../publisher/verify/projection-check.ts';
 import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';

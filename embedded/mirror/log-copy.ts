@@ -17,7 +17,7 @@ const MAX_LINES_BYTES = TILE_WIDTH * (ENTRY_BYTES_MAX + 1);
 export async function readLogFile(reader: PublicReader, path: string): Promise<Buffer> {
   const { status, body } = await reader(`${LOG_ROOT}/${path}`);
   if (status === 200) return Buffer.from(body);
-  throw new UpstreamInvalid(`GET ${LOG_ROOT}/${path} was answered ${status}: the log is not whole`);
+  throw new UpstreamInvalid(`GET ${LOG_ROOT}/${path} failed: ${status}. The log is incomplete`);
 }
 
 /** Hashes of a tile of the copy; also the first ones of a wider tile. */

@@ -13,7 +13,6 @@ import {
 } from '../../contract/public-object-names.ts';
 import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { EXPORT_ROOT, EXPORTS_URL } from '../../contract/routes.ts';
-import { isSiteFile } from '../../publisher/projections/pages/unpublished-site-files.ts';
 import type { PublishedSite } from '../../storage/records/publication.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import type { MirrorCopy } from './copy.ts';
@@ -67,7 +66,8 @@ export class CopyReach {
   async has(name: PublicObjectName): Promise<boolean> {
     const { lost, logSizes } = this.#options;
     if ('tile' in name) return isTileReached(name, logSizes);
-    if (isSiteFile(name)) return Object.hasOwn(this.#options.siteFiles ?? {}, name.file);
+    if (name.kind.startsWith('site-'))
+      return Object.hasOwn(this.#options.siteFiles ?? {}, 'file' in name ? name.file : '');
     if (name.kind.startsWith('export-')) return this.#exported.has(publicKey(name));
     if ('cursor' in name)
       return (await this.#cursorsOf(name.kind === 'history-page' ? name.slug : null)).has(name.cursor);

@@ -4,8 +4,8 @@
  * left behind is found in the same way.
  */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
 import { isOfEdition } from '../../publisher/kernel/reachable-set.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import type { MirrorCopy } from './copy.ts';
 import { CopyReach, copiedKeys, isWhole, type ReachOptions } from './reached.ts';
 import { type MirrorProgress, NO_PROGRESS } from './step-progress.ts';

@@ -5,7 +5,7 @@
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
-import { collectGarbage } from '../kernel/collect-garbage.ts';
+import { collectGarbage } from '../collect-garbage.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 

@@ -5,17 +5,11 @@
  * - `{ "restore": true }` does so for every market that needs it. Then publishing continues above the generation of a
  *   store that is later than the ledger. If the answer has a `next`, there was not enough time: invoke it again with
  *   `"after"` set to that slug.
- * - `{ "migrate": true }` migrates a ledger of an earlier version to the format of this one. If the answer is
- *   `unfinished`, invoke it again.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
-import { type MigrationOutcome, migrateLedger } from '../../storage/migration/migrate-ledger.ts';
-import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { rendererOf } from '../core/bodies/render.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
-import { resume } from '../repair/resume.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -27,19 +21,15 @@ const RESUMING_MS = 300_000;
 export type RepairAnswer =
   | { readonly outcome: RepairOutcome }
   /** The number of repaired markets, which the log names; and the slug to continue after, null at the end. */
-  | { readonly repaired: number; readonly next: string | null }
-  | { readonly ledger: MigrationOutcome };
+  | { readonly repaired: number; readonly next: string | null };
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<RepairAnswer> {
   const asked = Object(event) as { readonly [name: string]: unknown };
   const hasTime = () => invocation.getRemainingTimeInMillis() > RESUMING_MS;
-  if (asked.migrate === true) return await migrateAll(hasTime);
   await checkFormat(storage.ledger);
   if (typeof asked.market === 'string') return await repairMarket(asked.market);
   if (asked.restore === true) return await restoreAll(typeof asked.after === 'string' ? asked.after : '', hasTime);
-  throw new RangeError(
-    'nothing was repaired: invoke it with { "market": "<slug>" }, { "restore": true } or { "migrate": true }',
-  );
+  throw new RangeError('nothing was repaired: invoke it with { "market": "<slug>" } or { "restore": true }');
 }
 
 async function repairMarket(market: string): Promise<RepairAnswer> {
@@ -53,13 +43,4 @@ async function restoreAll(after: string, hasTime: () => boolean): Promise<Repair
   for (const [slug, outcome] of repaired) logLine('info', 'repaired', { market: slug, outcome });
   logLine('info', 'restored', { repaired: repaired.size, next });
   return { repaired: repaired.size, next };
-}
-
-async function migrateAll(hasTime: () => boolean): Promise<RepairAnswer> {
-  const ledger = await migrateLedger({ ...storage, renderer: rendererOf(storage), hasTime });
-  // A generation of an earlier version that was committed and not applied cannot be applied any more.
-  const head = await storage.ledger.get(HEAD_KEY);
-  if (ledger === 'migrated' && head?.value.applied === false) await resume(storage);
-  logLine('info', 'migrated', { ledger });
-  return { ledger };
 }

@@ -34,14 +34,15 @@ const PUT_ORDER = [
   'latest',
   'latest-csv',
   'recent',
+  'own',
   'gone',
   'log-vkey',
   'log-checkpoint',
   'snapshot',
 ] as const;
 
-function placeOf({ key, isGone }: HeadPut): PublicObjectKind | 'gone' | undefined {
-  return isGone ? 'gone' : parsePublicKey(key)?.kind;
+function placeOf({ key, isGone, own }: HeadPut): PublicObjectKind | 'own' | 'gone' | undefined {
+  return isGone ? 'gone' : own === undefined ? parsePublicKey(key)?.kind : 'own';
 }
 
 /**

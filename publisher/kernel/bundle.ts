@@ -7,12 +7,14 @@
  */
 import type { Json } from '../../contract/canonical-json.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { BundleLost, HOW_TO_REBUILD } from '../errors.ts';
 import { assertFits } from './assert-fits.ts';
 import { putPacked, readPacked } from './packed-object.ts';
+
+export type OwnHeaders = Pick<ObjectMetadata, 'contentType' | 'cacheControl' | 'cacheTag'>;
 
 /** A head body to put, fenced by its generation. */
 export interface HeadPut {
@@ -22,6 +24,8 @@ export interface HeadPut {
   readonly nextCursor: string | null;
   /** The body is the problem document of a removed market, or of a file that is too long. */
   readonly isGone?: boolean;
+  /** Of a file that the table of public objects does not know: its projection says it. */
+  readonly own?: OwnHeaders;
 }
 
 /** A tile of the log. It changes only when an entry is taken down. Its key is its place in the log: only a committed generation may put it. */

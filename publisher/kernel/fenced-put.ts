@@ -19,7 +19,7 @@
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { ledgerBehind } from '../errors.ts';
-import type { HeadPut } from './bundle.ts';
+import type { HeadPut, OwnHeaders } from './bundle.ts';
 import { publicMetadata } from './put-immutable.ts';
 
 /** More rounds than publishers that could ever race for one head. After that, something else is wrong. */
@@ -31,11 +31,14 @@ const MAX_ROUNDS = 20;
 export async function fencedPut(
   objects: ObjectStore,
   generation: number,
-  { key, body, nextCursor, isGone = false }: HeadPut,
+  { key, body, nextCursor, isGone = false, own }: HeadPut,
 ): Promise<void> {
   const name = parsePublicKey(key);
-  if (name === null) throw new RangeError(`${key} is not the key of a public object`);
-  const metadata = publicMetadata(name, generation, nextCursor, isGone);
+  if (name === null && own === undefined) throw new RangeError(`${key} is not the key of a public object`);
+  const metadata =
+    name === null
+      ? { ...(own as OwnHeaders), generation, nextCursor }
+      : publicMetadata(name, generation, nextCursor, isGone);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const present = await objects.stat(key);
     if (present?.metadata.generation === generation) return;

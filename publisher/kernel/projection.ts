@@ -7,11 +7,12 @@
  */
 import type { Json } from '../../contract/canonical-json.ts';
 import type { Snapshot } from '../../contract/market.ts';
-import type { PublicObjectKind } from '../../contract/public-object-names.ts';
+import type { PublicObjectKind, PublicObjectName } from '../../contract/public-object-names.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
-import type { PublisherDependencies } from '../dependencies.ts';
+import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
+import type { CheckContext, ProjectionCheck } from '../verify/projection-check.ts';
 import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
 import type { HistoryPlan } from './history-plan.ts';
 import type { MarketView } from './market-view.ts';
@@ -25,10 +26,51 @@ export interface Projector {
   readonly kinds: readonly PublicObjectKind[];
   /** Opens its plan of one generation. Absent: no generation has files of it. */
   readonly plan?: (context: PlanContext) => Promise<ProjectionPlan>;
+  /** Keys of files that the table does not know. */
+  readonly keys?: readonly string[];
+  /** What the sweep must keep. Absent: all of its files. */
+  readonly reachable?: Reachability;
+  /** Opens the check of its files. Loaded when it is called: publishing needs none. */
+  readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
+  /** For the OpenAPI document and the documents. */
+  readonly describe: Description;
   /** What the snapshot says of its state. */
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
   /** Its state in a HEAD of an earlier version, which had it elsewhere. */
   readonly stateBefore?: (head: HeadValue) => Json | undefined;
+}
+
+export interface Description {
+  /** What it is, in one sentence. */
+  readonly what: string;
+  /** Its paths in the OpenAPI document. */
+  readonly paths: readonly string[];
+  /** The path items that the table of operations does not have. */
+  readonly pathItems?: { readonly [path: string]: Json };
+}
+
+/** An object of a projection. `name`: null for a file that the table does not know. */
+export interface OwnedObject {
+  readonly key: string;
+  readonly name: PublicObjectName | null;
+}
+
+export interface Reachability {
+  /** The keys of those that no reader can reach. @param state by HEAD */
+  unreachable(
+    storage: PublisherStorage,
+    objects: readonly OwnedObject[],
+    state: Json | undefined,
+  ): Promise<readonly string[]>;
+  /** Records whose time is over, with the keys of the objects that they name. */
+  expired?(storage: PublisherStorage): Promise<readonly ExpiredRecord[]>;
+  /** The objects that must be there, by HEAD and by records: a repair looks for lost ones. */
+  published?(storage: PublisherStorage, state: Json | undefined): AsyncIterable<PublicObjectName>;
+}
+
+export interface ExpiredRecord {
+  readonly record: Item<unknown>;
+  readonly keys: readonly string[];
 }
 
 export interface PlanContext {
@@ -131,6 +173,9 @@ export interface NewList {
 }
 
 /** The state of a projection. Undefined: there is none, or what is published is not known. */
-export function stateOf({ name, stateBefore }: Projector, head: HeadValue | null): Json | undefined {
+export function stateOf(
+  { name, stateBefore }: Pick<Projector, 'name' | 'stateBefore'>,
+  head: HeadValue | null,
+): Json | undefined {
   return head === null ? undefined : (head.projections?.[name] ?? stateBefore?.(head));
 }

@@ -6,7 +6,7 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
-import type { PublicObjectKind, PublicObjectName } from '../../contract/public-object-names.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
@@ -14,6 +14,7 @@ import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
   HEAD_KEY,
+  type HeadValue,
   historyPageKey,
   historyPagesOf,
   listChangeKey,
@@ -21,15 +22,12 @@ import {
   type SupersededValue,
   supersededPageKey,
 } from '../../storage/records/publication.ts';
-import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../core/lists/list-layout.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { type FaceObject, isFace, unreachableFaces } from '../projections/compat/unreachable-faces.ts';
-import { type ExportObject, unrecordedExports } from '../projections/exports/expired-exports.ts';
-import { type FileObject, isHistoryFile, unpublishedFiles } from '../projections/history-files/unpublished-files.ts';
-import { isSiteFile, type SiteObject, unpublishedSiteFiles } from '../projections/pages/unpublished-site-files.ts';
 import { changeMany } from './change-many.ts';
 import { isTileBeyond, isTileExpired } from './expired-tiles.ts';
+import { LAYOUT_PREFIX, readLayout, readLayoutAt } from './list-layout.ts';
 import { packedGeneration } from './packed-object.ts';
+import { type OwnedObject, type Projector, stateOf } from './projection.ts';
 
 /** An earlier version kept generations under names, as bodies of their own. No URL leads to them any more. */
 export function isOfEdition(key: string): boolean {
@@ -38,14 +36,12 @@ export function isOfEdition(key: string): boolean {
 
 /** The market list of an applied generation. */
 export interface SettledList {
+  readonly head: HeadValue;
   readonly generation: number;
   /** The size of its log. Null: the store may have a longer one. */
   readonly logSize: number | null;
   /** The cursors of its pages. */
   readonly cursors: ReadonlySet<string>;
-  /** Whether the newest values are published as files. */
-  readonly hasLatest: boolean;
-  readonly hasRecent: boolean;
   readonly layoutKey: string;
   /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
   readonly knownSince: number;
@@ -56,33 +52,17 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
   const { list } = head.value;
-  const ofList = (head.value.projections === undefined ? list : (head.value.projections.latest ?? {})) as Partial<
-    typeof list
-  >;
   const knownSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   return {
+    head: head.value,
     generation: head.revision,
     logSize: head.value.log?.isDoubtful ? null : (head.value.log?.size ?? 0),
-    hasLatest: ofList.latest !== undefined,
-    hasRecent: ofList.recent !== undefined,
     cursors: new Set(layout.pages.map(({ cursor }) => cursor)),
     layoutKey: list.layout.key,
     knownSince,
   };
-}
-
-/** The files that a list has, if they are not switched off. */
-const LIST_FILES: { readonly [Kind in PublicObjectKind]?: 'hasLatest' | 'hasRecent' } = {
-  latest: 'hasLatest',
-  'latest-csv': 'hasLatest',
-  recent: 'hasRecent',
-};
-
-function isFileOfList({ kind }: PublicObjectName, list: SettledList): boolean {
-  const has = LIST_FILES[kind];
-  return has !== undefined && list[has];
 }
 
 interface Body {
@@ -111,13 +91,22 @@ export interface NewestExpired {
 export class ReachableSet {
   readonly #storage: PublisherStorage;
   readonly #list: SettledList;
+  /** By kind, or by key. */
+  readonly #owners = new Map<string, Projector>();
   /** Pages that this generation or an earlier one superseded are no longer retained. 0: all are retained. */
   readonly newestExpired: number;
   readonly #expiredLogSize: number;
   #retainedListPages: Promise<ReadonlySet<string> | null> | null = null;
 
-  constructor(storage: PublisherStorage, list: SettledList, { generation, logSize }: NewestExpired) {
+  constructor(
+    storage: PublisherStorage,
+    projectors: readonly Projector[],
+    list: SettledList,
+    { generation, logSize }: NewestExpired,
+  ) {
     this.#storage = storage;
+    for (const projector of projectors) for (const kind of projector.kinds) this.#owners.set(kind, projector);
+    for (const projector of projectors) for (const key of projector.keys ?? []) this.#owners.set(key, projector);
     this.#list = list;
     this.newestExpired = generation;
     this.#expiredLogSize = logSize;
@@ -138,22 +127,26 @@ export class ReachableSet {
     const unreachable = new Set<string>();
     const unknown: string[] = [];
     const bodies: Body[] = [];
-    const files: FileObject[] = [];
     const historyPages: HistoryPage[] = [];
     const lostPages: string[] = [];
-    const exported: ExportObject[] = [];
-    const faces: FaceObject[] = [];
-    const site: SiteObject[] = [];
+    const owned = new Map<Projector, OwnedObject[]>();
     for (const key of keys) {
       const written = packedGeneration(key);
       const name = parsePublicKey(key);
       if (written !== null) {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
-      } else if (isOfEdition(key)) unreachable.add(key);
-      else if (name === null) unknown.push(key);
-      else if (name.kind.startsWith('export-')) exported.push({ key, name });
-      else if (isFace(name)) faces.push({ key, name });
-      else if (isSiteFile(name)) site.push({ key, name });
+        continue;
+      }
+      if (isOfEdition(key)) {
+        unreachable.add(key);
+        continue;
+      }
+      const owner = this.#ownerOf(key, name);
+      if (owner !== undefined) {
+        const objects = owned.get(owner) ?? [];
+        objects.push({ key, name });
+        owned.set(owner, objects);
+      } else if (name === null) unknown.push(key);
       else if ('tile' in name) {
         if (isTileExpired(key, this.#expiredLogSize) || this.#isStray(key)) unreachable.add(key);
       } else if ('cursor' in name) {
@@ -162,15 +155,11 @@ export class ReachableSet {
         if (name.kind === 'history-page') historyPages.push({ key, ...name });
         else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
       } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
-      else if (isHistoryFile(name)) files.push({ key, name });
-      else if (name.kind in LIST_FILES && !isFileOfList(name, this.#list)) unreachable.add(key);
     }
-    const { ledger, nowMs } = this.#storage;
-    for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
-    for (const key of await unreachableFaces(this.#storage, faces)) unreachable.add(key);
-    for (const key of await unpublishedSiteFiles(ledger, site)) unreachable.add(key);
+    for (const [owner, objects] of owned) {
+      for (const key of await this.#unreachableOf(owner, objects, this.#list.head)) unreachable.add(key);
+    }
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
-    for (const key of await unpublishedFiles(this.#storage.ledger, files)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
     const superseded = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
@@ -201,34 +190,35 @@ export class ReachableSet {
     return logSize !== null && isTileBeyond(key, logSize);
   }
 
+  #ownerOf(key: string, name: PublicObjectName | null): Projector | undefined {
+    return this.#owners.get(name?.kind ?? key);
+  }
+
+  /** Of objects of a projection, those that it does not reach. One that cannot tell keeps them all. */
+  async #unreachableOf(owner: Projector, objects: readonly OwnedObject[], head: HeadValue): Promise<readonly string[]> {
+    return (await owner.reachable?.unreachable(this.#storage, objects, stateOf(owner, head))) ?? [];
+  }
+
   /** Whether this is a tile, a file, or a body of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
-    const name = parsePublicKey(key);
-    if (name !== null && isFace(name)) return (await unreachableFaces(this.#storage, [{ key, name }])).length === 0;
     if (this.#isStray(key)) {
       const head = await this.#storage.ledger.get(HEAD_KEY);
       return head?.revision !== this.generation;
     }
-    if (name !== null && name.kind in LIST_FILES) {
-      const list = await readSettledList(this.#storage);
-      return list === null || isFileOfList(name, list);
-    }
-    const findLost = name === null ? null : this.#recordOf(key, name);
-    if (findLost === null) return false;
+    const name = parsePublicKey(key);
+    const owner = this.#ownerOf(key, name);
+    const isBody = name?.kind === 'market' || name?.kind === 'history';
+    if (owner === undefined && !isBody) return false;
     // While a generation is being applied, its records become visible one after the other. The next run looks again.
     const before = await this.#storage.ledger.get(HEAD_KEY);
-    const isGone = (await findLost()).length > 0;
+    const lost =
+      owner === undefined
+        ? await this.#withoutMarket(isBody ? [{ key, slug: name.slug }] : [])
+        : before === null
+          ? []
+          : await this.#unreachableOf(owner, [{ key, name }], before.value);
     const after = await this.#storage.ledger.get(HEAD_KEY);
-    return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
-  }
-
-  /** A function that looks for the ledger's record of the object, and resolves to the object if the record is missing. Null: this kind has no record. */
-  #recordOf(key: string, name: PublicObjectName): (() => Promise<readonly unknown[]>) | null {
-    const { ledger } = this.#storage;
-    if (isSiteFile(name)) return () => unpublishedSiteFiles(ledger, [{ key, name }]);
-    if (isHistoryFile(name)) return () => unpublishedFiles(ledger, [{ key, name }]);
-    if (name.kind !== 'market' && name.kind !== 'history') return null;
-    return () => this.#withoutMarket([{ key, slug: name.slug }]);
+    return lost.length === 0 || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
   /** Bundles of earlier generations; layouts of expired ones, unless they are in use. */

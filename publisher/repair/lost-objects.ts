@@ -1,29 +1,16 @@
 /** Finds objects that the store should have and does not have. */
-import { HISTORY_FORMATS } from '../../contract/history-rows.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
-import { type PublicObjectName, STATIC_KINDS } from '../../contract/public-object-names.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
-import type { Ledger } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
-import {
-  historyPagesOf,
-  PUBLISHED_SITE_KEY,
-  type PublishedFiles,
-  publishedHeadsKey,
-  publishedYearsOf,
-  yearOf,
-} from '../../storage/records/publication.ts';
-import { readLayout } from '../core/lists/list-layout.ts';
+import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
+import { readLayout } from '../kernel/list-layout.ts';
 import { stateOf } from '../kernel/projection.ts';
 import { assertSameOrigin } from '../kernel/same-origin.ts';
 import type { Head } from '../kernel/swap-head.ts';
-import { historyFileName } from '../projections/history-files/file-prefixes.ts';
-import type { LatestState } from '../projections/latest/plan-latest.ts';
-import { latest } from '../projections/latest/projection.ts';
-import { pages } from '../projections/pages/projection.ts';
-import { siteObject } from '../site.ts';
+import { PROJECTORS } from '../projections.ts';
 
 /**
  * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without
@@ -58,13 +45,11 @@ export async function findLostObjects(
   return lost;
 }
 
-async function* publishedNames(
-  { ledger, objects }: PublisherDependencies,
-  head: Head,
-): AsyncGenerator<PublicObjectName> {
-  for (const kind of STATIC_KINDS) yield { kind };
-  const site = stateOf(pages, head.value) === undefined ? null : await ledger.get(PUBLISHED_SITE_KEY);
-  for (const file of Object.keys(site?.value ?? {})) yield siteObject(file);
+async function* publishedNames(storage: PublisherDependencies, head: Head): AsyncGenerator<PublicObjectName> {
+  const { ledger, objects } = storage;
+  for (const projector of PROJECTORS) {
+    yield* projector.reachable?.published?.(storage, stateOf(projector, head.value)) ?? [];
+  }
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
     const slugs = items.map(({ sort }) => sort);
     for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {
@@ -76,7 +61,6 @@ async function* publishedNames(
         }
       }
       yield { kind: 'history', slug };
-      if (heads.value.files !== undefined) yield* historyFiles(ledger, slug, heads.value.files);
       yield { kind: 'market', slug };
     }
   }
@@ -95,16 +79,5 @@ async function* publishedNames(
     yield { kind: 'log-checkpoint' };
   }
   yield { kind: 'market-list' };
-  const { latest: newest, recent } = (stateOf(latest, head.value) ?? {}) as LatestState;
-  if (newest !== undefined) yield* [{ kind: 'latest' }, { kind: 'latest-csv' }] as const;
-  if (recent !== undefined) yield { kind: 'recent' };
   yield { kind: 'snapshot' };
-}
-
-async function* historyFiles(ledger: Ledger, slug: string, { all }: PublishedFiles): AsyncGenerator<PublicObjectName> {
-  const years = (await readAll(ledger, publishedYearsOf(slug))).map(yearOf);
-  for (const year of all === null ? [] : [null, ...years]) {
-    for (const format of HISTORY_FORMATS) yield historyFileName(slug, format, year);
-  }
-  yield { kind: 'history-index', slug };
 }

@@ -77,7 +77,7 @@ export function boundedReader(
     const answer = await getWhole(base, url, { 'user-agent': userAgent, ...headers }, limits);
     const { status } = answer;
     if (status !== 429 && status < 500) return answer;
-    throw new UpstreamUnavailable(`GET ${base.origin}${url} was answered ${status}`);
+    throw new UpstreamUnavailable(`GET ${base.origin}${url} failed: ${status}`);
   };
 }
 
@@ -125,7 +125,7 @@ export async function readBounded(response: Response, what: string, maxBytes: nu
   } catch (cause) {
     throw new UpstreamUnavailable(`${what} broke off: ${reasonOf(cause)}`, { cause });
   }
-  if (bytes > maxBytes) throw new UpstreamInvalid(`${what} was answered with more than ${maxBytes} bytes`);
+  if (bytes > maxBytes) throw new UpstreamInvalid(`${what} sent more than ${maxBytes} bytes`);
   return Buffer.concat(chunks);
 }
 

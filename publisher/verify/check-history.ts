@@ -16,8 +16,8 @@ import { historyUrl } from '../../contract/routes.ts';
 import { isShowable } from '../../contract/showable.ts';
 import { metricPart } from '../../storage/newest-values.ts';
 import { orderKey } from '../../storage/records/markets.ts';
-import type { ReadHistory } from '../projections/history-files/check-files.ts';
 import type { Findings } from './check-body.ts';
+import type { PageSpan, ReadHistory } from './projection-check.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';
 
@@ -43,7 +43,7 @@ export async function checkHistory(
   pageSize: number,
 ): Promise<CheckedHistory> {
   const observations: Observation[] = [];
-  const closedPages: ReadHistory['closedPages'] = [];
+  const closedPages: PageSpan[] = [];
   let headDigest = '';
   let pages = 0;
   for await (const { url, isFirst, value, digest } of walkPages(

@@ -4,7 +4,6 @@
  */
 import type { Snapshot } from '../../contract/market.ts';
 import type { Projection } from '../../contract/projections.ts';
-import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../contract/routes.ts';
 import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
 
@@ -31,12 +30,5 @@ export class PublishedKinds {
       this.#findings.add(url, 'status', `answered 200, and the snapshot does not name ${kind}`);
     this.#unnamed.add(kind);
     return true;
-  }
-
-  /** The kinds of files that are published with the list. */
-  async ofList(): Promise<readonly Projection[]> {
-    const isLatest = (await this.has('latest', LATEST_URL)) || (await this.has('latest', LATEST_CSV_URL));
-    const isRecent = await this.has('recent', RECENT_URL);
-    return [...(isLatest ? (['latest'] as const) : []), ...(isRecent ? (['recent'] as const) : [])];
   }
 }

@@ -6,21 +6,10 @@ import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
-import {
-  EXPORTS_URL,
-  historyIndexUrl,
-  historyUrl,
-  MARKETS_URL,
-  marketUrl,
-  SNAPSHOT_URL,
-} from '../../contract/routes.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
-import { checkMarketFaces, checkRates, INCLUDES_URL, readIncluded } from '../projections/compat/check-faces.ts';
-import { checkExports } from '../projections/exports/check-exports.ts';
-import { checkFilesInTurn } from '../projections/history-files/check-older-files.ts';
-import { checkLatest, ReadPrices } from '../projections/latest/check-latest.ts';
-import { checkSite } from '../projections/pages/check-site.ts';
-import { checkDocuments } from '../projections/statics/check-documents.ts';
+import type { Projector } from '../kernel/projection.ts';
+import { PROJECTORS } from '../projections.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkHistory } from './check-history.ts';
 import { checkRemoved } from './check-removed.ts';
@@ -49,6 +38,8 @@ export interface VerifyOptions {
    * ledger knows them all.
    */
   readonly removed?: readonly string[];
+  /** Default: all of this version. */
+  readonly projectors?: readonly Projector[];
   /** The time, in milliseconds since the epoch. Absent: no time is found to be in the future. */
   readonly nowMs?: number;
 }
@@ -61,6 +52,7 @@ const MARKETS_AT_ONCE = 8;
  */
 export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS, removed = [], nowMs } = options;
+  const { projectors = PROJECTORS } = options;
   assertShare(share);
   const findings = new Findings();
   const list = new ListWalk(reader, findings, pageSizes.markets);
@@ -70,8 +62,11 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   // checked when it is read again below.
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
   const kinds = new PublishedKinds(reader, findings, before?.value ?? null);
-  const prices = new ReadPrices();
-  const included = (await kinds.has('faces', INCLUDES_URL)) ? await readIncluded(reader) : null;
+  const open = ({ name, check }: Projector) =>
+    // Its files are of an earlier generation, and the snapshot says so.
+    before?.value.deferred?.includes(name) ? undefined : check?.(context);
+  const context = { reader, findings, kinds, share, snapshot: before?.value ?? null };
+  const checks = (await Promise.all(projectors.map(open))).filter((check) => check !== undefined);
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   let firstSlug: string | null = null;
   const checkMarket = async (item: Market): Promise<void> => {
@@ -88,13 +83,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     checkAgainstItem(findings, item, market, settled && isListCurrent);
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
-    if (await kinds.has('history-files', historyIndexUrl(item.slug)))
-      await checkFilesInTurn(reader, findings, item.slug, history);
-    if (included !== null) {
-      await checkMarketFaces(reader, findings, market.value, history.observations, included);
-    }
+    for (const check of checks) await check.market?.({ item, market, history });
     const isSame = history.observations.length === market.value.history.count;
-    if (isSame && market.text === canonicalJson(item)) prices.add(item.slug, history.observations);
     if (settled && !isSame) {
       findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
     }
@@ -124,16 +114,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
       findings.add(SNAPSHOT_URL, 'count', `counts ${canonicalJson(counts)}, found ${canonicalJson(found)}`);
     }
   }
-  await checkDocuments(reader, findings);
-  await checkSite(reader, findings);
-  if (list.head !== null) {
-    const read = { entries: list.latest, digest: list.head.digest, prices };
-    await checkLatest(reader, findings, read, await kinds.ofList());
-  }
-  await kinds.has('exports', EXPORTS_URL);
-  await checkExports(reader, findings, share);
-  const listed = { generation: before?.value.listGeneration ?? null, entries: list.latest };
-  if (included !== null) await checkRates(reader, findings, listed, share);
+  for (const check of checks) await check.end?.({ head: list.head, entries: list.latest });
   const sample = firstSlug === null ? [] : [marketUrl(firstSlug), historyUrl(firstSlug)];
   await checkTransport(reader, findings, [MARKETS_URL, SNAPSHOT_URL, ...sample], settled);
   return {

@@ -3,7 +3,7 @@
  *
  * | partition | sort     | holds                                                          |
  * |-----------|----------|----------------------------------------------------------------|
- * | `format`  | `ledger` | {@link FormatValue}; absent in format 1, and in an empty ledger |
+ * | `format`  | `ledger` | {@link FormatValue}; absent in an empty ledger                  |
  */
 import type { ItemKey } from '../ledger.ts';
 

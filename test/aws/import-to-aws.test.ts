@@ -50,7 +50,6 @@ afterAll(() => temporary.remove());
 async function useFolder<Result>(work: (storage: { ledger: Ledger; objects: ObjectStore }) => Promise<Result>) {
   const folder = await openDataFolder(data);
   try {
-    await folder.migrate(() => {});
     return await work(folder);
   } finally {
     folder.close();

@@ -285,7 +285,6 @@ describe('a data folder of a stopped server', () => {
   beforeEach(async () => {
     data = join(await temporaryFolder(), 'data');
     const folder = await openDataFolder(data);
-    await folder.migrate(() => {});
     folder.close();
     await chmod(data, 0o700);
     await writeFile(join(data, 'secret'), 'x', { mode: 0o600 });

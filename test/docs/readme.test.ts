@@ -57,8 +57,6 @@ async function startOnFolder() {
     {
       ingesting: () => {},
       ingested: () => {},
-      migrating: () => undefined,
-      migrated: () => undefined,
       publishing: () => {},
     },
     {

@@ -26,7 +26,6 @@ beforeEach(async () => {
   data = join(await temporaryFolder(), 'data');
   dir = join(await temporaryFolder(), 'backups');
   const folder = await openDataFolder(data);
-  await folder.migrate(() => {});
   await createWorld(DEFAULT_PAGE_SIZES, folder.ledger).ingest([market('gold'), price('gold', 0, 1)]);
   await publish(dependenciesOn(folder.ledger, folder.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES));
   folder.close();

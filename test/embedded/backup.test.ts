@@ -206,7 +206,6 @@ describe('without a server', () => {
 
   async function take(records: Parameters<ReturnType<typeof createWorld>['ingest']>[0]): Promise<void> {
     const folder = await openDataFolder(data);
-    await folder.migrate(() => {});
     await createWorld(DEFAULT_PAGE_SIZES, folder.ledger).ingest(records);
     await publish(dependenciesOn(folder.ledger, folder.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES));
     folder.close();

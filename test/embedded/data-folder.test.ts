@@ -1,8 +1,10 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDataFolder } from '../../embedded/data-folder.ts';
 import { StartError } from '../../embedded/start-error.ts';
+import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const key = { partition: 'a', sort: 'b' };
@@ -64,5 +66,48 @@ describe('an unusable folder is refused in one line that names it', () => {
     await expect(openDataFolder(folder)).rejects.toThrow(StartError);
     await rm(join(folder, 'public'));
     (await openDataFolder(folder)).close();
+  });
+});
+
+describe('a folder of another format is refused in one line that names both, and left as it is:', () => {
+  const LATER = LEDGER_FORMAT + 1;
+  const EARLIER = LEDGER_FORMAT - 1;
+  const expectRefused = async (folder: string, format: number) => {
+    const error = await openDataFolder(folder).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(StartError);
+    const { message } = error as Error;
+    for (const part of [folder, `format ${format}`, `format ${LEDGER_FORMAT}`]) expect(message).toContain(part);
+    expect(message).not.toContain('\n');
+  };
+
+  test.each([LATER, EARLIER])('by its file, %s', async (format) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'format'), `${format}\n`);
+    await expectRefused(folder, format);
+    expect(await readdir(folder)).toEqual(['format']);
+  });
+
+  test.each([LATER, EARLIER])('by its ledger, %s', async (format) => {
+    const folder = await temporaryFolder();
+    const value = { format };
+    const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'));
+    const other = { kind: 'put', key: FORMAT_KEY, revision: format, value, if: { kind: 'any' } } as const;
+    await ledger.transact([other], { attemptId: 'another version' });
+    ledger.close();
+    const before = await readdir(folder);
+    await expectRefused(folder, format);
+    expect(await readdir(folder)).toEqual(before);
+    const after = openSqliteLedger(join(folder, 'ledger.sqlite'));
+    expect((await after.get(FORMAT_KEY))?.value).toEqual(value);
+    after.close();
+  });
+
+  test('also a file without a number', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'format'), 'two');
+    await expect(openDataFolder(folder)).rejects.toThrow(StartError);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type PublishLoop, startPublishLoop } from '../../embedded/publish-loop.ts';
 import type { WakeLoop } from '../../embedded/wake-loop.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { publish } from '../../publisher/publish.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';

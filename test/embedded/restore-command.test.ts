@@ -38,7 +38,6 @@ async function use<Result>(
 ) {
   const data = await openDataFolder(folder);
   try {
-    await data.migrate(() => {});
     const dependencies = dependenciesOn(data.ledger, data.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES);
     return await work(data, withLog(dependencies));
   } finally {

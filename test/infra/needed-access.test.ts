@@ -8,18 +8,15 @@ import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/permissions.ts';
 import { hasOperatorKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
-import { resume } from '../../publisher/repair/resume.ts';
 import { siteOf } from '../../publisher/site.ts';
 import { checkFormat, claimFormat, type FormatDependencies } from '../../storage/format.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { migrateLedger } from '../../storage/migration/migrate-ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { readOldLedger } from '../fixtures/data-folder.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
@@ -211,17 +208,6 @@ describe('the format of a ledger', () => {
     await use(dependencies);
     expect(asked).toContainEqual({ action: 'dynamodb:GetItem', partition: 'format' });
     expect(refused(name, asked)).toEqual([]);
-  });
-
-  it.each(['applied', 'committed'] as const)('the repair may migrate, and then continue: %s', async (old) => {
-    const world = createWorld();
-    for (const changes of await readOldLedger(old)) await world.ledger.transact(changes, { attemptId: newAttemptId() });
-    const asked: AccessCall[] = [];
-    const ledger = recordAccess(world.ledger, asked);
-    const objects = recordObjectAccess(world.objects, asked);
-    expect(await migrateLedger({ ...world.dependencies, ledger, renderer: 'as now' })).toBe('migrated');
-    await resume({ ...world.dependencies, ledger, objects });
-    expect(refused('repair', asked)).toEqual([]);
   });
 });
 

@@ -64,11 +64,11 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), call))).toEqual(['worker', 'upload-arrived']);
   });
 
-  it('HEAD cannot be deleted; records of generations only by garbage collection and by the migration', () => {
+  it('HEAD cannot be deleted; records of generations only by garbage collection', () => {
     const deleting = (partition: string) =>
       able((name) => allows(roleOf(name), { action: 'dynamodb:DeleteItem', partition }));
     expect(deleting(HEAD_KEY.partition)).toEqual([]);
-    expect(deleting(GENERATIONS.partition)).toEqual(['collect-garbage', 'repair']);
+    expect(deleting(GENERATIONS.partition)).toEqual(['collect-garbage']);
   });
 
   it.each([
@@ -78,9 +78,9 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
   });
 
-  it('work items are written by the write API, the arrival of uploads, the runner of sources and the publisher; by the worker for leases; by the migration', () => {
+  it('work items are written by the write API, the arrival of uploads, the runner of sources and the publisher; by the worker for leases', () => {
     const call = { action: 'dynamodb:PutItem', partition: WORK_QUEUE.partition };
-    const names = ['write-api', 'worker', 'upload-arrived', 'sources', 'publish', 'repair'];
+    const names = ['write-api', 'worker', 'upload-arrived', 'sources', 'publish'];
     expect(able((name) => allows(roleOf(name), call))).toEqual(names);
   });
 

@@ -5,7 +5,7 @@ import type { Market } from '../../contract/market.ts';
 import type { Observation } from '../../contract/metric.ts';
 import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { readAll } from '../../storage/paging.ts';

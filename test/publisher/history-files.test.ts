@@ -6,7 +6,8 @@ import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/history-rows.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { publicKey } from '../../contract/public-objects.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import {
   FILES_START,
   HistoryFiles,

@@ -1,8 +1,9 @@
 /** Each storage operation of a publish fails in each way, and readers never notice. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { PublicObjectKind } from '../../contract/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
-import { LAYOUT_PREFIX } from '../../publisher/core/lists/list-layout.ts';
 import { DEFAULT_PAGE_SIZES, type LogSettings } from '../../publisher/dependencies.ts';
+import { LAYOUT_PREFIX } from '../../publisher/kernel/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ledger.ts';

@@ -1,7 +1,7 @@
 /** Remembers the cursors that readers were given, to check the sweep. */
 import { expect } from 'vitest';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { readerOf, type World } from './world.ts';
 
 /** Each URL with a cursor that readers are given now, with its bytes. */

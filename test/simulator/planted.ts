@@ -1,6 +1,6 @@
 /** Guards that are switched off one at a time. The simulator must find each of these faults. */
 import { parsePublicKey } from '../../contract/public-objects.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';

@@ -23,7 +23,9 @@ import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { touchesOf } from '../../lambdas/worker/touches.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { rendererOf } from '../../publisher/core/bodies/render.ts';
+import type { StaticBodies } from '../../publisher/dependencies.ts';
 import {
   DEFAULT_HISTORY_FILE_BYTES,
   type HistoryFileBytes,
@@ -31,12 +33,11 @@ import {
   type PublisherDependencies,
 } from '../../publisher/dependencies.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { collectGarbage } from '../../publisher/kernel/collect-garbage.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
 import { restore } from '../../publisher/repair/restore.ts';
-import { type StaticBodies, staticBodies } from '../../publisher/static-bodies.ts';
+import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 // The publisher loads it when it needs it. That would take real time, which a world does not have.

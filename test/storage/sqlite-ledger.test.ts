@@ -171,6 +171,7 @@ describe('the SQLite ledger', () => {
       (path) => alter(path, 'DROP TABLE items; CREATE TABLE t (a); PRAGMA user_version = 0'),
     ],
     ['a schema of a later version', (path) => alter(path, 'PRAGMA user_version = 4')],
+    ['a schema from before the first release', (path) => alter(path, 'PRAGMA user_version = 2')],
   ])('finds %s corrupt', async (_what, damage) => {
     const path = await writtenLedger();
     await damage(path);
@@ -382,81 +383,6 @@ describe('removing expired items', () => {
     const ledger = openSqliteLedger(':memory:');
     ledger.close();
     expect(() => ledger.removeExpired(NOW_MS, 1)).toThrow(StorageUnavailable);
-  });
-});
-
-describe('a file of version 1', () => {
-  const ROWS = [
-    {
-      partition: 'a',
-      sort: 'ä',
-      revision: 3,
-      attemptId: 'one',
-      expiresAtMs: null,
-      value: { deep: ['x'.repeat(9_000)] },
-    },
-    { partition: 'a', sort: '日本', revision: 0, attemptId: 'two', expiresAtMs: NOW_MS, value: null },
-    { partition: 'b', sort: 'z', revision: Number.MAX_SAFE_INTEGER, attemptId: 'one', expiresAtMs: null, value: 'z' },
-  ];
-
-  async function fileOfVersion1(): Promise<string> {
-    const path = join(await temporaryFolder(), 'ledger.sqlite');
-    const database = new DatabaseSync(path);
-    database.exec(`PRAGMA journal_mode = WAL;
-      CREATE TABLE items (
-        partition TEXT NOT NULL, sort TEXT NOT NULL, revision INTEGER NOT NULL, attempt_id TEXT NOT NULL,
-        expires_at_ms INTEGER, value TEXT NOT NULL, PRIMARY KEY (partition, sort)
-      ) STRICT, WITHOUT ROWID;
-      PRAGMA user_version = 1;`);
-    const insert = database.prepare('INSERT INTO items VALUES (?, ?, ?, ?, ?, ?)');
-    for (const { partition, sort, revision, attemptId, expiresAtMs, value } of ROWS) {
-      insert.run(partition, sort, revision, attemptId, expiresAtMs, JSON.stringify(value));
-    }
-    database.close();
-    return path;
-  }
-
-  const rowsOf = async (ledger: SqliteLedger) => [
-    ...(await ledger.query('a', { limit: 10 })).items,
-    ...(await ledger.query('b', { limit: 10 })).items,
-  ];
-
-  /** The structure of the file, as SQLite reports it. */
-  function schemaOf(path: string): unknown {
-    const database = new DatabaseSync(path);
-    const parts = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
-    const version = database.prepare('PRAGMA user_version').get()?.user_version;
-    database.close();
-    return { parts, version };
-  }
-
-  test('keeps every item, and gets the structure of a new file', async () => {
-    const path = await fileOfVersion1();
-    for (let time = 0; time < 2; time++) {
-      const ledger = openSqliteLedger(path, { exclusive: true });
-      expect(await rowsOf(ledger)).toEqual(ROWS);
-      ledger.close();
-    }
-    expect(schemaOf(path)).toEqual(schemaOf(await writtenLedger()));
-    const ledger = openSqliteLedger(path);
-    expect(ledger.removeExpired(NOW_MS + 1, 10)).toBe(1);
-    ledger.close();
-  });
-
-  test('does not change if the migration is interrupted', async () => {
-    const path = await fileOfVersion1();
-    const before = schemaOf(path);
-    const { exec } = DatabaseSync.prototype;
-    const dying = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
-      if (sql === 'COMMIT') throw Object.assign(new Error('the disk is gone'), { code: 'ERR_SQLITE_ERROR' });
-      exec.call(this, sql);
-    });
-    expect(() => openSqliteLedger(path)).toThrow(StorageUnavailable);
-    dying.mockRestore();
-    expect(schemaOf(path)).toEqual(before);
-    const ledger = openSqliteLedger(path);
-    expect(await rowsOf(ledger)).toEqual(ROWS);
-    ledger.close();
   });
 });
 

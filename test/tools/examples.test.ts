@@ -63,7 +63,7 @@ test('the history as of a moment has every price that was known then, exactly', 
   const before = await run('2026-01-01T00:00:00Z');
   expect([before.exitCode, before.output]).toEqual([
     1,
-    'silver-usd: the service knew nothing at 2026-01-01T00:00:00Z\n',
+    'silver-usd: the service had no data at 2026-01-01T00:00:00Z\n',
   ]);
 });
 

@@ -8,9 +8,9 @@
  * memory.
  */
 import { pageCursor } from '../../../contract/cursors.ts';
+import type { ListedPage } from '../../kernel/list-layout.ts';
 import { type Rendered, rendered } from '../../kernel/rendered.ts';
 import { collectionBody } from '../bodies/render.ts';
-import type { ListedPage } from './list-layout.ts';
 
 /** One list item: a slug and its market's canonical body. */
 export interface ListItem {

@@ -4,6 +4,7 @@ import { publicKey } from '../../../contract/public-objects.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
+import { type ListedPage, type ListLayout, readLayout } from '../../kernel/list-layout.ts';
 import { putPage } from '../../kernel/put-immutable.ts';
 import type { PageEntries } from '../planned-projections.ts';
 import { type CutListPage, ItemsMiscounted, ListCutter, type ListHead, type ListInput } from './list-cutter.ts';
@@ -15,7 +16,6 @@ import {
   type ListSource,
   listedMarkets,
 } from './list-items.ts';
-import { type ListedPage, type ListLayout, readLayout } from './list-layout.ts';
 
 export interface ListPlan {
   readonly head: ListHead;

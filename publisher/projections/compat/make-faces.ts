@@ -21,9 +21,9 @@ import {
   marketFacesKey,
 } from '../../../storage/records/faces.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
-import { publishedMarkets } from '../exports/published-list.ts';
 import { marketFaceNames } from './face-names.ts';
 import { FaceWriter } from './face-writer.ts';
 import { includeFaces } from './includes.ts';

@@ -3,9 +3,9 @@ import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
 import { FACE_DAYS_MAX, QUOTES_NOTE } from '../../../contract/face-limits.ts';
 import type { FaceQuotes } from '../../../contract/faces.ts';
 import type { Market } from '../../../contract/market.ts';
+import { approximateMoney } from '../../../contract/money-texts.ts';
 import { PRICE_EXTENSIONS, type PriceExtension, type PublicObjectName } from '../../../contract/public-object-names.ts';
 import { historyUrl, marketUrl } from '../../../contract/routes.ts';
-import { approximateMoney } from '../exports/observation-rows.ts';
 import { commodityOf } from './commodity.ts';
 import type { DayPrice } from './day-prices.ts';
 

@@ -6,7 +6,7 @@
 import { isIso4217 } from '../../../contract/currencies.ts';
 import { millisecondInstant } from '../../../contract/instants.ts';
 import type { Market } from '../../../contract/market.ts';
-import { approximateMoney } from '../exports/observation-rows.ts';
+import { approximateMoney } from '../../../contract/money-texts.ts';
 import { commodityOf } from './commodity.ts';
 
 /** A rate from `base` to `quote`, and the price that it was derived from. */

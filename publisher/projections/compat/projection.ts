@@ -3,6 +3,7 @@
  * `makeFaces`. A generation only puts the problem documents of a removed market in their place.
  */
 import { canonicalJson } from '../../../contract/canonical-json.ts';
+import { PRICE_EXTENSIONS } from '../../../contract/public-object-names.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { removedMarketDocument } from '../../../contract/removed-market.ts';
 import { marketFacesKey } from '../../../storage/records/faces.ts';
@@ -11,10 +12,21 @@ import { type MarketContext, type MarketStep, NO_PART, type Projector } from '..
 import { rendered } from '../../kernel/rendered.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
 import { marketFaceNames } from './face-names.ts';
+import { unreachableFaces } from './reachable.ts';
 
 export const compat: Projector = {
   name: 'compat',
   kinds: ['face-rates', 'face-prices', 'face-includes', 'face-quotes'],
+  check: async (context) => await (await import('./check.ts')).checkCompat(context),
+  describe: {
+    what: 'Prices for beancount and hledger, quotes, and rates of currencies.',
+    paths: [
+      ...PRICE_EXTENSIONS.flatMap((end) => [`/api/v1/faces/prices/{slug}.${end}`, `/api/v1/faces/prices.${end}`]),
+      '/api/v1/faces/quotes/{slug}.json',
+      ...['currencies', 'currencies/{code}'].map((file) => `/api/v1/faces/currency-api/{date}/v1/${file}.json`),
+    ],
+  },
+  reachable: { unreachable: unreachableFaces },
   plan: async () => ({ market: goneFaces, finish: async () => ({ state: undefined }) }),
 };
 

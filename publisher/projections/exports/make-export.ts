@@ -13,12 +13,12 @@ import { EXPORT_PART_ENTRIES } from '../../../contract/export-tables.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
 import { generationKey, HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
+import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
 import { changeDay, keptExports, withKept } from './keep-export.ts';
 import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
-import { publishedMarkets } from './published-list.ts';
 import { putManifests } from './put-manifests.ts';
 
 export interface ExportOptions {

@@ -2,7 +2,7 @@
 import type { ExportRow } from '../../../contract/export-tables.ts';
 import type { Market } from '../../../contract/market.ts';
 import type { PublicMetric } from '../../../contract/metric.ts';
-import { approximateMoney } from './observation-rows.ts';
+import { approximateMoney } from '../../../contract/money-texts.ts';
 
 /** One row for each metric. The representative is left out: the name of a person must not be in an immutable file. */
 export function marketRows(market: Market): readonly ExportRow[] {

@@ -1,7 +1,7 @@
 /** From entries of the log to the rows of one part of the observations. */
 import type { ExportRow } from '../../../contract/export-tables.ts';
 import { millisecondInstant } from '../../../contract/instants.ts';
-import { moneyTexts } from '../../../contract/money-texts.ts';
+import { approximateMoney, moneyTexts } from '../../../contract/money-texts.ts';
 import { sortedInStretches } from './sorted-in-stretches.ts';
 
 /** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
@@ -238,14 +238,4 @@ function moneyCells(amountMinor: number | null, currency: string, quantity: numb
 
 function scalarCells(value: string | null, unit: string) {
   return { value, unit, approximate: value === null ? null : Number(value) };
-}
-
-/** The nearest number where the decimals end, else the quotient of two numbers. */
-export function approximateMoney(
-  decimal: string | null,
-  decimalPerUnit: string | null,
-  quantity: number,
-): number | null {
-  if (decimalPerUnit !== null) return Number(decimalPerUnit);
-  return decimal === null ? null : Number(decimal) / quantity;
 }

@@ -1,5 +1,4 @@
 /** Compares the files of a market's history with its pages: they must have the same observations, byte for byte. */
-import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
 import { historyIndex, historyIndexSchema, historyTooLongSchema } from '../../../contract/history-files.ts';
 import {
@@ -15,17 +14,8 @@ import { PUBLIC_OBJECTS } from '../../../contract/public-objects.ts';
 import { historyFileUrl, historyIndexUrl, historyUrl } from '../../../contract/routes.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 import { checkAnswer, checkHeaders, Findings } from '../../verify/check-body.ts';
+import type { ReadHistory } from '../../verify/projection-check.ts';
 import type { PublicReader } from '../../verify/reader.ts';
-
-/** The pages of a history, as they were read. */
-export interface ReadHistory {
-  /** Newest first. */
-  readonly observations: readonly PublicObservation[];
-  /** Oldest first. */
-  readonly closedPages: z.infer<typeof historyIndexSchema>['closedPages'];
-  /** SHA-256 of the newest page. */
-  readonly headDigest: string;
-}
 
 /** A history may have moved on since its pages were read. Then nothing is found, and the next walk looks again. */
 export async function checkFiles(

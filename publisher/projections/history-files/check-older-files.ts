@@ -9,13 +9,15 @@ import { snapshotSchema } from '../../../contract/market.ts';
 import type { PublicObservation } from '../../../contract/metric.ts';
 import { historyFileUrl, historyIndexUrl, SNAPSHOT_URL } from '../../../contract/routes.ts';
 import { checkAnswer, checkBody, Findings } from '../../verify/check-body.ts';
+import type { ReadHistory } from '../../verify/projection-check.ts';
 import type { PublicReader } from '../../verify/reader.ts';
-import { checkFiles, type ReadHistory } from './check-files.ts';
+import { checkFiles } from './check-files.ts';
 
-/** Whether the snapshot says that files wait. */
+/** Whether the snapshot says that files wait, or could not be made. */
 export async function areFilesBehind(reader: PublicReader): Promise<boolean> {
   const snapshot = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
-  return snapshot?.value.filesGeneration !== undefined;
+  const { filesGeneration, deferred = [] } = snapshot?.value ?? {};
+  return filesGeneration !== undefined || deferred.includes('history-files');
 }
 
 /** Checks the files as `checkFiles` does, or as older ones if the snapshot allows it. */

@@ -6,6 +6,7 @@ import type { MarketContext, MarketPart, PlanContext, ProjectionPlan, Projector 
 import { NO_PART } from '../../kernel/projection.ts';
 import { FileWriteBudget } from './file-write-budget.ts';
 import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
+import { reachableFiles } from './reachable.ts';
 
 /** Files wait for their turn: each shows its market as of the generation before this one, or a later one. */
 type State = { readonly behindSince: number };
@@ -13,7 +14,19 @@ type State = { readonly behindSince: number };
 export const historyFiles: Projector = {
   name: 'history-files',
   kinds: HISTORY_FILE_KINDS,
+  check: async (context) => (await import('./check.ts')).checkHistories(context),
+  describe: {
+    what: 'Histories as files: whole and by year, in CSV and NDJSON, with an index.',
+    paths: [
+      '/api/v1/markets/{slug}/history.csv',
+      '/api/v1/markets/{slug}/history.ndjson',
+      '/api/v1/markets/{slug}/history/{year}.csv',
+      '/api/v1/markets/{slug}/history/{year}.ndjson',
+      '/api/v1/markets/{slug}/history/index',
+    ],
+  },
   plan,
+  reachable: reachableFiles,
   stateBefore: ({ filesBehindSince }) =>
     filesBehindSince === undefined ? undefined : { behindSince: filesBehindSince },
   shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),

@@ -1,5 +1,9 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
+import type { Json } from '../../../contract/canonical-json.ts';
 import type { LatestEntry } from '../../../contract/latest-entries.ts';
+import type { PublicObjectName } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/routes.ts';
 import type { PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { addLatest, hasLatest, hasRecent, type LatestState, latestOfPage } from './plan-latest.ts';
@@ -8,12 +12,34 @@ import { type NewestPrices, newestPrices } from './recent-prices.ts';
 export const latest: Projector = {
   name: 'latest',
   kinds: ['latest', 'latest-csv', 'recent'],
+  check: async (context) => (await import('./check.ts')).checkPrices(context),
+  describe: {
+    what: 'The newest price of every market, and its last ones.',
+    paths: [LATEST_URL, LATEST_CSV_URL, RECENT_URL],
+  },
   plan,
+  reachable: {
+    async unreachable(_storage, objects, state) {
+      const shown = namesOf(state).map(publicKey);
+      return objects.flatMap(({ key }) => (shown.includes(key) ? [] : [key]));
+    },
+    async *published(_storage, state) {
+      yield* namesOf(state);
+    },
+  },
   stateBefore: ({ list: { latest: files, recent } }) =>
     files === undefined && recent === undefined
       ? undefined
       : { ...(files && { latest: files }), ...(recent !== undefined && { recent }) },
 };
+
+function namesOf(state: Json | undefined): readonly PublicObjectName[] {
+  const { latest: files, recent } = (state ?? {}) as LatestState;
+  return [
+    ...(files === undefined ? [] : ([{ kind: 'latest' }, { kind: 'latest-csv' }] as const)),
+    ...(recent === undefined ? [] : ([{ kind: 'recent' }] as const)),
+  ];
+}
 
 async function plan({
   dependencies,

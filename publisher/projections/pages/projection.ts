@@ -6,12 +6,19 @@
 import { SITE_KINDS } from '../../../contract/public-object-names.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
-import type { PlanContext, Projector } from '../../kernel/projection.ts';
+import type { OwnedObject, PlanContext, Projector } from '../../kernel/projection.ts';
 import { siteObject } from '../../site.ts';
 
 export const pages: Projector = {
   name: 'pages',
   kinds: SITE_KINDS,
+  check: async ({ reader, findings }) => ({
+    end: async () => await (await import('./check-site.ts')).checkSite(reader, findings),
+  }),
+  describe: {
+    what: 'The pages for people.',
+    paths: [],
+  },
   async plan(context) {
     const { state } = context;
     const { site } = context.dependencies;
@@ -24,6 +31,18 @@ export const pages: Projector = {
     };
   },
   stateBefore: ({ staticDigests }) => staticDigests.site,
+  reachable: {
+    async unreachable({ ledger }, objects) {
+      const site = await ledger.get(PUBLISHED_SITE_KEY);
+      const isLost = ({ name }: OwnedObject) =>
+        name !== null && 'file' in name && !Object.hasOwn(site?.value ?? {}, name.file);
+      return site === null ? [] : objects.filter(isLost).map(({ key }) => key);
+    },
+    async *published({ ledger }, state) {
+      const site = state === undefined ? null : await ledger.get(PUBLISHED_SITE_KEY);
+      for (const file of Object.keys(site?.value ?? {})) yield siteObject(file);
+    },
+  },
 };
 
 async function addChanged(

@@ -1,6 +1,7 @@
 /** The bodies that depend on no record: they change with a deployment or its configuration. */
 import { STATIC_KINDS, type StaticKind } from '../../../contract/public-object-names.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
+import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
 import type { Projector } from '../../kernel/projection.ts';
 
 /** SHA-256 of each, in hex. One whose published bytes are not known is left out. */
@@ -9,6 +10,13 @@ type State = { readonly [Kind in StaticKind]?: string };
 export const statics: Projector = {
   name: 'statics',
   kinds: STATIC_KINDS,
+  check: async ({ reader, findings }) => ({
+    end: async () => await (await import('./check-documents.ts')).checkDocuments(reader, findings),
+  }),
+  describe: {
+    what: 'Documents of the deployment: the OpenAPI document, problems, the waiting list.',
+    paths: [WAITLIST_URL, OPENAPI_URL],
+  },
   plan: async ({ dependencies: { staticBodies }, state, files }) => ({
     async finish() {
       const known = (state ?? {}) as State;
@@ -21,4 +29,10 @@ export const statics: Projector = {
     },
   }),
   stateBefore: ({ staticDigests: { site, ...digests } }) => digests,
+  reachable: {
+    unreachable: async () => [],
+    async *published() {
+      for (const kind of STATIC_KINDS) yield { kind };
+    },
+  },
 };

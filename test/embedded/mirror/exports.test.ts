@@ -5,7 +5,7 @@ import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
 import { MirrorCopy, MirrorFull } from '../../../embedded/mirror/copy.ts';
 import { copyExports } from '../../../embedded/mirror/copy-exports.ts';
 import { sweepCopy, type Unreached } from '../../../embedded/mirror/sweep-copy.ts';
-import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { checkExports } from '../../../publisher/projections/exports/check-exports.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';

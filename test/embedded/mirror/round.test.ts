@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { PUBLIC_CACHE_CONTROL } from '../../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/routes.ts';
 import { MirrorCopy, MirrorFull } from '../../../embedded/mirror/copy.ts';
+import { PROJECTORS } from '../../../publisher/projections.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
@@ -334,3 +335,21 @@ test.each([historyUrl('c'), marketUrl('c')])(
     expect(await roundOf(world, copied)).toMatchObject({ state: 'current', copied: 1 });
   },
 );
+
+test('while the service cannot make its newest prices, the copy goes on, and says that it is behind', async () => {
+  const world = await publishedWorld(undefined, ['latest']);
+  const copied = openMemoryObjects();
+  await roundOf(world, copied);
+  const broken = PROJECTORS.map((projector) => {
+    const plan = () => Promise.reject(new Error('a bug'));
+    return projector.name === 'latest' ? { ...projector, plan } : projector;
+  });
+  await world.ingest([price('b', 1, 2)]);
+  await publish(world.dependencies, broken);
+  expect(await roundOf(world, copied)).toMatchObject({ state: 'behind', findings: [] });
+  const body = Buffer.from((await readerOf(copied)('/api/v1/markets/b')).body).toString();
+  expect(JSON.parse(body)).toMatchObject({ metrics: { price: { amountMinor: 2 } } });
+  world.clock.nowMs += 120_000;
+  await publish(world.dependencies);
+  expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
+});

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
-import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { siteOf } from '../../../publisher/site.ts';
 import { readerOf, SMALL_PAGES } from '../../publisher/world.ts';

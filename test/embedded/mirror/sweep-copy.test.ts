@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
 import { sweepCopy, type Unreached } from '../../../embedded/mirror/sweep-copy.ts';
-import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { readCheckpoint, readTexts, TEST_LOG } from '../../publisher/log/test-log.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';

@@ -1,6 +1,6 @@
 /** The sweep removes exports of more than 35 days ago, and nothing that a kept manifest names. */
 import { describe, expect, test } from 'vitest';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { readAll } from '../../../storage/paging.ts';

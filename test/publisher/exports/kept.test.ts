@@ -1,11 +1,11 @@
 /** A kept export stays, byte for byte. One that the store has lost is made again from the log. */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../../publisher/projections/exports/remake-kept.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
 import { created, replaced } from '../../../storage/changes.ts';
 import { exportDayKey } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';

@@ -1,6 +1,6 @@
 /** The export of today is made again: on the first day after a quiet time, on any day for an operator. */
 import { expect, test } from 'vitest';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { market, price } from '../world.ts';

@@ -1,7 +1,7 @@
 /** Rates of currencies in the layout of currency-api, and the names of commodities. */
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { commodityOf } from '../../../publisher/projections/compat/commodity.ts';
 import type { ObjectHead } from '../../../storage/object-store.ts';
 import { removeMarket } from '../remove-market.ts';

@@ -1,8 +1,8 @@
 /** Bodies are published at once. The list has a cadence. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { defaultListEverySeconds } from '../../../publisher/dependencies.ts';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';

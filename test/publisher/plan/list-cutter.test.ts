@@ -10,7 +10,7 @@ import {
   type ListInput,
   type ListItem,
 } from '../../../publisher/core/lists/list-cutter.ts';
-import type { ListedPage } from '../../../publisher/core/lists/list-layout.ts';
+import type { ListedPage } from '../../../publisher/kernel/list-layout.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 
 /** A list, as a reader and the next plan find it. */

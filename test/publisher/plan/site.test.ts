@@ -1,7 +1,8 @@
 /** The pages for people are published when they change, and only those that change. */
 import { expect, test } from 'vitest';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';

@@ -1,7 +1,8 @@
 /** A market that does not add up when HEAD is raised: readers keep its pages in the store. */
 import { expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
 import { resume } from '../../../publisher/repair/resume.ts';

@@ -4,7 +4,8 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
 import { verify } from '../../../publisher/verify/verify.ts';

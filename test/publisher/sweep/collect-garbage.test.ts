@@ -2,13 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
-import {
-  collectGarbage,
-  type GarbageOptions,
-  PAGE_RETENTION_SECONDS,
-} from '../../../publisher/kernel/collect-garbage.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
+import { type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Change, Ledger } from '../../../storage/ledger.ts';

@@ -1,8 +1,8 @@
 /** Superseded list pages. The layout names them; the ledger has no item of them. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { type ListLayout, readLayoutAt } from '../../../publisher/core/lists/list-layout.ts';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { type ListLayout, readLayoutAt } from '../../../publisher/kernel/list-layout.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/paging.ts';

@@ -1,6 +1,6 @@
 /** How long a superseded page stays. The numbers are not imported: readers are promised them. */
 import { expect, test } from 'vitest';
-import { collectGarbage } from '../../../publisher/kernel/collect-garbage.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';

@@ -45,12 +45,12 @@ import {
   WALK_KEY,
   type WalkValue,
 } from '../../storage/records/publication.ts';
-import { LAYOUT_PREFIX, readLayoutAt } from '../core/lists/list-layout.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { expiredExports } from '../projections/exports/expired-exports.ts';
 import { REDO_PREFIX } from './bundle.ts';
 import { changeMany } from './change-many.ts';
 import { tilesOutgrown } from './expired-tiles.ts';
+import { LAYOUT_PREFIX, readLayoutAt } from './list-layout.ts';
+import type { Projector } from './projection.ts';
 import { type NewestExpired, ReachableSet, readSettledList, type SettledList } from './reachable-set.ts';
 
 export interface GarbageOptions {
@@ -92,17 +92,22 @@ export const PAGE_RETENTION_SECONDS = CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + 
 const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false };
 
 /** Does nothing while a generation is not applied: publish first. */
-export async function collectGarbage(dependencies: PublisherStorage, options: GarbageOptions): Promise<GarbageReport> {
-  const list = await readSettledList(dependencies);
+export async function sweepObjects(
+  storage: PublisherStorage,
+  projectors: readonly Projector[],
+  options: GarbageOptions,
+): Promise<GarbageReport> {
+  const list = await readSettledList(storage);
   if (list === null) return NOTHING_DONE;
-  const sweep = new Sweep(dependencies, options, list);
-  const newestExpired = await sweep.pruneGenerations();
-  return await sweep.removeAll(new ReachableSet(dependencies, list, newestExpired));
+  const run = new Sweep(storage, projectors, options, list);
+  const newestExpired = await run.pruneGenerations();
+  return await run.removeAll(new ReachableSet(storage, projectors, list, newestExpired));
 }
 
 /** One run and its results so far. */
 class Sweep {
   readonly #storage: PublisherStorage;
+  readonly #projectors: readonly Projector[];
   readonly #options: Required<GarbageOptions>;
   readonly #list: SettledList;
   readonly #removed = new Set<string>();
@@ -111,8 +116,9 @@ class Sweep {
   #prunedRecords = 0;
   #endedEarly = false;
 
-  constructor(storage: PublisherStorage, options: GarbageOptions, list: SettledList) {
+  constructor(storage: PublisherStorage, projectors: readonly Projector[], options: GarbageOptions, list: SettledList) {
     this.#storage = storage;
+    this.#projectors = projectors;
     this.#list = list;
     this.#options = {
       maxRemovals: DEFAULT_MAX_REMOVALS,
@@ -158,7 +164,7 @@ class Sweep {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeSuperseded(reach);
-    await this.#removeExports();
+    await this.#removeExpired();
     if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
     return {
       removed: [...this.#removed],
@@ -206,11 +212,13 @@ class Sweep {
     }
   }
 
-  /** A record goes before its objects: then no export counts on them any more. A walk finds what is left. */
-  async #removeExports(): Promise<void> {
-    for (const { record, keys } of await expiredExports(this.#storage)) {
-      if (!this.#mayGoOn()) return;
-      if (await this.#prune([record])) await this.#remove(keys);
+  /** Objects that a record of a projection names. The record goes first: then nothing counts on them any more. */
+  async #removeExpired(): Promise<void> {
+    for (const { reachable } of this.#projectors) {
+      for (const { record, keys } of (await reachable?.expired?.(this.#storage)) ?? []) {
+        if (!this.#mayGoOn()) return;
+        if (await this.#prune([record])) await this.#remove(keys);
+      }
     }
   }
 

@@ -5,9 +5,9 @@ import type { PublicObjectName } from '../../../contract/public-object-names.ts'
 import { publicKey } from '../../../contract/public-objects.ts';
 import { bodyDigest } from '../../../storage/object-rules.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
-import { readLayout } from '../../core/lists/list-layout.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
+import { readLayout } from '../../kernel/list-layout.ts';
 
 const PAGES_AT_ONCE = 8;
 

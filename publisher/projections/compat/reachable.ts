@@ -1,23 +1,11 @@
 /** Which faces readers may still ask for. */
 import { FACE_RATES_KEPT_DAYS } from '../../../contract/face-limits.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { PUBLIC_OBJECTS } from '../../../contract/public-objects.ts';
 import { readMany } from '../../../storage/paging.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
-
-export type FaceName = Extract<PublicObjectName, { kind: `face-${string}` }>;
-
-export interface FaceObject {
-  readonly key: string;
-  readonly name: FaceName;
-}
+import type { OwnedObject } from '../../kernel/projection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-export function isFace(name: PublicObjectName): name is FaceName {
-  return PUBLIC_OBJECTS[name.kind].retention === 'face';
-}
 
 /**
  * All, if the deployment has no faces any more. Otherwise those of markets that are not published, and rates of a day
@@ -25,13 +13,15 @@ export function isFace(name: PublicObjectName): name is FaceName {
  */
 export async function unreachableFaces(
   { ledger, nowMs, projections }: Pick<PublisherStorage, 'ledger' | 'nowMs' | 'projections'>,
-  faces: readonly FaceObject[],
+  faces: readonly OwnedObject[],
 ): Promise<readonly string[]> {
   // A command that does not know the kinds of the deployment removes none.
   if (projections?.has('faces') === false) return faces.map(({ key }) => key);
   const firstKept = new Date(nowMs() - FACE_RATES_KEPT_DAYS * DAY_MS).toISOString().slice(0, '2026-11-22'.length);
-  const old = faces.filter(({ name }) => 'date' in name && name.date < firstKept);
-  const ofMarkets = faces.flatMap(({ key, name }) => ('slug' in name ? [{ key, slug: name.slug }] : []));
+  const old = faces.filter(({ name }) => name !== null && 'date' in name && name.date < firstKept);
+  const ofMarkets = faces.flatMap(({ key, name }) =>
+    name !== null && 'slug' in name ? [{ key, slug: name.slug }] : [],
+  );
   const published = await readMany(
     ledger,
     ofMarkets.map(({ slug }) => publishedHeadsKey(slug)),

@@ -5,9 +5,8 @@
  * removed; the one after it notices and puts the file back.)
  */
 import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
-import type { Item, Ledger } from '../../../storage/ledger.ts';
+import type { Item } from '../../../storage/ledger.ts';
 import { readAll, readMany } from '../../../storage/paging.ts';
 import {
   dateOfExportDay,
@@ -18,19 +17,14 @@ import {
   exportFileKey,
 } from '../../../storage/records/exports.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
-import { objectsOfFile } from '../exports/export-objects.ts';
-import { filesOfDay } from '../exports/keep-export.ts';
+import type { ExpiredRecord, OwnedObject, Reachability } from '../../kernel/projection.ts';
+import { objectsOfFile } from './export-objects.ts';
+import { filesOfDay } from './keep-export.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A record to be removed, and then its objects. */
-export interface ExpiredExport {
-  readonly record: Item<unknown>;
-  readonly keys: readonly string[];
-}
-
 /** Manifests first: nothing that a reader finds leads to a file that is removed. */
-export async function expiredExports(storage: PublisherStorage): Promise<readonly ExpiredExport[]> {
+async function expired(storage: PublisherStorage): Promise<readonly ExpiredRecord[]> {
   const { ledger, nowMs } = storage;
   const cutoff = firstKeptDay(nowMs());
   const days = await readAll(ledger, EXPORT_DAYS);
@@ -77,20 +71,17 @@ function manifestKeys(date: string): readonly string[] {
   return kinds.map((kind) => publicKey({ kind, date }));
 }
 
-export type ExportObject = { readonly key: string; readonly name: PublicObjectName };
-
 /**
  * Of objects that a walk has found, those that no record names: leftovers of a sweep that died, and of exports that a
  * restored ledger does not know. A file has its record before its objects, so none of them is about to be used.
  */
-export async function unrecordedExports(
-  ledger: Ledger,
-  objects: readonly ExportObject[],
-  nowMs: number,
+async function unreachable(
+  { ledger, nowMs }: PublisherStorage,
+  objects: readonly OwnedObject[],
 ): Promise<readonly string[]> {
-  const cutoff = firstKeptDay(nowMs);
+  const cutoff = firstKeptDay(nowMs());
   const dated = objects.flatMap(({ key, name }) =>
-    'date' in name && name.date < cutoff ? [{ key, date: name.date }] : [],
+    name !== null && 'date' in name && name.date < cutoff ? [{ key, date: name.date }] : [],
   );
   const days = await readMany(
     ledger,
@@ -98,7 +89,7 @@ export async function unrecordedExports(
   );
   const old = dated.filter((_, index) => !days[index]?.value.kept).map(({ key }) => key);
   const files = objects.flatMap(({ key, name }) =>
-    'file' in name && name.kind !== 'export-schema' ? [{ key, file: name.file }] : [],
+    name !== null && 'file' in name && name.kind !== 'export-schema' ? [{ key, file: name.file }] : [],
   );
   const records = await readMany(
     ledger,
@@ -106,3 +97,5 @@ export async function unrecordedExports(
   );
   return [...old, ...files.filter((_, index) => records[index] === null).map(({ key }) => key)];
 }
+
+export const reachableExports: Reachability = { unreachable, expired };

@@ -1,0 +1,27 @@
+/** All observations as files for analysis, made once a day by `makeExport`. */
+import { EXPORTS_URL } from '../../../contract/routes.ts';
+import type { Projector } from '../../kernel/projection.ts';
+import { reachableExports } from './reachable.ts';
+
+export const exports: Projector = {
+  name: 'exports',
+  kinds: [
+    ...(['export-package', 'export-dataset', 'export-latest'] as const),
+    ...(['export-parquet', 'export-ndjson', 'export-csv', 'export-schema'] as const),
+  ],
+  check: async ({ reader, findings, kinds, share }) => ({
+    async end() {
+      await kinds.has('exports', EXPORTS_URL);
+      await (await import('./check-exports.ts')).checkExports(reader, findings, share);
+    },
+  }),
+  describe: {
+    what: 'All observations as files for analysis, once a day.',
+    paths: [
+      '/api/v1/exports/latest',
+      ...['datapackage.json', 'dataset.jsonld'].map((file) => `/api/v1/exports/{date}/${file}`),
+      ...['parquet', 'ndjson.gz', 'csv.gz'].map((end) => `/api/v1/exports/parts/{file}.${end}`),
+    ],
+  },
+  reachable: reachableExports,
+};

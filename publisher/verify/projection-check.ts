@@ -1,0 +1,56 @@
+/** How a projection checks its files, by GETs alone. `verify` walks the markets once, and tells every projection. */
+import type { LatestEntry } from '../../contract/latest-entries.ts';
+import type { Market, Snapshot } from '../../contract/market.ts';
+import type { PublicObservation } from '../../contract/metric.ts';
+import type { Checked, Findings } from './check-body.ts';
+import type { PublishedKinds } from './published-kinds.ts';
+import type { PublicReader } from './reader.ts';
+import type { Share } from './share.ts';
+
+export interface CheckContext {
+  readonly reader: PublicReader;
+  readonly findings: Findings;
+  readonly kinds: PublishedKinds;
+  readonly share: Share;
+  /** As it was before the walk; null: it cannot be read. */
+  readonly snapshot: Snapshot | null;
+}
+
+export interface ProjectionCheck {
+  /** A market and its history, which were read and checked. */
+  readonly market?: (market: ReadMarket) => Promise<void>;
+  /** To be called once, after the last market. */
+  readonly end?: (list: ReadListing) => Promise<void>;
+}
+
+export interface ReadMarket {
+  /** As the list shows it. */
+  readonly item: Market;
+  readonly market: Checked<Market>;
+  readonly history: ReadHistory;
+}
+
+/** The list as it was walked. */
+export interface ReadListing {
+  /** The first page; null: it cannot be read. */
+  readonly head: Pick<Checked<unknown>, 'digest'> | null;
+  /** Of all markets, without what only histories have. */
+  readonly entries: readonly LatestEntry[];
+}
+
+/** The pages of a history, as they were read. */
+export interface ReadHistory {
+  /** Newest first. */
+  readonly observations: readonly PublicObservation[];
+  /** Oldest first. */
+  readonly closedPages: readonly PageSpan[];
+  /** SHA-256 of the newest page. */
+  readonly headDigest: string;
+}
+
+export interface PageSpan {
+  readonly cursor: string;
+  readonly count: number;
+  readonly firstObservedAt: string;
+  readonly lastObservedAt: string;
+}
