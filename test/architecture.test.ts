@@ -114,7 +114,6 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 /** Files that know a projection by name: its daily job, and the checks of a mirror and of a log. */
 const STILL_INTO_PROJECTIONS = [
   'embedded/backup/control.ts',
-  'embedded/commands/make-export.ts',
   'embedded/export-loop.ts',
   'embedded/mirror/copy-documents.ts',
   'embedded/mirror/copy-exports.ts',
@@ -124,7 +123,6 @@ const STILL_INTO_PROJECTIONS = [
   'embedded/mirror/copy-removals.ts',
   'embedded/mirror/known-markets.ts',
   'embedded/mirror/mirror-log.ts',
-  'embedded/mirror/reached.ts',
   'publisher/entry/export.ts',
   'publisher/verify/check-folded.ts',
   'publisher/verify/check-later.ts',

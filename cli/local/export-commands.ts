@@ -19,6 +19,10 @@ that it names. The server makes a kept export again from the log if its files ar
 Example:
   tidemark exports keep 2026-11-22 --label 'As cited in our report'`;
 
+const UNKEEP_HELP = `
+Example:
+  tidemark exports unkeep 2026-11-22`;
+
 export function addExportCommands(program: Command): void {
   const exports = program.command('exports').description('the daily exports of a server on this machine');
   exports
@@ -47,6 +51,7 @@ export function addExportCommands(program: Command): void {
     .command('unkeep')
     .description('do not keep the export of a day any more: it goes after 35 days, like others')
     .argument('<date>', 'its day, e.g. 2026-11-22', dayOf)
+    .addHelpText('after', UNKEEP_HELP)
     .action(async (date: string, _, command: Command) => await keep(command, date, null));
 }
 

@@ -41,6 +41,8 @@ var LATEST_URL = "/api/v1/latest";
 var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
+var EXPORT_ROOT = "/api/v1/exports/";
+var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 var OPENAPI_URL = "/api/v1/openapi.json";
 function decodeUnreserved(text) {
   return text.replace(

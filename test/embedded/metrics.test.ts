@@ -90,12 +90,12 @@ test('writes are counted by operation and status', () => {
 
 test('the data folder is measured by its parts; a part that is not there is empty', async () => {
   const folder = await temporaryFolder();
-  await mkdir(join(folder, 'objects/public/deep'), { recursive: true });
-  await writeFile(join(folder, 'objects/public/deep/a.json'), 'x'.repeat(10_000));
+  await mkdir(join(folder, 'public/deep'), { recursive: true });
+  await writeFile(join(folder, 'public/deep/a.json'), 'x'.repeat(10_000));
   await writeFile(join(folder, 'ledger.sqlite'), 'x'.repeat(5000));
   await writeFile(join(folder, 'ledger.sqlite-wal'), 'x'.repeat(5000));
   // As a file that goes while the folder is read.
-  await symlink(join(folder, 'gone'), join(folder, 'objects/dangling'));
+  await symlink(join(folder, 'gone'), join(folder, 'public/dangling'));
   const { ledger, objects, uploads, archive } = await measureStorage(folder);
   expect(ledger).toBeGreaterThanOrEqual(10_000);
   expect(objects).toBeGreaterThanOrEqual(10_000);

@@ -12,7 +12,7 @@ test.each([
   ['TIDEMARK_METRICS_PORTS', 'TIDEMARK_METRICS_PORT'],
   ['TIDEMARK_LOGS', 'TIDEMARK_LOG'],
 ])('%s is taken for %s', (variable, meant) => {
-  expect(misspeltSettings({ [variable]: 'x' })).toEqual([expect.stringContaining(`is ${meant} meant?`)]);
+  expect(misspeltSettings({ [variable]: 'x' })).toEqual([expect.stringContaining(`Did you mean ${meant}?`)]);
 });
 
 test('a setting of an earlier version is named, and what to do instead', () => {
@@ -38,5 +38,5 @@ test('the server starts all the same, and says it once', async () => {
   const environment = { TIDEMARK_DATA: await temporaryFolder(), TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTION: 'x' };
   const server = startServerForTest(environment);
   await server.started;
-  await expect.poll(server.errors).toContain('is TIDEMARK_PROJECTIONS meant?');
+  await expect.poll(server.errors).toContain('Did you mean TIDEMARK_PROJECTIONS?');
 });
