@@ -18,7 +18,7 @@ const PROCESSES = [
     (name) => `test/cli/${name}.test.ts`,
   ),
   ...['missing-rows', 'new-log', 'operations', 'reads', 'settings'].map((name) => `test/cli/${name}.test.ts`),
-  'test/embedded/edge-host/edge-thread.test.ts',
+  'test/server/edge-host/edge-thread.test.ts',
   ...[
     'backup',
     'backup-faults',
@@ -33,7 +33,7 @@ const PROCESSES = [
     'sample',
     'vanished-folder',
     'write-api',
-  ].map((name) => `test/embedded/${name}.test.ts`),
+  ].map((name) => `test/server/${name}.test.ts`),
   'test/sources/internal-source.test.ts',
 ];
 /** Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others. */
@@ -72,7 +72,7 @@ export default defineConfig({
     // and variables of the environment are restored here.
     isolate: set !== null,
     ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
-    globalSetup: './scripts/ensure-site.ts',
+    globalSetup: './tools/build/ensure-site.ts',
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time in each part.

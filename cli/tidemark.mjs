@@ -18,12 +18,12 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
   console.error(`Tidemark needs Node 20 or newer; this is ${process.version}. Install one from nodejs.org.`);
   process.exit(2);
 }
-if (isClone) await import(pathToFileURL(join(root, 'scripts', 'install.mjs')).href);
+if (isClone) await import(pathToFileURL(join(root, 'tools/install.mjs')).href);
 
 const main = isClone ? sources : join(root, 'dist', 'main.mjs');
 const pinned = findPinnedNode();
 if (isClone && ['start', 'mirror'].includes(process.argv[2])) {
-  const { status } = spawnSync(pinned.path, [join(root, 'scripts', 'ensure-site.ts')], {
+  const { status } = spawnSync(pinned.path, [join(root, 'tools/build/ensure-site.ts')], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (status !== 0) process.exit(1);

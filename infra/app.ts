@@ -1,10 +1,10 @@
 /** The CDK app: `npx cdk deploy --all`, after cdk.json was edited as docs/deploy.md says. */
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { ConfigurationError, readConfiguration } from './configuration.ts';
-import { addDeployment } from './deployment.ts';
+import { ConfigurationError, readConfiguration } from './deployment/configuration.ts';
+import { addDeployment } from './deployment/deployment.ts';
 
-/** Built by scripts/build-lambdas.ts, which cdk.json runs first. */
+/** Built by tools/build/build-lambdas.ts, which cdk.json runs first. */
 const BUNDLES = join(import.meta.dirname, 'build/lambdas');
 
 try {

@@ -1,5 +1,5 @@
 /** The handler of each operation of the write API. An operation without a handler does not compile. */
-import type { ReadOperationId, WriteOperationId } from '../contract/operations.ts';
+import type { ReadOperationId, WriteOperationId } from '../contract/operations/operations.ts';
 import * as entitlements from './accounts/entitlements.ts';
 import * as me from './accounts/me.ts';
 import * as watchlists from './accounts/watchlists.ts';

@@ -1,11 +1,11 @@
 /** The dependencies of the publisher: storage, clock, ids, static bodies and caches. */
-import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../contract/limits.ts';
+import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../contract/files/limits.ts';
+import type { Projection } from '../contract/files/projections.ts';
+import type { StaticKind } from '../contract/files/public-object-names.ts';
 import type { NoteSigner } from '../contract/log/notes.ts';
-import type { Projection } from '../contract/projections.ts';
-import type { StaticKind } from '../contract/public-object-names.ts';
-import type { Ledger } from '../storage/ledger.ts';
-import type { ObjectStore } from '../storage/object-store.ts';
-import type { Runtime } from '../storage/runtime.ts';
+import type { Runtime } from '../storage/aws/runtime.ts';
+import type { Ledger } from '../storage/ports/ledger.ts';
+import type { ObjectStore } from '../storage/ports/object-store.ts';
 import type { Rendered } from './kernel/rendered.ts';
 import type { Purge } from './notify/purge.ts';
 import type { Site } from './site.ts';

@@ -1,5 +1,5 @@
 /** Errors of publishing, named by what the caller must do. */
-import { StorageCorrupt } from '../storage/errors.ts';
+import { StorageCorrupt } from '../storage/ports/errors.ts';
 
 /** For a loss that the ledger can make good. */
 export const HOW_TO_REBUILD =

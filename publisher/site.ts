@@ -1,9 +1,9 @@
 /** The pages for people, as they were built for a deployment: about a hundred files. */
-import { SITE_ROOT } from '../contract/object-paths.ts';
-import type { PublicObjectName } from '../contract/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey } from '../contract/public-objects.ts';
+import { SITE_ROOT } from '../contract/files/object-paths.ts';
+import type { PublicObjectName } from '../contract/files/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../contract/files/public-objects.ts';
+import { sha256Hex } from '../storage/ports/sha256.ts';
 import type { PublishedSite } from '../storage/records/publication.ts';
-import { sha256Hex } from '../storage/sha256.ts';
 
 /** The built site of a deployment. */
 export interface Site {
@@ -28,5 +28,7 @@ export function siteOf(texts: ReadonlyMap<string, string>): Site {
 export function siteObject(file: string): PublicObjectName {
   const name = parsePublicKey(`${PUBLIC_PREFIX}${SITE_ROOT}/${file}`);
   if (name !== null) return name;
-  throw new RangeError(`${file} can be no file of the site: see the names and endings in contract/public-objects.ts`);
+  throw new RangeError(
+    `${file} can be no file of the site: see the names and endings in contract/files/public-objects.ts`,
+  );
 }

@@ -1,7 +1,8 @@
 /** The bodies that depend on no record, rendered once in the life of a publisher. */
-import { canonicalJson, type Json } from '../contract/canonical-json.ts';
-import { NOT_FOUND_PROBLEM } from '../contract/edge-problems.ts';
-import { problemCatalogue } from '../contract/problems.ts';
+
+import { NOT_FOUND_PROBLEM } from '../contract/problems/edge-problems.ts';
+import { problemCatalogue } from '../contract/problems/problems.ts';
+import { canonicalJson, type Json } from '../contract/values/canonical-json.ts';
 import type { StaticBodies } from './dependencies.ts';
 import type { Projector } from './kernel/projection.ts';
 import { rendered } from './kernel/rendered.ts';

@@ -10,14 +10,14 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** The part of the contract from which the edge router is built: constants and pure functions in a small language. */
 const EDGE_CONTRACT = [
-  'edge-problems',
-  'limits',
-  'object-paths',
-  'page-headers',
-  'public-object-names',
-  'public-object-policy',
-  'public-objects',
-  'routes',
+  'problems/edge-problems',
+  'files/limits',
+  'files/object-paths',
+  'files/page-headers',
+  'files/public-object-names',
+  'files/public-object-policy',
+  'files/public-objects',
+  'files/routes',
 ].map((name) => `contract/${name}.ts`);
 
 /**
@@ -26,74 +26,37 @@ const EDGE_CONTRACT = [
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
-  mapping: ['contract/'],
-  // Readers install it alone.
-  client: ['contract/'],
-  // Bundled into one file, with the SDK of the protocol.
-  mcp: ['contract/', 'client/'],
   storage: ['contract/'],
-  // Recipes of sources are checked whole, before they are stored.
-  lambdas: ['contract/', 'storage/', 'mapping/recipe/'],
+  mapping: ['contract/'],
+  lambdas: ['contract/', 'storage/', 'mapping/'],
   publisher: ['contract/', 'storage/'],
-  sources: ['contract/', 'mapping/', 'storage/', 'lambdas/'],
+  server: ['contract/', 'storage/', 'mapping/', 'lambdas/', 'publisher/', 'infra/edge/'],
   infra: [
     ...EDGE_CONTRACT,
-    'contract/aws.ts',
     'contract/log/origin.ts',
-    'contract/projections.ts',
-    'contract/scopes.ts',
-    'contract/waitlist.ts',
+    'contract/files/projections.ts',
+    'contract/operations/scopes.ts',
+    'contract/values/waitlist.ts',
+    'storage/aws/names.ts',
     'storage/records/',
   ],
-  sample: [],
-  embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'sources/', 'infra/edge/', 'sample/'],
+  // Readers install the client alone.
+  clients: ['contract/'],
   // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.
   cli: [
-    ...['contract/', 'mapping/', 'client/', 'storage/', 'publisher/'],
+    ...['contract/', 'storage/', 'mapping/', 'publisher/', 'clients/typescript/'],
     ...[
-      'embedded/commands/',
-      'embedded/doctor/',
-      'embedded/terminal/',
-      'embedded/start-error.ts',
-      'embedded/address-file.ts',
-      'embedded/backup/control-socket.ts',
+      'server/commands/',
+      'server/doctor/',
+      'server/terminal/',
+      'server/service/start-error.ts',
+      'server/settings/address-file.ts',
+      'server/backup/control-socket.ts',
     ],
   ],
-  // They import the published client.
-  examples: [],
-  site: ['contract/', 'client/'],
-  bench: [
-    'contract/',
-    'mapping/',
-    'storage/',
-    'lambdas/',
-    'publisher/',
-    'sources/',
-    'infra/',
-    'embedded/',
-    'sample/',
-    'scripts/command-line.ts',
-  ],
-  scripts: [
-    ...[
-      'contract/',
-      'site/',
-      'storage/',
-      'infra/',
-      'embedded/backup/',
-      'embedded/data-folder.ts',
-      'embedded/site-folder.ts',
-    ],
-    ...[
-      'test/aws/engines/',
-      'test/aws/shape/',
-      'test/mutation/',
-      'test/scenario/',
-      'test/simulator/',
-      'test/tools/',
-      'test/torture/',
-    ],
-  ],
+  tools: ['contract/', 'storage/', 'mapping/', 'lambdas/', 'publisher/', 'server/', 'infra/', 'clients/', 'test/'],
+  // Examples import the published client.
+  docs: [],
   test: [''],
 };
 
@@ -103,26 +66,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const BUNDLED = [
   'lambdas/entry/',
   'publisher/entry/',
-  'sources/entry/',
+  'lambdas/sources/entry/',
   'publisher/notify/purge-cloudfront.ts',
-  'storage/dynamodb-',
-  'storage/s3-',
-  'storage/environment-credentials.ts',
+  'storage/dynamodb/',
+  'storage/s3/',
+  'storage/aws/environment-credentials.ts',
 ];
 const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
 /** Files that know a projection by name: its daily job, and the checks of a mirror and of a log. */
 const STILL_INTO_PROJECTIONS = [
-  'embedded/backup/control.ts',
-  'embedded/export-loop.ts',
-  'embedded/mirror/copy-documents.ts',
-  'embedded/mirror/copy-exports.ts',
-  'embedded/mirror/copy-faces.ts',
-  'embedded/mirror/copy-files.ts',
-  'embedded/mirror/copy-list-files.ts',
-  'embedded/mirror/copy-removals.ts',
-  'embedded/mirror/known-markets.ts',
-  'embedded/mirror/mirror-log.ts',
+  'server/backup/control.ts',
+  'server/loops/export-loop.ts',
+  'server/mirror/copy-documents.ts',
+  'server/mirror/copy-exports.ts',
+  'server/mirror/copy-faces.ts',
+  'server/mirror/copy-files.ts',
+  'server/mirror/copy-list-files.ts',
+  'server/mirror/copy-removals.ts',
+  'server/mirror/known-markets.ts',
+  'server/mirror/mirror-log.ts',
   'publisher/entry/export.ts',
   'publisher/verify/check-folded.ts',
   'publisher/verify/check-later.ts',
@@ -144,20 +107,18 @@ const PRINTS =
   /\bprocess\.std(?:out|err)\b|\{[^}]*\bstd(?:out|err)\b[^}]*\} = process\b|\bconsole\b|\b(?:write|append)\w*Sync\([12],|\/dev\/(?:std|tty|fd)/;
 
 /** Where functions begin. */
-const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/', 'sources/entry/'];
+const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/', 'lambdas/sources/entry/'];
 
 /** Folders whose code runs with `dependencies` alone, as for `npm start`. Without bundled code. */
 const SHIPPED = [
   'contract',
-  'mapping',
-  'client',
   'storage',
+  'mapping',
   'lambdas',
   'publisher',
-  'sources',
+  'server',
   'infra/edge',
-  'sample',
-  'embedded',
+  'clients/typescript',
   'cli',
 ];
 
@@ -165,10 +126,10 @@ const SHIPPED = [
 const PURE_NODE_MODULES = ['node:crypto', 'node:stream', 'node:zlib'];
 
 /** Folders with rules only. */
-const PURE_FOLDERS = ['contract', 'mapping', 'client'];
+const PURE_FOLDERS = ['contract', 'mapping', 'clients/typescript'];
 
 /** A client is of no use without clock, chance and network. It takes them from here unless its caller gives others. */
-const EDGE_OF_CLIENT = 'client/system.ts';
+const EDGE_OF_CLIENT = 'clients/typescript/system.ts';
 
 /** Globals that read a clock, random numbers, the environment or the network. */
 const IMPURE = [
@@ -201,6 +162,9 @@ const LEDGER_WRITERS = [
   'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',
   'lambdas/review/seal-audit.ts',
+  'lambdas/sources/run/claimed-run.ts',
+  'lambdas/sources/run/end-run.ts',
+  'lambdas/sources/run/run-due.ts',
   'lambdas/worker/contended.ts',
   'lambdas/worker/leases.ts',
   'lambdas/worker/run-refresh.ts',
@@ -209,10 +173,10 @@ const LEDGER_WRITERS = [
 /** Where the items of the ledger get the type that their key or range names. Everywhere else they have it. */
 const TYPED_HERE = [
   'lambdas/markets/dry-run-ledger.ts',
-  'storage/conflict-items.ts',
-  'storage/dynamodb-ledger.ts',
-  'storage/paging.ts',
-  'storage/sqlite-ledger.ts',
+  'storage/ports/conflict-items.ts',
+  'storage/dynamodb/dynamodb-ledger.ts',
+  'storage/ports/paging.ts',
+  'storage/sqlite/sqlite-ledger.ts',
 ];
 
 /** A cast of an item of the ledger, or of its value. */
@@ -351,7 +315,7 @@ describe('imports', () => {
     const wrong = imports.filter(({ file, target }) => {
       const folder = target === null ? undefined : folderOf(target);
       const isAllowed = folder === undefined || file.startsWith(folder) || file === 'publisher/projections.ts';
-      return !isAllowed && !file.startsWith('test/') && !file.startsWith('bench/');
+      return !isAllowed && !file.startsWith('test/') && !file.startsWith('tools/bench/');
     });
     // Others may leave this list; none may join it.
     expect([...new Set(wrong.map(({ file }) => file))].sort()).toEqual(STILL_INTO_PROJECTIONS);
@@ -375,11 +339,11 @@ describe('imports', () => {
 
 describe.each(PURE_FOLDERS)('%s/ is pure', (folder) => {
   it('imports no node: module that does I/O', () => {
-    const builtin = imports.filter(({ file, specifier }) => topFolder(file) === folder && isBuiltin(specifier));
+    const builtin = imports.filter(({ file, specifier }) => file.startsWith(`${folder}/`) && isBuiltin(specifier));
     expect(builtin.filter(({ specifier }) => !PURE_NODE_MODULES.includes(specifier)).map(inWords)).toEqual([]);
   });
 
-  const pure = files.filter((file) => topFolder(file) === folder && file !== EDGE_OF_CLIENT);
+  const pure = files.filter((file) => file.startsWith(`${folder}/`) && file !== EDGE_OF_CLIENT);
   it.each(pure)('%s reads no clock, chance or environment', (file) => {
     // Without types and comments, so that a comment may name a forbidden function.
     const { code } = transformSync(read(file), { loader: 'ts', minifyWhitespace: true, legalComments: 'none' });
@@ -387,8 +351,8 @@ describe.each(PURE_FOLDERS)('%s/ is pure', (folder) => {
   });
 });
 
-describe('embedded/edge/', () => {
-  const own = files.filter((file) => file.startsWith('embedded/edge/'));
+describe('server/edge/', () => {
+  const own = files.filter((file) => file.startsWith('server/edge/'));
 
   it.each(own)('%s uses nothing that Node keeps for itself', (file) => {
     const { code } = transformSync(read(file), { loader: 'ts', minifyWhitespace: true, legalComments: 'none' });
@@ -414,7 +378,7 @@ describe('cli/', () => {
 
   it('prints in one place, which escapes what a terminal would obey', () => {
     const printers = own.filter((file) => PRINTS.test(read(file)));
-    expect(printers).toEqual(['cli/output.ts']);
+    expect(printers).toEqual(['cli/program/output.ts']);
   });
 
   it.each(['process.stdout.write(text)', 'const { stderr } = process;', 'console.log(1)', 'writeSync(1, text)'])(

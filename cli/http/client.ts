@@ -2,15 +2,15 @@
  * The two interfaces of a deployment: public reads without a key, and the write API with one. All requests may be tried
  * again: reads by their nature, writes by their idempotency key.
  */
-import { Requests, type SentRequest } from '../../client/requests.ts';
-import { THIS_SYSTEM } from '../../client/system.ts';
-import { TidemarkError } from '../../client/tidemark-error.ts';
-import type { JsonReader } from '../../client/walks.ts';
-import { isCursorOf } from '../../contract/cursors.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
-import { CommandError } from '../exit-codes.ts';
-import { note } from '../output.ts';
-import { type GlobalOptions, needKey, type Profile, readProfile } from '../profile.ts';
+import { Requests, type SentRequest } from '../../clients/typescript/requests.ts';
+import { THIS_SYSTEM } from '../../clients/typescript/system.ts';
+import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
+import type { JsonReader } from '../../clients/typescript/walks.ts';
+import { isCursorOf } from '../../contract/files/cursors.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { note } from '../program/output.ts';
+import { type GlobalOptions, needKey, type Profile, readProfile } from '../program/profile.ts';
 import { toCommandError } from './refusals.ts';
 
 const JSON_TYPE = 'application/json';

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream/promises';
-import { CommandError } from '../exit-codes.ts';
+import { CommandError } from '../program/exit-codes.ts';
 
 /** No byte moves for this long: the connection is dead. */
 const SILENT_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Errors of the client, as a person reads them, with their exit codes. */
-import { mayPass } from '../../client/retries.ts';
-import { TidemarkError } from '../../client/tidemark-error.ts';
-import { CommandError } from '../exit-codes.ts';
+import { mayPass } from '../../clients/typescript/retries.ts';
+import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
+import { CommandError } from '../program/exit-codes.ts';
 
 /** Codes of OpenSSL and of Node. */
 const CERTIFICATE_FAULT = /CERT|SIGNATURE|SELF_SIGNED|ISSUER|ALTNAME/;

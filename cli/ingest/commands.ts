@@ -1,12 +1,12 @@
 /** `tidemark ingest` and its options. */
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { IngestMode } from '../../contract/ingest-records.ts';
-import { CommandError } from '../exit-codes.ts';
+import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { openClient } from '../http/client.ts';
-import { seconds } from '../numbers.ts';
-import { note } from '../output.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { seconds } from '../program/numbers.ts';
+import { note } from '../program/output.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 import type { Asserted, SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;

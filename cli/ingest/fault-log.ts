@@ -1,7 +1,7 @@
 /** The faults of a file, in a person's words and in the report file. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type FaultGroup, FaultGroups, type FileFault } from '../../mapping/check/fault-groups.ts';
-import { CommandError } from '../exit-codes.ts';
+import { CommandError } from '../program/exit-codes.ts';
 
 /** All files of a command have one report: a JSON object a line. */
 export class ReportFile {

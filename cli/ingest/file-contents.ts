@@ -1,6 +1,6 @@
 /** What a file says, in 8 bytes for each observation: enough to find published observations that it lacks. */
 import { createHash } from 'node:crypto';
-import { millisecondInstant } from '../../contract/instants.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { SourceFault, SourceRecord } from './source-records.ts';
 
 /** The members that identify an observation of a market, and its source. */

@@ -1,10 +1,10 @@
 /** `tidemark ingest`: files into the service, one after the other. */
-import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
-import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
+import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
-import { endWith } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
-import { note, printFields, printJson, progressOf } from '../output.ts';
+import { endWith } from '../program/exit-codes.ts';
+import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import { FileContents } from './file-contents.ts';
 import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';

@@ -1,9 +1,9 @@
 /** One file on its way into the service: what was asked, what is done, what is known. */
-import type { BatchReport, IngestMode } from '../../contract/ingest-records.ts';
-import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
+import type { BatchReport, IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
-import { type CsvMapping, columnsOfDate } from '../../mapping/csv-mapping.ts';
-import { columnsOf } from '../../mapping/template.ts';
+import { type CsvMapping, columnsOfDate } from '../../mapping/declared/csv-mapping.ts';
+import { columnsOf } from '../../mapping/values/template.ts';
+import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
 import type { Input } from './open-input.ts';

@@ -2,10 +2,11 @@
  * `--complete`: finds the published observations that a file should have and does not, and withdraws them if asked. A
  * source that takes a value back often says nothing: the row is no longer in its file.
  */
-import type { RetractionRecord } from '../../contract/ingest-records.ts';
-import { historyUrl } from '../../contract/routes.ts';
-import { endWith } from '../exit-codes.ts';
-import { note } from '../output.ts';
+
+import { historyUrl } from '../../contract/files/routes.ts';
+import type { RetractionRecord } from '../../contract/ingest/ingest-records.ts';
+import { endWith } from '../program/exit-codes.ts';
+import { note } from '../program/output.ts';
 import { allVersions } from '../reads/walk.ts';
 import { FaultLog, faultLines, type ReportFile } from './fault-log.ts';
 import type { FileContents } from './file-contents.ts';

@@ -1,5 +1,5 @@
 /** Cuts a stream of records into parts that fit a batch. */
-import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import type { SourceFault, SourceRecord } from './source-records.ts';
 
 /** The limit of the service for the body of a batch. */

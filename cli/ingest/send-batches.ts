@@ -1,9 +1,9 @@
 /** Sends a file as batches, one part after the other, and reads their reports. */
 import { createHash } from 'node:crypto';
-import type { BatchReport } from '../../contract/ingest-records.ts';
+import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
-import { CommandError } from '../exit-codes.ts';
 import { poll } from '../http/poll.ts';
+import { CommandError } from '../program/exit-codes.ts';
 import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
 

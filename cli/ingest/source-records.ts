@@ -1,8 +1,8 @@
 /** The records of a file, one at a time, each with its line; and the rows of which none could be made. */
-import { parseJson } from '../../contract/strict-json.ts';
+import { parseJson } from '../../contract/values/strict-json.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
-import type { CsvMapping } from '../../mapping/csv-mapping.ts';
-import { mapCsv } from '../../mapping/map-csv.ts';
+import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import { readJsonRecords } from './json-records.ts';
 import { readLines } from './lines.ts';
 

@@ -1,5 +1,5 @@
 /** Where the file of an upload may go: the answer of a service names the place, and must not send the file anywhere else. */
-import { CommandError } from '../exit-codes.ts';
+import { CommandError } from '../program/exit-codes.ts';
 
 /**
  * @param named the target as the service names it: a path, or a URL

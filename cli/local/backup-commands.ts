@@ -1,11 +1,11 @@
 /** `tidemark backup` and `tidemark restore`, on a data folder of this machine. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RestoreCommand } from '../../embedded/commands/restore.ts';
-import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
-import { counted } from '../../embedded/terminal/words.ts';
-import { askFirst } from '../ask-first.ts';
-import { note, printFields, printJson, progressOf } from '../output.ts';
-import type { GlobalOptions } from '../profile.ts';
+import type { RestoreCommand } from '../../server/commands/restore.ts';
+import type { ProgressLine } from '../../server/terminal/progress-line.ts';
+import { counted } from '../../server/terminal/words.ts';
+import { askFirst } from '../program/ask-first.ts';
+import { note, printFields, printJson, progressOf } from '../program/output.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';
 
 type RevivedKeys = Parameters<RestoreCommand['confirm']>[0];
@@ -53,7 +53,7 @@ export function addBackupCommands(program: Command): void {
     .action(async (dir: string, _, command: Command) => {
       const options = command.optsWithGlobals<BackupFlags>();
       const { keep, verify = false, data, json } = options;
-      const { backUp } = await import('../../embedded/commands/backup.ts');
+      const { backUp } = await import('../../server/commands/backup.ts');
       const line = progressOf(options);
       const report = await backUp(settings({ TIDEMARK_DATA: data }), {
         dir,
@@ -90,7 +90,7 @@ export function addBackupCommands(program: Command): void {
       const options = command.optsWithGlobals<RestoreFlags>();
       const { from = null, replace = false, keepKeys, revokeKeys, data, json } = options;
       const keys = keepKeys ? 'keep' : revokeKeys ? 'revoke' : null;
-      const { restoreBackup } = await import('../../embedded/commands/restore.ts');
+      const { restoreBackup } = await import('../../server/commands/restore.ts');
       const line = progressOf(options);
       const confirm = async (revived: RevivedKeys) => {
         line.clear();

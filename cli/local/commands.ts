@@ -1,8 +1,8 @@
 /** Commands that work on a data folder of this machine. `start` serves it; the others need its server stopped. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ALL_SCOPES, type Scope, USER_SCOPES } from '../../contract/scopes.ts';
-import { print } from '../output.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { ALL_SCOPES, type Scope, USER_SCOPES } from '../../contract/operations/scopes.ts';
+import { print } from '../program/output.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 
 const START_SETTINGS = `
 Settings in the environment:
@@ -53,7 +53,7 @@ export function addLocalCommands(program: Command): void {
     .addHelpText('after', START_SETTINGS)
     .action(async (_, command: Command) => {
       const { host, port, sample, data } = command.optsWithGlobals<StartOptions>();
-      const { runServer } = await import('../../embedded/commands/run.ts');
+      const { runServer } = await import('../../server/commands/run.ts');
       await runServer(
         settings({
           HOST: host,
@@ -77,7 +77,7 @@ export function addLocalCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  tidemark token --user alice --hours 1')
     .action(async (_, command: Command) => {
       const { user, scopes: named, hours: lifetimeHours, data } = command.optsWithGlobals<TokenFlags>();
-      const { issueToken } = await import('../../embedded/commands/token.ts');
+      const { issueToken } = await import('../../server/commands/token.ts');
       const token = issueToken(settings({ TIDEMARK_DATA: data }), { user, scopes: named, lifetimeHours });
       await print(`${token}\n`);
     });
@@ -93,13 +93,13 @@ export function addLocalCommands(program: Command): void {
   stopped('repair', 'set the record of each market to what its observations add up to', 'repair gold-usd')
     .argument('<slug...>', 'the markets')
     .action(async (slugs: readonly string[], _, command: Command) => {
-      const { repairByName } = await import('../../embedded/commands/repair.ts');
+      const { repairByName } = await import('../../server/commands/repair.ts');
       await repairByName(folderOf(command), slugs);
     });
 
   stopped('verify-audit', 'check the chains and seals of the audit', 'verify-audit --data .tidemark').action(
     async (_, command: Command) => {
-      const { checkAudit } = await import('../../embedded/commands/verify-audit.ts');
+      const { checkAudit } = await import('../../server/commands/verify-audit.ts');
       await checkAudit(folderOf(command));
     },
   );
@@ -107,7 +107,7 @@ export function addLocalCommands(program: Command): void {
   stopped('gc', 'remove objects that no reader can reach any more', 'gc --dry-run --data .tidemark')
     .option('--dry-run', 'only list them')
     .action(async ({ dryRun = false }: { readonly dryRun?: boolean }, command: Command) => {
-      const { removeGarbage } = await import('../../embedded/commands/gc.ts');
+      const { removeGarbage } = await import('../../server/commands/gc.ts');
       await removeGarbage(folderOf(command), dryRun);
     });
 }

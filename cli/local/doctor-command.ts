@@ -1,12 +1,12 @@
 /** `tidemark doctor`: what an operator would look at one by one, and how to correct it. */
 import type { Command } from 'commander';
-import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
-import type { FolderReport } from '../../embedded/doctor/folder.ts';
-import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
-import { counted } from '../../embedded/terminal/words.ts';
-import { endWith } from '../exit-codes.ts';
-import { isPersonReading, note, print, printJson, progressOf, Table } from '../output.ts';
-import { type GlobalOptions, parseUrl, readProfile } from '../profile.ts';
+import type { Diagnosis } from '../../server/doctor/diagnosis.ts';
+import type { FolderReport } from '../../server/doctor/folder.ts';
+import type { ProgressLine } from '../../server/terminal/progress-line.ts';
+import { counted } from '../../server/terminal/words.ts';
+import { endWith } from '../program/exit-codes.ts';
+import { isPersonReading, note, print, printJson, progressOf, Table } from '../program/output.ts';
+import { type GlobalOptions, parseUrl, readProfile } from '../program/profile.ts';
 import { settings } from './commands.ts';
 
 interface DoctorFlags extends GlobalOptions {
@@ -43,7 +43,7 @@ export function addDoctorCommand(program: Command): void {
       const isAsked = remote !== null || folder.found.length === 0;
       const profile = isAsked ? await readProfile(remote === null ? options : { ...options, url: remote }) : null;
       progress.at('Asking the service', { share: null });
-      const { examineService } = await import('../../embedded/doctor/service.ts');
+      const { examineService } = await import('../../server/doctor/service.ts');
       const service = profile === null ? [] : await examineService(profile.readUrl, options.timeout);
       const mirror = await examineItsMirror(options, profile?.readUrl ?? null);
       progress.clear();
@@ -58,14 +58,14 @@ async function examineLocal(
   progress: ProgressLine,
 ): Promise<FolderReport> {
   if (named !== null && data === undefined) return { found: [], server: null };
-  const { examineFolder } = await import('../../embedded/doctor/folder.ts');
+  const { examineFolder } = await import('../../server/doctor/folder.ts');
   const question = { readsLedger: ledger === true, nowMs: Date.now(), progress };
   return await examineFolder(settings({ TIDEMARK_DATA: data }), question);
 }
 
 async function examineItsMirror({ mirror, timeout }: DoctorFlags, service: URL | null): Promise<readonly Diagnosis[]> {
   if (mirror === undefined) return [];
-  const { examineMirror } = await import('../../embedded/doctor/mirror.ts');
+  const { examineMirror } = await import('../../server/doctor/mirror.ts');
   return await examineMirror(parseUrl(mirror), service, timeout);
 }
 

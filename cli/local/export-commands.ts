@@ -1,8 +1,8 @@
 /** `tidemark exports`: the daily exports of a server on this machine. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { keptLabelSchema } from '../../contract/export-manifest.ts';
-import { note, printFields, printJson } from '../output.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { keptLabelSchema } from '../../contract/files/export-manifest.ts';
+import { note, printFields, printJson } from '../program/output.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';
 
 const MAKE_HELP = `
@@ -31,7 +31,7 @@ export function addExportCommands(program: Command): void {
     .addHelpText('after', MAKE_HELP)
     .action(async (_, command: Command) => {
       const { data, json } = command.optsWithGlobals<GlobalOptions>();
-      const { makeExportNow } = await import('../../embedded/commands/make-export.ts');
+      const { makeExportNow } = await import('../../server/commands/make-export.ts');
       note('The server makes the export of today. A million observations take some half a minute.');
       const { date } = await makeExportNow(settings({ TIDEMARK_DATA: data }));
       if (json) return await printJson({ date });
@@ -57,7 +57,7 @@ export function addExportCommands(program: Command): void {
 
 async function keep(command: Command, date: string, kept: { readonly label: string | null } | null): Promise<void> {
   const { data, json } = command.optsWithGlobals<GlobalOptions>();
-  const { keepExportNow } = await import('../../embedded/commands/make-export.ts');
+  const { keepExportNow } = await import('../../server/commands/make-export.ts');
   await keepExportNow(settings({ TIDEMARK_DATA: data }), date, kept);
   if (json) return await printJson({ date, kept: kept !== null });
   await printFields([[kept === null ? 'not kept' : 'kept', `/api/v1/exports/${date}/datapackage.json`]]);

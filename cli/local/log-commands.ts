@@ -1,6 +1,6 @@
 /** `tidemark log`: the keys that sign the log of a data folder. The server must be stopped. */
 import type { Command } from 'commander';
-import type { GlobalOptions } from '../profile.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';
 
 const HELP = `
@@ -23,7 +23,7 @@ export function addLogCommands(program: Command): void {
       .action(async (_, command: Command) => {
         await run(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
       });
-  const commands = () => import('../../embedded/commands/log-keys.ts');
+  const commands = () => import('../../server/commands/log-keys.ts');
   add('keys', 'print the name of the log and its public keys', async (at) => (await commands()).showLogKeys(at));
   add('rotate', 'make the next key; both sign from the next start on', async (at) =>
     (await commands()).rotateLogKey(at),

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { parseNote } from '../../contract/log/notes.ts';
-import { configPath, readSecret } from '../config-file.ts';
-import { CommandError } from '../exit-codes.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { configPath, readSecret } from '../program/config-file.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 
 const knownLogSchema = z.strictObject({
   /** Verifier keys, oldest first. */

@@ -1,5 +1,5 @@
 /** The options of `tidemark receipt` and `tidemark receipt verify`. */
-import type { GlobalOptions } from '../profile.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 
 export interface ReceiptFlags extends GlobalOptions {
   readonly observedAt?: string;

@@ -2,7 +2,7 @@
 import { nameOfKey } from '../../contract/log/notes.ts';
 import { CHECKPOINT_URL, LogFileError, type LogFiles } from '../../publisher/verify/log-files.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
-import { isLoopbackName } from '../profile.ts';
+import { isLoopbackName } from '../program/profile.ts';
 
 /** Whether it says that no known key has signed the checkpoint, or that a signature of it is wrong. */
 export function isSignatureFault({ rule, url }: Pick<Finding, 'rule' | 'url'>): boolean {

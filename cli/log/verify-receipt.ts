@@ -1,14 +1,14 @@
 /** `tidemark receipt verify`: from a file and a key alone. */
 import { readFileSync } from 'node:fs';
-import { openReceipt } from '../../client/receipts.ts';
-import { LogVerificationError } from '../../client/signed-log.ts';
-import { decimalText } from '../../contract/decimal-text.ts';
+import { openReceipt } from '../../clients/typescript/receipts.ts';
+import { LogVerificationError } from '../../clients/typescript/signed-log.ts';
 import type { ObservationEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { nameOfKey } from '../../contract/log/notes.ts';
 import { parseEntry } from '../../contract/log/parse-entry.ts';
-import { CommandError } from '../exit-codes.ts';
-import { printFields, printJson } from '../output.ts';
+import { decimalText } from '../../contract/values/decimal-text.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { printFields, printJson } from '../program/output.ts';
 import { knownLogsOf, knownLogsPath, originOf } from './known-logs.ts';
 import type { ReceiptFlags } from './receipt-flags.ts';
 

@@ -1,14 +1,14 @@
 /** `tidemark receipt`: one entry of the log, with its way to a signed checkpoint. */
 import { writeFileSync } from 'node:fs';
-import { provenRow } from '../../client/proven-row.ts';
-import { receiptOf } from '../../client/receipts.ts';
-import { importLogKey, LogVerificationError, SignedLog } from '../../client/signed-log.ts';
-import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/metric.ts';
-import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { provenRow } from '../../clients/typescript/proven-row.ts';
+import { receiptOf } from '../../clients/typescript/receipts.ts';
+import { importLogKey, LogVerificationError, SignedLog } from '../../clients/typescript/signed-log.ts';
+import { LOG_ROOT } from '../../contract/files/public-objects.ts';
+import { canonicalInstant, instantSchema, type PublicObservation } from '../../contract/values/metric.ts';
 import { LogFileError, LogFiles } from '../../publisher/verify/log-files.ts';
-import { CommandError } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
-import { note, printRaw } from '../output.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { note, printRaw } from '../program/output.ts';
 import { publicReaderOf } from '../reads/verify.ts';
 import { allVersions } from '../reads/walk.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';

@@ -1,9 +1,9 @@
 /** `tidemark mapping init`. */
 import { basename } from 'node:path';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
-import { CommandError } from '../exit-codes.ts';
 import { openInput } from '../ingest/open-input.ts';
-import { note, print } from '../output.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { note, print } from '../program/output.ts';
 
 /**
  * Prints the mapping. Messages name what a person must decide.

@@ -1,11 +1,11 @@
 /** `tidemark mapping check`. */
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
-import { endWith } from '../exit-codes.ts';
 import { faultLines } from '../ingest/fault-log.ts';
 import { shareOf } from '../ingest/ingest-run.ts';
 import { openInput } from '../ingest/open-input.ts';
-import { note, printFields, printJson, progressOf } from '../output.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { endWith } from '../program/exit-codes.ts';
+import { note, printFields, printJson, progressOf } from '../program/output.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 import { faultyMapping, readMappingText } from './mapping-file.ts';
 
 /** Ends with `set-aside` if a row is refused. @throws CommandError if the mapping has faults */

@@ -1,6 +1,6 @@
 /** `tidemark mapping`: a mapping for a file that nobody has described, and what it makes of the file. */
 import type { Command } from 'commander';
-import type { GlobalOptions } from '../profile.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 
 export function addMappingCommands(program: Command): void {
   const mapping = program
@@ -25,7 +25,7 @@ export function addMappingCommands(program: Command): void {
     .argument('<file>', 'the CSV file or JSON document; - is standard input')
     .addHelpText(
       'after',
-      '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv\n  tidemark mapping check recipes/ecb-history.json eurofxref-hist.csv',
+      '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv\n  tidemark mapping check mapping/recipes/ecb-history.json eurofxref-hist.csv',
     )
     .action(async (mappingPath: string, path: string, _, command: Command) => {
       const { printMappingCheck } = await import('./check.ts');

@@ -1,8 +1,8 @@
 /** The file of a mapping, and its faults in a person's words. */
 import { readFileSync } from 'node:fs';
-import type { CsvMapping, MappingFault } from '../../mapping/csv-mapping.ts';
+import type { CsvMapping, MappingFault } from '../../mapping/declared/csv-mapping.ts';
 import { parseMappingIn } from '../../mapping/recipe/mapping-in.ts';
-import { CommandError } from '../exit-codes.ts';
+import { CommandError } from '../program/exit-codes.ts';
 
 export function readMappingText(path: string): string {
   try {

@@ -1,11 +1,11 @@
 /** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
 import { type Command, Option } from 'commander';
-import { counted } from '../../embedded/terminal/words.ts';
-import { CommandError, type Exit, endWith } from '../exit-codes.ts';
+import { counted } from '../../server/terminal/words.ts';
 import { logKeyOption } from '../log/commands.ts';
-import { byteCount, portNumber, seconds } from '../numbers.ts';
-import { printFields, printJson } from '../output.ts';
-import { type GlobalOptions, isLoopbackName, parseUrl } from '../profile.ts';
+import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
+import { byteCount, portNumber, seconds } from '../program/numbers.ts';
+import { printFields, printJson } from '../program/output.ts';
+import { type GlobalOptions, isLoopbackName, parseUrl } from '../program/profile.ts';
 
 interface MirrorFlags extends GlobalOptions {
   readonly serve?: boolean;
@@ -57,7 +57,7 @@ export function addMirrorCommand(program: Command): void {
     .action(async (text: string, folder: string, _, command: Command) => {
       const options = command.optsWithGlobals<MirrorFlags>();
       const { host, port, every, maxBytes, logKey: logKeys = [] } = options;
-      const { runMirror } = await import('../../embedded/commands/mirror.ts');
+      const { runMirror } = await import('../../server/commands/mirror.ts');
       const { end, document } = await runMirror({
         url: serviceUrl(text, options),
         folder,

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import type { auditRecordSchema } from '../../contract/operations/audit-records.ts';
-import { print, Table } from '../output.ts';
+import { print, Table } from '../program/output.ts';
 
 type AuditRecord = z.infer<typeof auditRecordSchema>;
 type Row = Readonly<Record<string, unknown>>;

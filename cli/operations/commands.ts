@@ -1,12 +1,12 @@
 /** A command for each operation that has no command written by hand: options and help follow from its row. */
 import { type Command, Option } from 'commander';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
-import { type OperationId, operationOf } from '../../contract/operations.ts';
-import { askFirst } from '../ask-first.ts';
-import { CommandError } from '../exit-codes.ts';
+import { type OperationId, operationOf } from '../../contract/operations/operations.ts';
 import { openClient } from '../http/client.ts';
-import { itemLimit, seconds } from '../numbers.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { askFirst } from '../program/ask-first.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { itemLimit, seconds } from '../program/numbers.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 import { walkList } from '../reads/walk.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { bodyOfOptions, isList, pathOf, runOperation } from './run-operation.ts';

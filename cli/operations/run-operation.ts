@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
-import { operationOf } from '../../contract/operations.ts';
-import { CommandError } from '../exit-codes.ts';
+import { operationOf } from '../../contract/operations/operations.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { type Cell, JsonList, note, printFields, printJson, Table } from '../program/output.ts';
 import { walkList } from '../reads/walk.ts';
 import { changesByBatch } from './audit.ts';
 import { columnsOfItems } from './fields.ts';

@@ -1,5 +1,5 @@
 /** The verb of each operation of the write API. A new operation does not compile until it has one. */
-import type { OperationId } from '../../contract/operations.ts';
+import type { OperationId } from '../../contract/operations/operations.ts';
 
 export const VERBS = {
   listWatchlists: 'watchlists list',

@@ -1,13 +1,13 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { AsOf } from '../../client/as-of.ts';
-import { isAhead } from '../../client/moments.ts';
+import type { AsOf } from '../../clients/typescript/as-of.ts';
+import { isAhead } from '../../clients/typescript/moments.ts';
 import type { Share } from '../../publisher/verify/share.ts';
-import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
-import { seconds } from '../numbers.ts';
-import { type GlobalOptions, readProfile } from '../profile.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { seconds } from '../program/numbers.ts';
+import { type GlobalOptions, readProfile } from '../program/profile.ts';
 import type { HistoryForm } from './markets.ts';
 
 const WAIT_SECONDS = 300;

@@ -3,16 +3,16 @@
  * missing, the same bytes are made from the pages. At most one file is in memory, which the service limits to 24 MiB.
  */
 
-import { TidemarkError } from '../../client/tidemark-error.ts';
-import { pageAt } from '../../client/walks.ts';
-import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/history-rows.ts';
-import { millisecondInstant } from '../../contract/instants.ts';
-import type { PublicObservation } from '../../contract/metric.ts';
-import { historyFileUrl, historyUrl } from '../../contract/routes.ts';
-import { CommandError } from '../exit-codes.ts';
+import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
+import { pageAt } from '../../clients/typescript/walks.ts';
+import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/files/history-rows.ts';
+import { historyFileUrl, historyUrl } from '../../contract/files/routes.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
 import { type Client, jsonOf } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
-import { printRaw } from '../output.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { printRaw } from '../program/output.ts';
 
 export async function printHistoryFile(client: Client, name: string, format: HistoryFormat): Promise<void> {
   const slug = encodeURIComponent(name);

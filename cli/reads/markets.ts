@@ -1,13 +1,13 @@
 /** `tidemark markets`: the published markets, and the history of each. */
-import { type AsOf, AsOfReading } from '../../client/as-of.ts';
-import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/history-rows.ts';
-import { Expectations } from '../../contract/late-sources.ts';
-import type { Market } from '../../contract/market.ts';
-import type { Metric, PublicObservation } from '../../contract/metric.ts';
-import { marketUrl } from '../../contract/routes.ts';
-import { durationInWords } from '../../embedded/terminal/words.ts';
+import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
+import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/files/history-rows.ts';
+import { Expectations } from '../../contract/files/late-sources.ts';
+import { marketUrl } from '../../contract/files/routes.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { Metric, PublicObservation } from '../../contract/values/metric.ts';
+import { durationInWords } from '../../server/terminal/words.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../output.ts';
+import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../program/output.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {

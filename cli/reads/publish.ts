@@ -1,9 +1,9 @@
 /** `tidemark publish`: has markets published again, and waits for the generation that shows them. */
 import { PUBLICATION_MARKETS_MAX, type Publication } from '../../contract/operations/publications.ts';
-import { CommandError } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
-import { printFields, printJson } from '../output.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { printFields, printJson } from '../program/output.ts';
 
 export interface PublishOptions {
   readonly markets: 'all' | readonly string[];

@@ -1,12 +1,12 @@
 /** `tidemark status`: the published generation, late sources, and the service's own report. */
-import { Expectations, type LateSource } from '../../contract/late-sources.ts';
-import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
-import type { Snapshot } from '../../contract/market.ts';
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
-import { counted, durationInWords } from '../../embedded/terminal/words.ts';
-import { endWith } from '../exit-codes.ts';
+import { Expectations, type LateSource } from '../../contract/files/late-sources.ts';
+import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import type { Snapshot } from '../../contract/values/market.ts';
+import { counted, durationInWords } from '../../server/terminal/words.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { type Cell, printFields, printJson } from '../output.ts';
+import { endWith } from '../program/exit-codes.ts';
+import { type Cell, printFields, printJson } from '../program/output.ts';
 import { allMarkets } from './walk.ts';
 
 /** Only the embedded server answers it. */

@@ -1,11 +1,11 @@
 /** How far `verify` is, as its reads tell: markets of those that the snapshot counts, entries of those that the checkpoint counts. */
 
+import { LOG_ROOT } from '../../contract/files/public-objects.ts';
+import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { TILE_WIDTH } from '../../contract/log/tiles.ts';
-import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
-import type { ProgressLine } from '../../embedded/terminal/progress-line.ts';
 import { CHECKPOINT_URL } from '../../publisher/verify/log-files.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 
 const MARKET = new RegExp(`(?:${MARKETS_URL}|/markets)/[^/?]+$`);
 const ENTRIES = `${LOG_ROOT}/ndjson/`;

@@ -1,18 +1,18 @@
 /** `tidemark verify`: every promise to readers, checked from outside by GET alone. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FRESH_SECONDS } from '../../contract/limits.ts';
-import { counted } from '../../embedded/terminal/words.ts';
+import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { DEFAULT_READ_LIMITS, httpReader, UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
-import { CommandError, endWith } from '../exit-codes.ts';
+import { counted } from '../../server/terminal/words.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
-import { isPersonReading, note, printFields, printJson, progressOf, Table } from '../output.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { CommandError, endWith } from '../program/exit-codes.ts';
+import { isPersonReading, note, printFields, printJson, progressOf, Table } from '../program/output.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 import { watchedReader } from './verify-progress.ts';
 
 /** Longer than a shared cache keeps a body. */

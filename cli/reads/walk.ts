@@ -1,10 +1,10 @@
 /** Walks over collections: public ones as the client does, and lists of the write API. */
-import { type JsonReader, pageAt, type WalkedPage, walkHistory, walkMarkets } from '../../client/walks.ts';
-import type { Market } from '../../contract/market.ts';
-import type { PublicObservation } from '../../contract/metric.ts';
-import { CommandError } from '../exit-codes.ts';
+import { type JsonReader, pageAt, type WalkedPage, walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
+import { CommandError } from '../program/exit-codes.ts';
 
 export function allMarkets({ page }: Client): AsyncGenerator<Market> {
   return settled(walkMarkets(page));

@@ -1,8 +1,8 @@
 /** `tidemark sources`: the files of others that the service fetches on a schedule. */
 import { type Command, Option } from 'commander';
 import { openClient } from '../http/client.ts';
-import { itemLimit, seconds } from '../numbers.ts';
-import type { GlobalOptions } from '../profile.ts';
+import { itemLimit, seconds } from '../program/numbers.ts';
+import type { GlobalOptions } from '../program/profile.ts';
 
 interface WaitFlags extends GlobalOptions {
   /** True: the option is given without a number. */

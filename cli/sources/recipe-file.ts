@@ -1,8 +1,8 @@
 /** The text of a recipe: of a file, or of one that is shipped, by its name. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { CommandError } from '../exit-codes.ts';
+import { CommandError } from '../program/exit-codes.ts';
 
-const SHIPPED = new URL('../../recipes/', import.meta.url);
+const SHIPPED = new URL('../../mapping/recipes/', import.meta.url);
 
 /** @param place the path of a file; or the name of a shipped recipe, if there is no such file */
 export function readRecipe(place: string): string {

@@ -1,9 +1,9 @@
 /** Runs a source, shows its runs, and replays one. */
 import type { SourceRun } from '../../contract/operations/sources.ts';
-import { CommandError, endWith } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
-import { type Cell, note, printFields, printItems, printJson } from '../output.ts';
+import { CommandError, endWith } from '../program/exit-codes.ts';
+import { type Cell, note, printFields, printItems, printJson } from '../program/output.ts';
 import { walkList } from '../reads/walk.ts';
 import { sourcePath } from './api.ts';
 

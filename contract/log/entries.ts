@@ -3,10 +3,10 @@
  * schemas do not have needs the next format. An entry has the first format that has all of its members.
  */
 import * as z from 'zod';
-import { CALENDAR_PERIODS, WEEKDAYS } from '../cadence.ts';
-import { canonicalJson, type Json } from '../canonical-json.ts';
-import { currencyExponent } from '../currencies.ts';
-import { slugSchema, verificationOutcomeSchema } from '../market.ts';
+import { CALENDAR_PERIODS, WEEKDAYS } from '../files/cadence.ts';
+import { canonicalJson, type Json } from '../values/canonical-json.ts';
+import { currencyExponent } from '../values/currencies.ts';
+import { slugSchema, verificationOutcomeSchema } from '../values/market.ts';
 import {
   amountMinorSchema,
   confidenceSchema,
@@ -17,7 +17,7 @@ import {
   retractionKindSchema,
   sourceDigitsSchema,
   unknownReasonSchema,
-} from '../metric.ts';
+} from '../values/metric.ts';
 import { ENTRY_BYTES_MAX } from './entry-bundle.ts';
 import { parseVkey } from './notes.ts';
 

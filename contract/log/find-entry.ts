@@ -1,5 +1,5 @@
 /** Finds the entry of an observation in a log of any length, with few requests. */
-import { laterInstant, millisecondInstant } from '../instants.ts';
+import { laterInstant, millisecondInstant } from '../values/instants.ts';
 import { TILE_WIDTH } from './tiles.ts';
 
 /** An observation, and when it was recorded. */

@@ -1,5 +1,5 @@
 /** Reads an entry that came from a log. */
-import { canonicalJson, type Json } from '../canonical-json.ts';
+import { canonicalJson, type Json } from '../values/canonical-json.ts';
 import { type LogEntry, logEntrySchema, NEWEST_LOG_FORMAT } from './entries.ts';
 import { LogFaultError } from './log-fault-error.ts';
 

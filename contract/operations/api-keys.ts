@@ -1,10 +1,10 @@
 /** API keys: issued to the account of an approved waitlist request, by operators. */
 import * as z from 'zod';
-import { marketLimitSchema } from '../feed-authority.ts';
-import { instantSchema } from '../metric.ts';
-import { ALL_SCOPES, type Scope } from '../scopes.ts';
+import { marketLimitSchema } from '../files/feed-authority.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { idSchema, lineSchema, pageQuery, pageSchema } from './resources.ts';
+import { ALL_SCOPES, type Scope } from './scopes.ts';
 
 /**
  * The scopes that an account's key can have. They cover the account's own resources and contributions that are recorded

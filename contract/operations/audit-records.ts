@@ -1,6 +1,6 @@
 /** The audit: each write with its actor, action and target. */
 import * as z from 'zod';
-import { instantSchema } from '../metric.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { idSchema, pageQuery, pageSchema } from './resources.ts';
 

@@ -1,7 +1,7 @@
 /** Claims: an authenticated party asserts something about a market's record, with evidence. */
 import * as z from 'zod';
-import { releasedAtSchema } from '../ingest-records.ts';
-import { slugSchema } from '../market.ts';
+import { releasedAtSchema } from '../ingest/ingest-records.ts';
+import { slugSchema } from '../values/market.ts';
 import {
   instantSchema,
   metricNameSchema,
@@ -11,8 +11,8 @@ import {
   sourceDecimalSchema,
   sourceUrlSchema,
   valueFields,
-} from '../metric.ts';
-import { publicTextSchema } from '../public-text.ts';
+} from '../values/metric.ts';
+import { publicTextSchema } from '../values/public-text.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchema, textSchema } from './resources.ts';
 

@@ -1,7 +1,7 @@
 /** Entitlements: the limit that a subject has for each feature. */
 import * as z from 'zod';
-import { ALL_FEATURES } from '../features.ts';
-import { instantSchema } from '../metric.ts';
+import { ALL_FEATURES } from '../values/features.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { subjectSchema } from './resources.ts';
 

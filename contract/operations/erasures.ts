@@ -1,6 +1,6 @@
 /** Erasure of a person's data: one operation for all of it. */
 import * as z from 'zod';
-import { instantSchema } from '../metric.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, subjectSchema } from './resources.ts';
 

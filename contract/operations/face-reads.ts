@@ -1,8 +1,8 @@
 /** The public reads in the forms of other programs: see docs/faces.md. */
 import * as z from 'zod';
-import { FACE_RATES_NOTE, QUOTES_NOTE } from '../face-limits.ts';
-import { type FaceQuotes, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../faces.ts';
-import { slugSchema } from '../market.ts';
+import { FACE_RATES_NOTE, QUOTES_NOTE } from '../files/face-limits.ts';
+import { type FaceQuotes, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../files/faces.ts';
+import { slugSchema } from '../values/market.ts';
 import { defineOperations } from './operation.ts';
 
 const params = z.strictObject({ slug: slugSchema });

@@ -1,7 +1,7 @@
 /** The public reads of files: the log and the daily exports. Readers may ask for a range of their bytes. */
 import * as z from 'zod';
-import { DATASET_TYPE, exportDatasetSchema, exportManifestSchema } from '../export-manifest.ts';
-import { EXPORT_FORMATS } from '../export-tables.ts';
+import { DATASET_TYPE, exportDatasetSchema, exportManifestSchema } from '../files/export-manifest.ts';
+import { EXPORT_FORMATS } from '../files/export-tables.ts';
 import { defineOperations } from './operation.ts';
 
 const tag = 'Public reads';

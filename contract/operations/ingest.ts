@@ -8,12 +8,12 @@ import {
   ingestModeSchema,
   ingestRecordSchema,
   PARTIAL,
-} from '../ingest-records.ts';
-import { type Upload, uploadRequestSchema, uploadSchema } from '../ingest-uploads.ts';
-import { PUBLIC_TEXT } from '../public-text.ts';
-import { FEED_SCOPES } from '../scopes.ts';
+} from '../ingest/ingest-records.ts';
+import { type Upload, uploadRequestSchema, uploadSchema } from '../ingest/ingest-uploads.ts';
+import { PUBLIC_TEXT } from '../values/public-text.ts';
 import { defineOperations } from './operation.ts';
 import { idParams } from './resources.ts';
+import { FEED_SCOPES } from './scopes.ts';
 
 /** The media type of newline-delimited JSON. */
 export const NDJSON_TYPE = 'application/x-ndjson';

@@ -1,8 +1,8 @@
 /** Markets, as far as they are not defined by ingest: a market is removed by an operation of its own. */
 import * as z from 'zod';
-import { slugSchema } from '../market.ts';
-import { PUBLIC_TEXT } from '../public-text.ts';
-import { removalInputSchema, removalSchema } from '../removed-market.ts';
+import { removalInputSchema, removalSchema } from '../files/removed-market.ts';
+import { slugSchema } from '../values/market.ts';
+import { PUBLIC_TEXT } from '../values/public-text.ts';
 import { defineOperations } from './operation.ts';
 
 export const marketRemovalSchema = removalSchema.extend({

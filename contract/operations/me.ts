@@ -1,10 +1,10 @@
 /** The credential and its subject. */
 import * as z from 'zod';
-import { marketLimitSchema } from '../feed-authority.ts';
-import { instantSchema } from '../metric.ts';
-import { ALL_SCOPES } from '../scopes.ts';
+import { marketLimitSchema } from '../files/feed-authority.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { SUBJECT } from './resources.ts';
+import { ALL_SCOPES } from './scopes.ts';
 
 export const meSchema = z.strictObject({
   actor: z.string().describe('The credential, as the audit names it: `user:<sub>` or `key:<key id>`.'),

@@ -3,16 +3,23 @@
  * document. infra/edge/router.ts routes them, not the router of the write API.
  */
 import * as z from 'zod';
-import { historyIndex, historyIndexSchema } from '../history-files.ts';
-import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../history-rows.ts';
-import { latestSchema } from '../latest.ts';
-import { latestCsv, latestEntry } from '../latest-entries.ts';
-import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../limits.ts';
-import { collectionSchema, cursorSchema, type Market, marketSchema, slugSchema, snapshotSchema } from '../market.ts';
-import { observationSchema, type PublicObservation } from '../metric.ts';
-import { recentSchema } from '../recent.ts';
-import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../recent-prices.ts';
-import { waitlistBody, waitlistSchema } from '../waitlist.ts';
+import { historyIndex, historyIndexSchema } from '../files/history-files.ts';
+import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../files/history-rows.ts';
+import { latestSchema } from '../files/latest.ts';
+import { latestCsv, latestEntry } from '../files/latest-entries.ts';
+import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../files/limits.ts';
+import { recentSchema } from '../files/recent.ts';
+import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../files/recent-prices.ts';
+import {
+  collectionSchema,
+  cursorSchema,
+  type Market,
+  marketSchema,
+  slugSchema,
+  snapshotSchema,
+} from '../values/market.ts';
+import { observationSchema, type PublicObservation } from '../values/metric.ts';
+import { waitlistBody, waitlistSchema } from '../values/waitlist.ts';
 import { defineOperations } from './operation.ts';
 
 export const marketPageSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);

@@ -1,7 +1,7 @@
 /** Publications: an operator has markets rendered and published again, although their records have not changed. */
 import * as z from 'zod';
-import { slugSchema } from '../market.ts';
-import { instantSchema } from '../metric.ts';
+import { slugSchema } from '../values/market.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema } from './resources.ts';
 

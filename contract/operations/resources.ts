@@ -1,7 +1,7 @@
 /** Fields that several operations share: ids, pages, texts. */
 import * as z from 'zod';
-import { NEXT_CURSOR } from '../market.ts';
-import { hiddenIn } from '../public-text.ts';
+import { NEXT_CURSOR } from '../values/market.ts';
+import { hiddenIn } from '../values/public-text.ts';
 
 /**
  * An id: its prefix says the kind of resource, and its ULID sorts by time of creation. A ULID's first character is at

@@ -1,7 +1,7 @@
 /** Source verifications: a person or program retrieved a source and compared it with the published value. */
 import * as z from 'zod';
-import { slugSchema, verificationOutcomeSchema } from '../market.ts';
-import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema } from '../metric.ts';
+import { slugSchema, verificationOutcomeSchema } from '../values/market.ts';
+import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';
 

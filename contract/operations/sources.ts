@@ -1,6 +1,6 @@
 /** Source recipes: files of others that the service fetches on a schedule, and the runs that fetch them. */
 import * as z from 'zod';
-import { instantSchema } from '../metric.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { idSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
 

@@ -1,6 +1,6 @@
 /** Takedowns of entries of the log. */
 import * as z from 'zod';
-import { type Takedown, takedownInputSchema, takedownSchema } from '../takedowns.ts';
+import { type Takedown, takedownInputSchema, takedownSchema } from '../files/takedowns.ts';
 import { defineOperations } from './operation.ts';
 import { pageQuery, pageSchema } from './resources.ts';
 

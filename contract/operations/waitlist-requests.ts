@@ -3,8 +3,8 @@
  * request.
  */
 import * as z from 'zod';
-import { FEATURES } from '../features.ts';
-import { instantSchema } from '../metric.ts';
+import { FEATURES } from '../values/features.ts';
+import { instantSchema } from '../values/metric.ts';
 import { apiKeyIdSchema } from './api-keys.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';

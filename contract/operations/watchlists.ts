@@ -1,8 +1,8 @@
 /** Watchlists: markets that somebody wants to see together. */
 import * as z from 'zod';
-import { FEATURES } from '../features.ts';
-import { slugSchema } from '../market.ts';
-import { instantSchema } from '../metric.ts';
+import { FEATURES } from '../values/features.ts';
+import { slugSchema } from '../values/market.ts';
+import { instantSchema } from '../values/metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, lineSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
 

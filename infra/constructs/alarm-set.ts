@@ -6,8 +6,8 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import type { AlarmRule } from '../alarms.ts';
-import type { Configuration } from '../configuration.ts';
+import type { AlarmRule } from '../deployment/alarms.ts';
+import type { Configuration } from '../deployment/configuration.ts';
 
 export interface AlarmSetProps {
   readonly configuration: Configuration;

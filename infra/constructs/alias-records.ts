@@ -3,7 +3,7 @@ import type { IDistribution } from 'aws-cdk-lib/aws-cloudfront';
 import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
-import type { DomainConfiguration } from '../configuration.ts';
+import type { DomainConfiguration } from '../deployment/configuration.ts';
 
 export function addAliasRecords(
   scope: Construct,

@@ -5,10 +5,10 @@ import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-ia
 import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Configuration } from '../configuration.ts';
-import { functionName } from '../names.ts';
-import { ACCESS, type FunctionName } from '../permissions.ts';
-import { type AccessTargets, accessPolicy } from '../policies.ts';
+import type { Configuration } from '../deployment/configuration.ts';
+import { functionName } from '../deployment/names.ts';
+import { ACCESS, type FunctionName } from '../deployment/permissions.ts';
+import { type AccessTargets, accessPolicy } from '../deployment/policies.ts';
 
 export interface ServiceFunctionProps {
   readonly name: FunctionName;

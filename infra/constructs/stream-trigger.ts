@@ -7,8 +7,8 @@ import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { TABLE_PARTITION_KEY } from '../../contract/aws.ts';
-import { allow } from '../policies.ts';
+import { TABLE_PARTITION_KEY } from '../../storage/aws/names.ts';
+import { allow } from '../deployment/policies.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** The changes of an item that count. */

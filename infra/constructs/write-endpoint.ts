@@ -27,10 +27,10 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { ORIGIN_SECRET_HEADER } from '../../contract/aws.ts';
-import type { Configuration } from '../configuration.ts';
-import { accountWideName } from '../names.ts';
-import { writeEdgeCode } from '../write-edge.ts';
+import { ORIGIN_SECRET_HEADER } from '../../storage/aws/names.ts';
+import type { Configuration } from '../deployment/configuration.ts';
+import { accountWideName } from '../deployment/names.ts';
+import { writeEdgeCode } from '../deployment/write-edge.ts';
 import { addAliasRecords } from './alias-records.ts';
 
 /**

@@ -6,8 +6,9 @@
  * router and of the origin with 400 and above. A 304 stays: the reader has the 410, or the headers, already. The embedded
  * edge uses the same contract itself.
  */
-import { statusOfObject } from '../../contract/edge-problems.ts';
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
+
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/files/page-headers.ts';
+import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 
 export interface ViewerResponse {
   statusCode: number;

@@ -6,13 +6,7 @@
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
  */
 
-import {
-  type EdgeProblem,
-  edgeProblem,
-  NOT_FOUND_PROBLEM,
-  PROBLEM_CONTENT_TYPE,
-} from '../../contract/edge-problems.ts';
-import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
+import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/files/limits.ts';
 import {
   historyPages,
   historyPath,
@@ -25,7 +19,7 @@ import {
   SITE_ROOT,
   SNAPSHOT_PATH,
   WAITLIST_PATH,
-} from '../../contract/object-paths.ts';
+} from '../../contract/files/object-paths.ts';
 import {
   decodeUnreserved,
   LATEST_URL,
@@ -34,7 +28,13 @@ import {
   RECENT_URL,
   SNAPSHOT_URL,
   WAITLIST_URL,
-} from '../../contract/routes.ts';
+} from '../../contract/files/routes.ts';
+import {
+  type EdgeProblem,
+  edgeProblem,
+  NOT_FOUND_PROBLEM,
+  PROBLEM_CONTENT_TYPE,
+} from '../../contract/problems/edge-problems.ts';
 
 /** One query parameter, not percent-decoded. `multiValue` lists all values of a repeated name. */
 export interface QueryValue {

@@ -19,10 +19,10 @@ import {
   TABLE_SORT_KEY,
   TABLE_TTL_ATTRIBUTE,
   UPLOADS_PREFIX,
-} from '../../contract/aws.ts';
-import { appendOnlyPolicy } from '../audit-policy.ts';
-import type { Configuration } from '../configuration.ts';
-import { denyAll } from '../policies.ts';
+} from '../../storage/aws/names.ts';
+import { appendOnlyPolicy } from '../deployment/audit-policy.ts';
+import type { Configuration } from '../deployment/configuration.ts';
+import { denyAll } from '../deployment/policies.ts';
 
 /** DynamoDB's limit, in days. */
 const RECOVERY_DAYS = 35;

@@ -17,15 +17,15 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront';
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucketPolicy, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { CACHE_TAG_METADATA } from '../../contract/aws.ts';
-import { FRESH_SECONDS, IMMUTABLE_SECONDS } from '../../contract/limits.ts';
-import { PUBLIC_PREFIX, publicPath } from '../../contract/public-objects.ts';
-import type { Configuration } from '../configuration.ts';
+import { FRESH_SECONDS, IMMUTABLE_SECONDS } from '../../contract/files/limits.ts';
+import { PUBLIC_PREFIX, publicPath } from '../../contract/files/public-objects.ts';
+import { CACHE_TAG_METADATA } from '../../storage/aws/names.ts';
 import { addAliasRecords } from '../constructs/alias-records.ts';
-import { accountWideName } from '../names.ts';
-import { publicBucketPolicy } from '../public-bucket-policy.ts';
+import type { Configuration } from '../deployment/configuration.ts';
+import { accountWideName } from '../deployment/names.ts';
+import { publicBucketPolicy } from '../deployment/public-bucket-policy.ts';
 
-/** Built by scripts/build-router.ts. */
+/** Built by tools/build/build-router.ts. */
 const functionFile = (name: 'router' | 'response') => join(import.meta.dirname, `../edge/${name}.generated.js`);
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];

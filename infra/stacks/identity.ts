@@ -10,10 +10,10 @@ import {
   UserPoolClient,
 } from 'aws-cdk-lib/aws-cognito';
 import type { Construct } from 'constructs';
-import { ALL_SCOPES, SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
-import type { Configuration } from '../configuration.ts';
+import { ALL_SCOPES, SCOPES, USER_SCOPES } from '../../contract/operations/scopes.ts';
+import type { Configuration } from '../deployment/configuration.ts';
 
-/** The claims that a token must have; see `contract/lambda-environment.ts`. */
+/** The claims that a token must have; see `storage/aws/lambda-environment.ts`. */
 export interface IssuerSettings {
   readonly issuer: string;
   readonly audience: string;

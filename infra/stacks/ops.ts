@@ -3,6 +3,7 @@ import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Dashboard, GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
+import { AlarmSet } from '../constructs/alarm-set.ts';
 import {
   apiAlarms,
   CLOUDFRONT_METRICS_REGION,
@@ -12,11 +13,10 @@ import {
   failuresMetric,
   metricOf,
   publisherMetric,
-} from '../alarms.ts';
-import type { Configuration } from '../configuration.ts';
-import { AlarmSet } from '../constructs/alarm-set.ts';
-import { accountWideName } from '../names.ts';
-import { FUNCTION_NAMES } from '../permissions.ts';
+} from '../deployment/alarms.ts';
+import type { Configuration } from '../deployment/configuration.ts';
+import { accountWideName } from '../deployment/names.ts';
+import { FUNCTION_NAMES } from '../deployment/permissions.ts';
 import type { ApiStack } from './api.ts';
 import type { EdgeStack } from './edge.ts';
 

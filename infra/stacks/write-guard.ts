@@ -2,8 +2,8 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
-import type { Configuration } from '../configuration.ts';
-import { accountWideName } from '../names.ts';
+import type { Configuration } from '../deployment/configuration.ts';
+import { accountWideName } from '../deployment/names.ts';
 
 const WINDOW_SECONDS = 60;
 

@@ -6,14 +6,14 @@
  * Managing keys gives nobody more power: to issue or rotate a key, a credential must have all of its scopes and markets,
  * and its lifetime; to revoke one, its scopes and markets. Keys of the operators are for operators only.
  */
-import { coversMarket } from '../../contract/feed-authority.ts';
-import { canonicalInstant } from '../../contract/metric.ts';
+import { coversMarket } from '../../contract/files/feed-authority.ts';
 import { ACCOUNT_SCOPES, type ApiKey } from '../../contract/operations/api-keys.ts';
-import { UNLIMITED_SCOPES } from '../../contract/operations.ts';
-import type { Scope } from '../../contract/scopes.ts';
-import { created, replaced } from '../../storage/changes.ts';
-import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import { UNLIMITED_SCOPES } from '../../contract/operations/operations.ts';
+import type { Scope } from '../../contract/operations/scopes.ts';
+import { canonicalInstant } from '../../contract/values/metric.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import {
   API_KEYS,
   type ApiKeyValue,

@@ -2,9 +2,11 @@
  * A restore goes back to an earlier ledger, and would revive keys that were revoked or rotated since, and persons that
  * were erased. This carries both over from a later ledger.
  */
-import { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Change, Item, Ledger, LedgerReader } from '../../storage/ledger.ts';
-import { readAll, readPage } from '../../storage/paging.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { Change, Item, Ledger, LedgerReader } from '../../storage/ports/ledger.ts';
+import { readAll, readPage } from '../../storage/ports/paging.ts';
 import {
   API_KEYS,
   type ApiKeyValue,
@@ -16,7 +18,6 @@ import {
 } from '../../storage/records/accounts.ts';
 import { type AuditValue, auditOfActor } from '../../storage/records/audit.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { revoked, takenFromAccount } from './api-keys.ts';

@@ -3,13 +3,14 @@
  * grant is a resource of its own: its revision is the item's revision at its last change, and `If-Match` names that
  * revision.
  */
-import { ALL_FEATURES, FEATURES, type Feature } from '../../contract/features.ts';
-import { canonicalInstant } from '../../contract/metric.ts';
+
 import type { Entitlement } from '../../contract/operations/entitlements.ts';
-import type { BodyOf } from '../../contract/operations.ts';
-import type { ProblemError } from '../../contract/problems.ts';
-import { created, replaced } from '../../storage/changes.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import type { BodyOf } from '../../contract/operations/operations.ts';
+import type { ProblemError } from '../../contract/problems/problems.ts';
+import { ALL_FEATURES, FEATURES, type Feature } from '../../contract/values/features.ts';
+import { canonicalInstant } from '../../contract/values/metric.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type EntitlementGrant, type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';

@@ -1,6 +1,6 @@
 /** The rest of a claim whose claimant is erased: its subject and its outcome. */
 
-import type { Change, Item } from '../../storage/ledger.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { standingOf, withStanding } from '../markets/standing.ts';

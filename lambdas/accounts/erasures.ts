@@ -3,9 +3,9 @@
  * worker erases the rest: see `run-erasure.ts`.
  */
 import type { Erasure } from '../../contract/operations/erasures.ts';
-import { created, replaced } from '../../storage/changes.ts';
-import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Change, Item, LedgerReader } from '../../storage/ledger.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { Change, Item, LedgerReader } from '../../storage/ports/ledger.ts';
 import {
   type ApiKeyValue,
   accountOf,

@@ -3,9 +3,10 @@
  * that dies is followed by one that does the rest, and two workers at once do no harm.
  */
 
-import { replaced } from '../../storage/changes.ts';
-import type { Change, Item, Ledger } from '../../storage/ledger.ts';
-import { type KeyRange, queryPages } from '../../storage/paging.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
+import { type KeyRange, queryPages } from '../../storage/ports/paging.ts';
 import {
   API_KEYS,
   answersOf,
@@ -26,7 +27,6 @@ import {
   type VerificationValue,
   verificationKeys,
 } from '../../storage/records/review.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
 import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';

@@ -2,9 +2,10 @@
  * The handlers of waitlist requests. Contact, use case and note are only in the requests' records and in their list.
  * Answers to writes leave them out, because these answers are stored for replays.
  */
-import { canonicalInstant } from '../../contract/metric.ts';
+
 import type { WaitlistRequest } from '../../contract/operations/waitlist-requests.ts';
-import { created, replaced } from '../../storage/changes.ts';
+import { canonicalInstant } from '../../contract/values/metric.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
 import { WAITLIST, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/records/accounts.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';

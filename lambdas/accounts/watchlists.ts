@@ -2,12 +2,12 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
+import type { OperationId } from '../../contract/operations/operations.ts';
 import type { Watchlist } from '../../contract/operations/watchlists.ts';
-import type { OperationId } from '../../contract/operations.ts';
-import type { ProblemError } from '../../contract/problems.ts';
-import { created, replaced } from '../../storage/changes.ts';
-import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
+import type { ProblemError } from '../../contract/problems/problems.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ports/ledger.ts';
 import { type WatchlistValue, watchlistKey, watchlistsOf } from '../../storage/records/accounts.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {

@@ -6,9 +6,9 @@
  * and hands back the current item, which updates the cache.
  */
 import { LRUCache } from 'lru-cache';
-import type { Item, Ledger } from '../../storage/ledger.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { Item, Ledger } from '../../storage/ports/ledger.ts';
 import { type ApiKeyValue, apiKeyKey, type EntitlementsValue } from '../../storage/records/accounts.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */
 export const CREDENTIAL_CACHE_SECONDS = 30;

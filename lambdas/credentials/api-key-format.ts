@@ -5,7 +5,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Runtime } from '../../storage/runtime.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
 
 /** The environment of a deployment. A key works only in deployments of its own environment. */
 export type ApiKeyEnvironment = 'live' | 'test' | 'dev';

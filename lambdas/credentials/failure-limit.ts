@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Runtime } from '../../storage/runtime.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
 import { networkOf } from '../http/network.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
 

@@ -7,7 +7,7 @@
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { isJwk, type Jwk } from 'aws-jwt-verify/jwk';
-import type { Runtime } from '../../storage/runtime.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
 
 /**
  * After this time the set is fetched again. While the issuer is reachable, a withdrawn key is accepted no longer than

@@ -6,8 +6,8 @@
  */
 import { type DecomposedJwt, decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { verifyJwtSync } from 'aws-jwt-verify/jwt-verifier';
-import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
-import { parseJson } from '../../contract/strict-json.ts';
+import { ALL_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
+import { parseJson } from '../../contract/values/strict-json.ts';
 import {
   createIssuerKeys,
   type IssuerKey,

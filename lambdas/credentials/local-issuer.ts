@@ -3,7 +3,7 @@
  * holder of its key can be any user.
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type JsonWebKey, sign } from 'node:crypto';
-import type { Scope } from '../../contract/scopes.ts';
+import type { Scope } from '../../contract/operations/scopes.ts';
 import type { SignatureAlgorithm } from './issuer-keys.ts';
 import { isSubjectClaim } from './jwt.ts';
 

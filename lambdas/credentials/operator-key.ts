@@ -1,11 +1,11 @@
 /** The first key of a deployment. It issues all other keys. */
-import { ALL_SCOPES } from '../../contract/scopes.ts';
-import { created, replaced } from '../../storage/changes.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { queryPages } from '../../storage/ports/paging.ts';
 import { API_KEYS, type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
 import type { AuditValue } from '../../storage/records/audit.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { type ApiKeyParts, hashSecret, secretMatches } from './api-key-format.ts';

@@ -1,5 +1,5 @@
 /** Authentication: reads the Authorization header, and finds the signed-in user or the API key. */
-import type { Scope } from '../../contract/scopes.ts';
+import type { Scope } from '../../contract/operations/scopes.ts';
 import { type ApiKeyValue, scopesOfKey } from '../../storage/records/accounts.ts';
 import { type AccountCache, type AccountCacheOptions, createAccountCache, type Entitlements } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';

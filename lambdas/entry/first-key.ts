@@ -2,11 +2,11 @@
  * Makes the first operator key of a deployment. An administrator with permission to invoke this function does so by
  * hand, once. Only the answer ever shows the key.
  */
-import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
-import { systemRuntime } from '../../storage/runtime.ts';
 import { type ApiKeyEnvironment, formatApiKey, newApiKey } from '../credentials/api-key-format.ts';
 import { registerFirstKey } from '../credentials/operator-key.ts';
 import { log } from './log.ts';

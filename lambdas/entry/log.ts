@@ -1,5 +1,5 @@
 /** Log lines of the Lambda functions: one JSON object each, without anything that looks like a credential. */
-import { redact } from '../../contract/redact.ts';
+import { redact } from '../../contract/values/redact.ts';
 
 type Fields = { readonly [name: string]: string | number | boolean | null };
 

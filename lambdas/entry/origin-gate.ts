@@ -4,7 +4,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import { ORIGIN_SECRET_HEADER, VIEWER_ADDRESS_HEADER } from '../../contract/aws.ts';
+import { ORIGIN_SECRET_HEADER, VIEWER_ADDRESS_HEADER } from '../../storage/aws/names.ts';
 import type { HttpEvent } from '../http/event.ts';
 
 /** The request with its sender's address, and without the distribution's headers; null for any other request. */

@@ -3,13 +3,13 @@
  * the worker. This function is separate from the worker because the event of an upload comes once: if it fails, Lambda
  * retries it for this upload alone, and not for all other work on the queue.
  */
-import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { checkFormat } from '../../storage/format.ts';
-import { retriedOnce } from '../../storage/retried-once.ts';
-import { systemRuntime } from '../../storage/runtime.ts';
-import { uploadOfObjectKey } from '../../storage/upload-store.ts';
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import { checkFormat } from '../../storage/ports/format.ts';
+import { retriedOnce } from '../../storage/ports/retried-once.ts';
+import { uploadOfObjectKey } from '../../storage/ports/upload-store.ts';
 import { queueUpload } from '../ingest/queue-upload.ts';
 import { log } from './log.ts';
 import { openUploadsBucket } from './open-uploads.ts';

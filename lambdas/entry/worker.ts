@@ -3,15 +3,16 @@
  * Invoked by the table's stream, and once a minute by a schedule, which also continues work that an earlier invocation
  * had no time for.
  */
-import type { LambdaInvocation } from '../../contract/aws.ts';
-import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { faultText } from '../../storage/fault-text.ts';
-import { claimFormat } from '../../storage/format.ts';
-import { retriedOnce } from '../../storage/retried-once.ts';
-import { systemRuntime } from '../../storage/runtime.ts';
-import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
+
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import { handleStreamEvent, type StreamAnswer } from '../../storage/dynamodb/table-stream.ts';
+import { faultText } from '../../storage/ports/fault-text.ts';
+import { claimFormat } from '../../storage/ports/format.ts';
+import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { createAuditSealer } from '../review/seal-audit.ts';
 import { runWork } from '../worker/run-work.ts';

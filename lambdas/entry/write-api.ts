@@ -4,17 +4,17 @@
  * again. Each request is first held against the distribution's secret: any other check of a stranger would cost more.
  */
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { ProblemCode } from '../../contract/edge-problems.ts';
-import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { problem } from '../../contract/problems.ts';
-import { ANSWER_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { defaultProvider } from '../../storage/environment-credentials.ts';
-import { faultText } from '../../storage/fault-text.ts';
-import { checkFormat } from '../../storage/format.ts';
-import { retriedOnce } from '../../storage/retried-once.ts';
-import { systemRuntime } from '../../storage/runtime.ts';
-import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
+import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
+import { problem } from '../../contract/problems/problems.ts';
+import { defaultProvider } from '../../storage/aws/environment-credentials.ts';
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { ANSWER_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import { faultText } from '../../storage/ports/fault-text.ts';
+import { checkFormat } from '../../storage/ports/format.ts';
+import { retriedOnce } from '../../storage/ports/retried-once.ts';
+import { openS3UploadTargets } from '../../storage/s3/s3-upload-targets.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { fetchJwksOverHttps } from '../credentials/fetch-jwks.ts';
 import { createTokenVerifier } from '../credentials/jwt.ts';

@@ -1,6 +1,6 @@
 /** Builds the answers of the write API. No cache may store them: each was made for one credential. */
-import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import type { Problem } from '../../contract/problems.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import type { Problem } from '../../contract/problems/problems.ts';
 import type { HttpResult } from './event.ts';
 
 type Fields = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /** The body of a request as bytes and text, after checks of size, coding, media type and characters. */
 import { isUtf8 } from 'node:buffer';
-import { type Problem, problem } from '../../contract/problems.ts';
+import { type Problem, problem } from '../../contract/problems/problems.ts';
 import type { HttpEvent } from './event.ts';
 
 export interface Body {

@@ -3,7 +3,7 @@
  * these fields may hold a comma.
  */
 import { hash } from 'node:crypto';
-import { type Problem, problem } from '../../contract/problems.ts';
+import { type Problem, problem } from '../../contract/problems/problems.ts';
 import type { HttpEvent } from './event.ts';
 
 type Headers = HttpEvent['headers'];

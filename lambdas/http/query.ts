@@ -1,5 +1,5 @@
 /** The query of a request. */
-import { type Problem, problem } from '../../contract/problems.ts';
+import { type Problem, problem } from '../../contract/problems/problems.ts';
 
 export type QueryResult = { readonly query: Readonly<Record<string, string>> } | { readonly problem: Problem };
 

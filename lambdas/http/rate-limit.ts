@@ -7,7 +7,7 @@
  * ledger would cost a ledger write for each, reads included. That is more than most refused requests would cost.
  */
 import { LRUCache } from 'lru-cache';
-import type { Runtime } from '../../storage/runtime.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
 
 /** `limit` requests per window, at once or spread over it. */
 export interface RatePolicy {

@@ -1,5 +1,5 @@
 /** Log lines of refusals: one a minute for each kind, with the number of those before it. A stranger cannot fill a log. */
-import type { Runtime } from '../../storage/runtime.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { RequestLog } from '../pipeline/handle.ts';
 
 const QUIET_MS = 60_000;

@@ -1,7 +1,7 @@
 /** The permissions of a feed, which its batches and uploads keep for the worker. */
-import type { FeedAuthority } from '../../contract/feed-authority.ts';
-import type { IngestMode } from '../../contract/ingest-records.ts';
-import { FEED_SCOPES } from '../../contract/scopes.ts';
+import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
+import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
+import { FEED_SCOPES } from '../../contract/operations/scopes.ts';
 import type { Principal } from '../credentials/principal.ts';
 import { type Refused, refuseScopes } from '../pipeline/handler.ts';
 

@@ -1,6 +1,8 @@
 /** The changes of a batch's transactions beside its rows: its checkpoints, its report, and its end. Pure. */
-import { created, replaced, type Versioned, written } from '../../storage/changes.ts';
-import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { created, replaced, type Versioned, written } from '../../storage/ports/changes.ts';
+import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ports/ledger.ts';
 import {
   type CheckpointValue,
   checkpointKey,
@@ -9,7 +11,6 @@ import {
   strandKey,
 } from '../../storage/records/batches.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import type { Breathe } from '../markets/check-rows.ts';
 import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';

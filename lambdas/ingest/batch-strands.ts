@@ -1,6 +1,6 @@
 /** The strands of an opened batch: shares of its markets that are committed side by side. */
-import { replaced, written } from '../../storage/changes.ts';
-import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { replaced, written } from '../../storage/ports/changes.ts';
+import { MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
 import type { PlannedMarket } from '../markets/examine-batch.ts';
 import type { MarketRows } from '../markets/rows.ts';

@@ -2,11 +2,11 @@
  * The handlers of ingest batches. A batch is stored as it came, and put on the queue. The worker checks its records.
  */
 
-import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
+import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
-import { parseNdjson } from '../../contract/strict-json.ts';
-import { created } from '../../storage/changes.ts';
-import type { PutChange } from '../../storage/ledger.ts';
+import { parseNdjson } from '../../contract/values/strict-json.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { PutChange } from '../../storage/ports/ledger.ts';
 import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';

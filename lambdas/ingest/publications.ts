@@ -1,6 +1,6 @@
 /** The handlers of publications. The worker sets the marks; then the publication waits for its generation. */
 import type { Publication } from '../../contract/operations/publications.ts';
-import { created } from '../../storage/changes.ts';
+import { created } from '../../storage/ports/changes.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {

@@ -1,11 +1,12 @@
 /**
  * Queues an upload that has arrived. In a file of its own: the function for arrivals needs no code that reads the file.
  */
-import { replaced } from '../../storage/changes.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { UploadFiles } from '../../storage/ports/upload-store.ts';
 import { uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
-import type { Runtime } from '../../storage/runtime.ts';
-import type { UploadFiles } from '../../storage/upload-store.ts';
 import { senderHasEnded } from './upload-sender.ts';
 
 export interface QueueUploadDependencies extends Pick<Runtime, 'newAttemptId' | 'nowMs'> {

@@ -3,7 +3,7 @@
  * base64.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { StorageCorrupt } from '../../storage/errors.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
 
 /** Below the ledger's limit for an item. 1 MB that gzip cannot shrink gives five parts. */
 const PART_CHARACTERS = 300_000;

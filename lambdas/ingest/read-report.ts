@@ -1,7 +1,7 @@
 /** The answer to `GET /api/v1/ingest/batches/{id}`. */
-import type { BatchReport } from '../../contract/ingest-records.ts';
-import type { LedgerReader } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
+import type { LedgerReader } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import {
   type BatchValue,
   batchKey,

@@ -1,6 +1,6 @@
 /** The result of a batch and the next step, in one line for people. */
-import type { BatchReport } from '../../contract/ingest-records.ts';
-import { BATCH_FAILED } from '../../contract/ingest-records.ts';
+import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
+import { BATCH_FAILED } from '../../contract/ingest/ingest-records.ts';
 
 type Summarised = Pick<BatchReport, 'state' | 'records' | 'counts' | 'errors' | 'mode'>;
 

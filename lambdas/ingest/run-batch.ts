@@ -11,8 +11,8 @@
  *
  * A batch that cannot be applied ends too: as `refused`, or as `applied` with the part that was applied.
  */
-import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ledger.ts';
-import { inBatches, readAll } from '../../storage/paging.ts';
+import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
+import { inBatches, readAll } from '../../storage/ports/paging.ts';
 import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
 import { breatheNever, parseRows, type RowFault } from '../markets/check-rows.ts';
 import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';

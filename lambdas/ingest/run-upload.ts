@@ -10,10 +10,11 @@
  * that an earlier part defines. There is no all-or-nothing mode, because the beginning of the file is applied before
  * its end is read.
  */
-import { replaced } from '../../storage/changes.ts';
-import { ConflictItems } from '../../storage/conflict-items.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
-import type { Change } from '../../storage/ledger.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
+import type { UploadFiles } from '../../storage/ports/upload-store.ts';
 import {
   batchKey,
   partBatchId,
@@ -23,7 +24,6 @@ import {
   uploadKey,
   workKey,
 } from '../../storage/records/batches.ts';
-import type { UploadFiles } from '../../storage/upload-store.ts';
 import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import type { StepOutcome } from '../worker/run-work.ts';
 import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';

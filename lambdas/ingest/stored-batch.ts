@@ -1,9 +1,9 @@
 /** A batch in the ledger: stored as it came, and read back. */
-import { created, type Versioned } from '../../storage/changes.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
-import type { ItemKey, Ledger, LedgerReader, PutChange } from '../../storage/ledger.ts';
+import { created, type Versioned } from '../../storage/ports/changes.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
+import type { ItemKey, Ledger, LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { type MissingDependencies, missingItem, missingSubject } from '../worker/contended.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
 

@@ -1,7 +1,7 @@
 /** Faults as items of the ledger. Their size is bounded, so that a report can always be stored and sent. */
-import { BATCH_FAILED } from '../../contract/ingest-records.ts';
-import type { LedgerReader, PutChange } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import { BATCH_FAILED } from '../../contract/ingest/ingest-records.ts';
+import type { LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { type FaultsValue, faultsKey, faultsOfBatch } from '../../storage/records/batches.ts';
 import type { RowFault } from '../markets/check-rows.ts';
 import type { StoredBatch } from './stored-batch.ts';

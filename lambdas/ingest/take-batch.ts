@@ -1,5 +1,5 @@
 /** Stores a batch and applies it at once, for a caller that does not use the queue. */
-import type { BatchReport } from '../../contract/ingest-records.ts';
+import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import type { BatchValue } from '../../storage/records/batches.ts';
 import type { BatchDependencies } from './batch-changes.ts';
 import { readReport } from './read-report.ts';

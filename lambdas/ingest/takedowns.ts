@@ -1,6 +1,6 @@
 /** The handlers of takedowns. The publisher takes the entries down (publisher/core/log/take-down.ts). */
-import type { Takedown } from '../../contract/takedowns.ts';
-import { created } from '../../storage/changes.ts';
+import type { Takedown } from '../../contract/files/takedowns.ts';
+import { created } from '../../storage/ports/changes.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { dueTakedownKey, TAKEDOWNS, type TakedownValue, takedownKey } from '../../storage/records/takedowns.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';

@@ -1,8 +1,8 @@
 /** Cuts a stream of NDJSON into parts that fit a batch, with at most one part in memory. Pure. */
 import { isUtf8 } from 'node:buffer';
-import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
-import { parseJson } from '../../contract/strict-json.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
+import { parseJson } from '../../contract/values/strict-json.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
 
 export interface UploadPart {
   /**

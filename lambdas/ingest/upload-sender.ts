@@ -2,11 +2,12 @@
  * Whether the sender of an upload may still write. An upload takes hours, and its targets work without the sender's
  * credential. So the credential is looked at again when the file comes, when it has come, and before each part.
  */
-import type { LedgerReader } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { LedgerReader } from '../../storage/ports/ledger.ts';
+import { queryPages } from '../../storage/ports/paging.ts';
 import { apiKeyKey, ERASURES } from '../../storage/records/accounts.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 
 export interface SenderDependencies extends Pick<Runtime, 'nowMs'> {
   readonly ledger: LedgerReader;

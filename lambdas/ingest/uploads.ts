@@ -2,11 +2,11 @@
  * The handlers of uploads. A large file is announced, and the answer says where to put it. The worker checks its
  * contents.
  */
-import type { Upload } from '../../contract/ingest-uploads.ts';
-import { created } from '../../storage/changes.ts';
+import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { UploadTarget } from '../../storage/ports/upload-store.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
-import type { UploadTarget } from '../../storage/upload-store.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { authorityOf, refusedMode } from './authority.ts';

@@ -1,8 +1,9 @@
 /** The amount of money that a record gives. The source's digits decide it: nothing is rounded silently. */
-import { currencyExponent } from '../../contract/currencies.ts';
-import type { MoneyRecord, RowError, RowErrorCode } from '../../contract/ingest-records.ts';
-import type { MoneyMetric } from '../../contract/metric.ts';
-import { isNearestAmount, plainDecimal, toMinorUnits } from '../../contract/money.ts';
+
+import type { MoneyRecord, RowError, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import { currencyExponent } from '../../contract/values/currencies.ts';
+import type { MoneyMetric } from '../../contract/values/metric.ts';
+import { isNearestAmount, plainDecimal, toMinorUnits } from '../../contract/values/money.ts';
 
 export type Amount = Pick<MoneyMetric, 'amountMinor' | 'rounded' | 'sourceValue'>;
 type AmountResult = Amount | { readonly error: RowError };

@@ -1,8 +1,8 @@
 /** Checks a batch's rows one by one and against each other, before anything is decided. */
-import { authorityFaults, type FeedAuthority } from '../../contract/feed-authority.ts';
-import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
-import type { Removal } from '../../contract/removed-market.ts';
-import type { Item } from '../../storage/ledger.ts';
+import { authorityFaults, type FeedAuthority } from '../../contract/files/feed-authority.ts';
+import type { Removal } from '../../contract/files/removed-market.ts';
+import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import { removedFault } from './removal.ts';
 import { checkObservation, type MarketTerms, parseRecord } from './row-rules.ts';

@@ -4,8 +4,8 @@
  * several, in order.
  */
 
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import type { Runtime } from '../../storage/runtime.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 import { contendedOn } from '../worker/contended.ts';
 import type { MarketDecision } from './decide.ts';
 import { type DecideOptions, type PlannedMarket, planMarketParts } from './examine-batch.ts';

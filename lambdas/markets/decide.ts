@@ -5,7 +5,8 @@
  * is `unchanged`. With other content it is a conflict, except in a correcting batch: then a new observation supersedes
  * the old one, which stays. A retraction supersedes with an unknown value; one of the kind `mistake` is not shown.
  */
-import { canonicalJson } from '../../contract/canonical-json.ts';
+
+import { MARKET_METRICS_MAX } from '../../contract/files/limits.ts';
 import type {
   IngestMode,
   IngestRecord,
@@ -14,13 +15,13 @@ import type {
   RetractionRecord,
   RowError,
   RowErrorCode,
-} from '../../contract/ingest-records.ts';
-import { laterInstant } from '../../contract/instants.ts';
-import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
-import type { Metric, Observation } from '../../contract/metric.ts';
-import { isShowable } from '../../contract/showable.ts';
-import type { Change, Item, PutChange } from '../../storage/ledger.ts';
-import { metricPart, newestValues, valuesIn } from '../../storage/newest-values.ts';
+} from '../../contract/ingest/ingest-records.ts';
+import { canonicalJson } from '../../contract/values/canonical-json.ts';
+import { laterInstant } from '../../contract/values/instants.ts';
+import type { Metric, Observation } from '../../contract/values/metric.ts';
+import { isShowable } from '../../contract/values/showable.ts';
+import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
+import { metricPart, newestValues, valuesIn } from '../../storage/ports/newest-values.ts';
 import {
   type MarketRecordValue,
   marketIndexKey,

@@ -2,7 +2,7 @@
  * The ledger as some changes would have left it, for a dry run of a file: each part is examined on the effects of the parts
  * before it. They are in memory, so the number of records of such a file is bounded.
  */
-import type { Item, ItemKey, ItemsOf, LedgerReader, PutChange, QueryPage } from '../../storage/ledger.ts';
+import type { Item, ItemKey, ItemsOf, LedgerReader, PutChange, QueryPage } from '../../storage/ports/ledger.ts';
 import type { PlannedMarket } from './examine-batch.ts';
 
 /** The ledger with the effects of the parts so far. */

@@ -3,9 +3,9 @@
  */
 
 import { pMapIterable } from 'p-map';
-import type { FeedAuthority } from '../../contract/feed-authority.ts';
-import type { IngestMode } from '../../contract/ingest-records.ts';
-import type { Change, LedgerReader } from '../../storage/ledger.ts';
+import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
+import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
+import type { Change, LedgerReader } from '../../storage/ports/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
 import { type Breathe, breatheNever, checkRows, parseRows, type RowFault } from './check-rows.ts';
 import { decideInParts, type MarketDecision } from './decide.ts';

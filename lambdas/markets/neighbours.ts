@@ -2,11 +2,11 @@
  * Reads the values that a new one is compared with: for each side in time, the nearest standing, known values that are
  * not zero. One is enough for most rows; `outlier.ts` says when there must be more. A value that the same batch is about to change is left out, because it may be the wrong one.
  */
-import type { IngestMode } from '../../contract/ingest-records.ts';
-import { OUTLIER_NEIGHBOURS_MAX } from '../../contract/market.ts';
-import type { Observation } from '../../contract/metric.ts';
-import type { Item, LedgerReader } from '../../storage/ledger.ts';
-import { readPage } from '../../storage/paging.ts';
+import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
+import { OUTLIER_NEIGHBOURS_MAX } from '../../contract/values/market.ts';
+import type { Observation } from '../../contract/values/metric.ts';
+import type { Item, LedgerReader } from '../../storage/ports/ledger.ts';
+import { readPage } from '../../storage/ports/paging.ts';
 import {
   firstOrderOf,
   observationKey,

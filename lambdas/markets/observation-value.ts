@@ -1,7 +1,7 @@
 /**
  * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
  */
-import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest-records.ts';
+import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest/ingest-records.ts';
 import {
   canonicalInstant,
   isUnknown,
@@ -9,10 +9,10 @@ import {
   type Observation,
   RETRACTED,
   type RetractionKind,
-} from '../../contract/metric.ts';
-import { plainDecimal } from '../../contract/money.ts';
-import { EMPTY_SUM } from '../../storage/history-sum.ts';
-import { metricPart, withValue } from '../../storage/newest-values.ts';
+} from '../../contract/values/metric.ts';
+import { plainDecimal } from '../../contract/values/money.ts';
+import { EMPTY_SUM } from '../../storage/ports/history-sum.ts';
+import { metricPart, withValue } from '../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, NewestValues } from '../../storage/records/markets.ts';
 import { amountOfRecord } from './amount-rules.ts';
 import { restate, withoutComparison } from './standing.ts';

@@ -2,11 +2,11 @@
  * Reads the values that a market shows once a shown one is taken away: by a retraction of the kind `mistake`, or by a
  * correction that names another source.
  */
-import { isShowable } from '../../contract/showable.ts';
-import { HistorySum } from '../../storage/history-sum.ts';
-import type { LedgerReader } from '../../storage/ledger.ts';
-import { metricPart, valuesIn, withValue } from '../../storage/newest-values.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { isShowable } from '../../contract/values/showable.ts';
+import { HistorySum } from '../../storage/ports/history-sum.ts';
+import type { LedgerReader } from '../../storage/ports/ledger.ts';
+import { metricPart, valuesIn, withValue } from '../../storage/ports/newest-values.ts';
+import { queryPages } from '../../storage/ports/paging.ts';
 import {
   firstOrderOf,
   type MarketRecordValue,

@@ -1,6 +1,6 @@
 /** Compares the rows of one market with the ledger's values, and with the rows before them. */
-import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../contract/market.ts';
-import type { Metric, Observation } from '../../contract/metric.ts';
+import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../contract/values/market.ts';
+import type { Metric, Observation } from '../../contract/values/metric.ts';
 import { firstOrderOf, type PlacedMetric } from '../../storage/records/markets.ts';
 import { contradictionOf, isComparable, type Neighbours, type NeighboursRead } from './outlier.ts';
 

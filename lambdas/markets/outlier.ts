@@ -7,9 +7,9 @@
  * Prices that cross zero, as those of electric power do, have no ratio. Such a value is compared by its distance from
  * the middle of many neighbours. A market may have that rule for all of its values, or no guard: `docs/mapping.md`.
  */
-import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../contract/market.ts';
-import type { Metric } from '../../contract/metric.ts';
-import { moneyTexts } from '../../contract/money-texts.ts';
+import { OUTLIER_NEIGHBOURS_MAX, type OutlierRule } from '../../contract/values/market.ts';
+import type { Metric } from '../../contract/values/metric.ts';
+import { moneyTexts } from '../../contract/values/money-texts.ts';
 import type { PlacedMetric } from '../../storage/records/markets.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** Reads the state that a batch's rows are decided on. */
 
-import type { Observation } from '../../contract/metric.ts';
-import type { Item, LedgerReader } from '../../storage/ledger.ts';
-import { readMany, readPage } from '../../storage/paging.ts';
+import type { Observation } from '../../contract/values/metric.ts';
+import type { Item, LedgerReader } from '../../storage/ports/ledger.ts';
+import { readMany, readPage } from '../../storage/ports/paging.ts';
 import {
   type MarketRecordValue,
   marketKey,

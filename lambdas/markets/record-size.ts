@@ -2,7 +2,7 @@
  * The size of a market's record. It grows with sources and metrics from many rows, so no limit on a single row bounds
  * it.
  */
-import { valuesIn, withValue } from '../../storage/newest-values.ts';
+import { valuesIn, withValue } from '../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
 
 /**

@@ -1,10 +1,10 @@
 /** What a removed market means for records and requests about it. Pure. */
 
-import type { IngestRecord, RowError } from '../../contract/ingest-records.ts';
-import { laterInstant } from '../../contract/instants.ts';
-import type { Removal } from '../../contract/removed-market.ts';
-import { replaced } from '../../storage/changes.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import type { Removal } from '../../contract/files/removed-market.ts';
+import type { IngestRecord, RowError } from '../../contract/ingest/ingest-records.ts';
+import { laterInstant } from '../../contract/values/instants.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 

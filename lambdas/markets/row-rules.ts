@@ -3,7 +3,6 @@
  * incident in public data (see `ROW_ERROR_CODES`). All faults of a row are reported at once.
  */
 import type * as z from 'zod';
-import { checkCurrency, checkCurrencyCode } from '../../contract/currencies.ts';
 import {
   decimalObservationRecordSchema,
   type IngestRecord,
@@ -16,12 +15,13 @@ import {
   type RowErrorCode,
   retractionRecordSchema,
   scalarObservationRecordSchema,
-} from '../../contract/ingest-records.ts';
-import { isReleasedLongBefore } from '../../contract/instants.ts';
-import { absoluteUrlSchema, sourceUrlSchema } from '../../contract/metric.ts';
-import { refusalText } from '../../contract/row-refusal-text.ts';
-import { flattenIssues, pointerOf, valueAt } from '../../contract/zod-pointers.ts';
-import { plainWords } from '../../contract/zod-words.ts';
+} from '../../contract/ingest/ingest-records.ts';
+import { refusalText } from '../../contract/problems/row-refusal-text.ts';
+import { checkCurrency, checkCurrencyCode } from '../../contract/values/currencies.ts';
+import { isReleasedLongBefore } from '../../contract/values/instants.ts';
+import { absoluteUrlSchema, sourceUrlSchema } from '../../contract/values/metric.ts';
+import { flattenIssues, pointerOf, valueAt } from '../../contract/values/zod-pointers.ts';
+import { plainWords } from '../../contract/values/zod-words.ts';
 import { amountOfRecord } from './amount-rules.ts';
 
 /** More would not help the sender. A record can hold a thousand. */

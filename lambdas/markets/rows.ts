@@ -1,5 +1,5 @@
 /** The rows of a batch, and the market that each is about. */
-import type { IngestRecord, ObservationRecord, RetractionRecord } from '../../contract/ingest-records.ts';
+import type { IngestRecord, ObservationRecord, RetractionRecord } from '../../contract/ingest/ingest-records.ts';
 import { orderKey } from '../../storage/records/markets.ts';
 
 /** One row of a batch, with its index. Made by {@link rowOf}. */

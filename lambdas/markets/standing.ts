@@ -2,14 +2,14 @@
  * The effect of accepted claims, source verifications and new observations on the standing of a market. Pure. See
  * {@link MarketStanding}.
  */
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { laterInstant } from '../../contract/instants.ts';
-import type { Source, SourceVerification } from '../../contract/market.ts';
-import { replaced } from '../../storage/changes.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { laterInstant } from '../../contract/values/instants.ts';
+import type { Source, SourceVerification } from '../../contract/values/market.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 
 type Comparisons = MarketStanding['comparisons'];
 

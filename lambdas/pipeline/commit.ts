@@ -13,13 +13,15 @@
  * It is also the only place that knows all markets that a write changes: the limit of an API key to some markets is
  * enforced here.
  */
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { FEATURES } from '../../contract/features.ts';
-import { firstOutside } from '../../contract/feed-authority.ts';
-import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
-import { ConflictItems } from '../../storage/conflict-items.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, Item, ItemKey, Ledger, TransactResult } from '../../storage/ledger.ts';
+
+import { firstOutside } from '../../contract/files/feed-authority.ts';
+import { operationOf, type WriteOperationId } from '../../contract/operations/operations.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { FEATURES } from '../../contract/values/features.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change, Item, ItemKey, Ledger, TransactResult } from '../../storage/ports/ledger.ts';
 import {
   type EntitlementsValue,
   entitlementsKey,
@@ -27,7 +29,6 @@ import {
   idempotencyKey,
 } from '../../storage/records/accounts.ts';
 import { slugOfMarketKey } from '../../storage/records/markets.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import { type AccountCache, knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
 import type { AuditChains, AuditLink } from '../review/audit-chains.ts';

@@ -5,18 +5,19 @@
  * A request that is refused before the commit has changed nothing. A committed request is answered now, or when its
  * next copy comes.
  */
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { matchesIfNoneMatch } from '../../contract/etags.ts';
+
 import type { OperationDefinition, WriteApiOperation } from '../../contract/operations/operation.ts';
 import {
   type OperationId,
   operationOf,
   type ReadOperationId,
   type WriteOperationId,
-} from '../../contract/operations.ts';
-import { type Problem, problem } from '../../contract/problems.ts';
-import { redact } from '../../contract/redact.ts';
-import type { Change } from '../../storage/ledger.ts';
+} from '../../contract/operations/operations.ts';
+import { type Problem, problem } from '../../contract/problems/problems.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
+import { redact } from '../../contract/values/redact.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
 import { API_KEYS } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { IssuerUnavailable } from '../credentials/issuer-keys.ts';

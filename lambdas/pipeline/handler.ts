@@ -4,8 +4,6 @@
  * and its audit records. So none of the three exists without the others.
  */
 
-import type { ProblemCode } from '../../contract/edge-problems.ts';
-import type { Feature } from '../../contract/features.ts';
 import type {
   BodyOf,
   NamesMarkets,
@@ -15,12 +13,14 @@ import type {
   ReadOperationId,
   ResponseOf,
   WriteOperationId,
-} from '../../contract/operations.ts';
-import { type Problem, type ProblemError, problem } from '../../contract/problems.ts';
-import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Change, LedgerReader } from '../../storage/ledger.ts';
-import type { Runtime } from '../../storage/runtime.ts';
-import type { UploadTargets } from '../../storage/upload-store.ts';
+} from '../../contract/operations/operations.ts';
+import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
+import { type Problem, type ProblemError, problem } from '../../contract/problems/problems.ts';
+import type { Feature } from '../../contract/values/features.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { Change, LedgerReader } from '../../storage/ports/ledger.ts';
+import type { UploadTargets } from '../../storage/ports/upload-store.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { Body } from '../http/body.ts';

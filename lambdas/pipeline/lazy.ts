@@ -2,9 +2,9 @@
  * Handlers whose code is loaded with their first request: those that few requests need. A start of the function then
  * does not read and compile it.
  */
-import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
-import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { LedgerReader } from '../../storage/ledger.ts';
+import type { ReadOperationId, WriteOperationId } from '../../contract/operations/operations.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { LedgerReader } from '../../storage/ports/ledger.ts';
 import type { OperationRequest, ReadHandler, WriteHandler, WriteTools } from './handler.ts';
 
 export function lazyRead<Id extends ReadOperationId>(load: () => Promise<ReadHandler<Id>>): ReadHandler<Id> {

@@ -1,9 +1,9 @@
 /** Pages of a listing, newest first, with cursors that only the same credential can use for the same listing. */
 
+import type { ReadOperationId } from '../../contract/operations/operations.ts';
 import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
-import type { ReadOperationId } from '../../contract/operations.ts';
-import type { Item } from '../../storage/ledger.ts';
-import { type KeyRange, type PagingOptions, readPage } from '../../storage/paging.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
+import { type KeyRange, type PagingOptions, readPage } from '../../storage/ports/paging.ts';
 import type { OperationRequest, ReadTools, Refused } from './handler.ts';
 import { refuse } from './handler.ts';
 

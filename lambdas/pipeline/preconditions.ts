@@ -2,7 +2,7 @@
  * `If-Match` compared with the stored revision (RFC 9110, section 13.1.1), also for handlers that do not read before
  * they write.
  */
-import type { Item } from '../../storage/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import { etagOf } from '../http/headers.ts';
 import { type OperationRequest, type Refused, refuse } from './handler.ts';
 

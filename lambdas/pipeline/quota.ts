@@ -2,9 +2,9 @@
  * The quotas of a subject. What a write uses is counted in the write's own transaction, within limits that the same
  * transaction checks. Pure.
  */
-import { FEATURES, type Feature, type FeatureDefinition } from '../../contract/features.ts';
-import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { CheckChange, CountChange, ItemKey } from '../../storage/ledger.ts';
+import { FEATURES, type Feature, type FeatureDefinition } from '../../contract/values/features.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { CheckChange, CountChange, ItemKey } from '../../storage/ports/ledger.ts';
 import {
   type EntitlementGrant,
   type EntitlementsValue,

@@ -1,5 +1,5 @@
-import type { OperationId } from '../../contract/operations.ts';
-import { idsBy, type Runtime } from '../../storage/runtime.ts';
+import type { OperationId } from '../../contract/operations/operations.ts';
+import { idsBy, type Runtime } from '../../storage/aws/runtime.ts';
 import type { Entitlements } from '../credentials/account-cache.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';

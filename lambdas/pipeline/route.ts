@@ -1,7 +1,8 @@
 /** Finds the operation of a method and a path. */
+
+import { decodeUnreserved } from '../../contract/files/routes.ts';
 import type { Method } from '../../contract/operations/operation.ts';
-import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
-import { decodeUnreserved } from '../../contract/routes.ts';
+import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations/operations.ts';
 
 /** An operation of the write API. */
 interface Route {

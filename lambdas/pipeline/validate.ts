@@ -1,11 +1,11 @@
 /** Checks a request against the operation's row. Finds every fault at once, each with a JSON Pointer. */
 import type * as z from 'zod';
-import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
-import { type Problem, type ProblemError, problem } from '../../contract/problems.ts';
-import { parseJson } from '../../contract/strict-json.ts';
-import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
-import { plainWords } from '../../contract/zod-words.ts';
+import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
+import { type Problem, type ProblemError, problem } from '../../contract/problems/problems.ts';
+import { parseJson } from '../../contract/values/strict-json.ts';
+import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
+import { plainWords } from '../../contract/values/zod-words.ts';
 import { readBody, refuseBody } from '../http/body.ts';
 import type { HttpEvent } from '../http/event.ts';
 import { readIfMatch, readIfNoneMatch } from '../http/headers.ts';

@@ -1,5 +1,5 @@
 /** The paths of the write API. Apart from the table of operations, which takes most of an edge's start to load. */
-import { decodeUnreserved } from '../../contract/routes.ts';
+import { decodeUnreserved } from '../../contract/files/routes.ts';
 
 const WRITE_TO_PUBLIC = /^\/api\/v1\/markets\/[^/]+\/removal(\/|$)/;
 

@@ -1,10 +1,10 @@
 /** The effect of an accepted claim on its market. Pure; the claim's decision and this effect are one transaction. */
-import type { RetractionRecord } from '../../contract/ingest-records.ts';
+import type { RetractionRecord } from '../../contract/ingest/ingest-records.ts';
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import { decideMarket } from '../markets/decide.ts';
 import type { MarketState } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';

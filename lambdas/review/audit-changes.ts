@@ -1,6 +1,6 @@
 /** The copies of an audit record, as part of the transaction that the record describes. */
-import { created } from '../../storage/changes.ts';
-import type { Change } from '../../storage/ledger.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
 import { type AuditValue, auditKeys, auditOfTargetKey, changeAuditId } from '../../storage/records/audit.ts';
 import type { BatchValue } from '../../storage/records/batches.ts';
 import { marketTarget, slugOfRecordKey } from '../../storage/records/markets.ts';

@@ -1,5 +1,5 @@
-import type { QueryOf } from '../../contract/operations.ts';
-import type { KeyRange } from '../../storage/paging.ts';
+import type { QueryOf } from '../../contract/operations/operations.ts';
+import type { KeyRange } from '../../storage/ports/paging.ts';
 import { type AuditValue, auditOfActor, auditOfDay, auditOfTarget, dayOf } from '../../storage/records/audit.ts';
 import type { ReadHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';

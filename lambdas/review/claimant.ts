@@ -1,6 +1,6 @@
 /** The handlers of a claim's owner: add evidence, withdraw. */
 import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
-import type { Item } from '../../storage/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { matched } from '../pipeline/preconditions.ts';

@@ -1,8 +1,8 @@
 /** The handlers that file, list and read claims. */
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
-import type { ProblemError } from '../../contract/problems.ts';
-import type { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
+import type { ProblemError } from '../../contract/problems/problems.ts';
+import type { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
 import {
   type MarketRecordValue,
   marketKey,

@@ -1,5 +1,5 @@
 /** The correction that a claim asserts, as a record of a correcting batch. */
-import type { ObservationRecord } from '../../contract/ingest-records.ts';
+import type { ObservationRecord } from '../../contract/ingest/ingest-records.ts';
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 
 export type Correction = Extract<ClaimAssertion, { type: 'correction' }>;

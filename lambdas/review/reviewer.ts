@@ -1,5 +1,5 @@
 /** The handlers of reviewers: review and decide the claims of other subjects. */
-import type { Item } from '../../storage/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { readMarkets } from '../markets/read-markets.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';

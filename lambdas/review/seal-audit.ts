@@ -1,7 +1,9 @@
 /** Seals the audit of days that are over: a later cut at the end of a chain, or of a whole chain, is found. */
-import { created } from '../../storage/changes.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import { queryPages, readPage } from '../../storage/paging.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { queryPages, readPage } from '../../storage/ports/paging.ts';
 import {
   AUDIT_SEALS,
   type AuditValue,
@@ -11,7 +13,6 @@ import {
   digestOfAudit,
   type SealValue,
 } from '../../storage/records/audit.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 
 export interface SealDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;

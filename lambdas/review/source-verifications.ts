@@ -1,10 +1,10 @@
 /** The handlers of source verifications. */
 
-import { canonicalInstant, type Observation } from '../../contract/metric.ts';
 import type { SourceVerificationRecord } from '../../contract/operations/source-verifications.ts';
-import type { ProblemError } from '../../contract/problems.ts';
-import { created } from '../../storage/changes.ts';
-import type { Change, Item, LedgerReader } from '../../storage/ledger.ts';
+import type { ProblemError } from '../../contract/problems/problems.ts';
+import { canonicalInstant, type Observation } from '../../contract/values/metric.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { Change, Item, LedgerReader } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, observationKey, orderKey, ordinalOf } from '../../storage/records/markets.ts';
 import {
   VERIFICATIONS,

@@ -1,6 +1,6 @@
 /** The states of a claim, and the actions that lead from one to another: all of them, in one table. */
 import type { ClaimState } from '../../contract/operations/claims.ts';
-import type { ProblemError } from '../../contract/problems.ts';
+import type { ProblemError } from '../../contract/problems/problems.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
 
 export type ClaimAction = 'add-evidence' | 'withdraw' | 'start' | 'request-evidence' | 'resume' | 'accept' | 'reject';

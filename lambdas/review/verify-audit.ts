@@ -2,8 +2,8 @@
  * Checks the audit by its chains and seals, and the copies of each record. Reads everything since the first seal.
  * docs/decisions/025 says what this proves.
  */
-import { type Item, type LedgerReader, MAX_GET_KEYS } from '../../storage/ledger.ts';
-import { inBatches, queryPages, readAll, readMany } from '../../storage/paging.ts';
+import { type Item, type LedgerReader, MAX_GET_KEYS } from '../../storage/ports/ledger.ts';
+import { inBatches, queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import {
   AUDIT_SEALS,
   type AuditValue,

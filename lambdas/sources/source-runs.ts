@@ -1,7 +1,7 @@
 /** The handlers of runs. A run is queued here; the runner of sources does it. */
 import type { SourceRun } from '../../contract/operations/sources.ts';
-import { created, replaced } from '../../storage/changes.ts';
-import type { Item } from '../../storage/ledger.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import {
   type RunValue,
   runKey,

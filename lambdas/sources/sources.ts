@@ -1,11 +1,11 @@
 /** The handlers of sources. A source and its state change in one transaction, and runs change the state alone. */
 import { isDeepStrictEqual } from 'node:util';
+import type { WriteOperationId } from '../../contract/operations/operations.ts';
 import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
-import type { WriteOperationId } from '../../contract/operations.ts';
 import { parseRecipe } from '../../mapping/recipe/recipe.ts';
 import { nextRunAt } from '../../mapping/recipe/schedule.ts';
-import { created, replaced } from '../../storage/changes.ts';
-import type { Change, Item, LedgerReader } from '../../storage/ledger.ts';
+import { created, replaced } from '../../storage/ports/changes.ts';
+import type { Change, Item, LedgerReader } from '../../storage/ports/ledger.ts';
 import {
   SOURCE_STATES,
   type SourceStateValue,

@@ -2,7 +2,7 @@
  * The markets that work writes to. Transactions on one market follow one another anyway, so a second worker there would
  * only conflict with the first. This is a hint, not a lock: a missed conflict only costs time.
  */
-import { SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
+import { SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/files/limits.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 
 /** This few rows fit one transaction, for which no worker need wait. */

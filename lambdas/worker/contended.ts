@@ -2,11 +2,12 @@
  * Failures that end by themselves: other writers changed the same items, or a transaction is not completely visible
  * yet. And one failure that does not end: an item is missing.
  */
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ledger.ts';
-import { describeKey } from '../../storage/ledger-rules.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ports/ledger.ts';
+import { describeKey } from '../../storage/ports/ledger-rules.ts';
 import { workKey } from '../../storage/records/batches.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 
 /** Other writers have changed the items each time that the change was decided. Retry later. */
 export class Contended extends Error {

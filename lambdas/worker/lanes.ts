@@ -1,8 +1,9 @@
 /** The queue as one worker sees it: its lanes, the lanes that the worker may take, and the next one. */
-import type { Ledger } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import { overlap, union } from './affected-markets.ts';
 import {
   giveBack,

@@ -5,11 +5,12 @@
  * A lease only saves double work. If a worker is slower than its lease, another one overtakes it, and the checkpoints
  * of its batch fence it off.
  */
-import { replaced, type Versioned, written } from '../../storage/changes.ts';
-import { ConflictItems } from '../../storage/conflict-items.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { replaced, type Versioned, written } from '../../storage/ports/changes.ts';
+import { ConflictItems } from '../../storage/ports/conflict-items.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { type WorkValue, workKey } from '../../storage/records/batches.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 
 export const LEASE_MS = 30_000;
 

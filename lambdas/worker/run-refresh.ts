@@ -1,11 +1,12 @@
 /** Sets refresh marks, one transaction at a time. After that, the publication that asked for them begins to wait. */
-import { replaced } from '../../storage/changes.ts';
-import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
-import { readPage } from '../../storage/paging.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ports/ledger.ts';
+import { readPage } from '../../storage/ports/paging.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import type { StepOutcome, WorkOf } from './run-work.ts';
 
 export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {

@@ -3,10 +3,11 @@
  * order of their ids, which is the order of the requests to the millisecond; or it is one upload, one erasure, one
  * refresh. Only the first item of a lane may be worked on, by the worker that has leased it.
  */
-import type { Versioned } from '../../storage/changes.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
+
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import type { Versioned } from '../../storage/ports/changes.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Task, WorkValue } from '../../storage/records/batches.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import { isRetryable } from './contended.ts';
 import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
 import type { WorkItem } from './leases.ts';

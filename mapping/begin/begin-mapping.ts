@@ -1,6 +1,6 @@
 /** Begins a mapping for a file that nobody has described yet. */
-import type { CsvMapping, MappingFault } from '../csv-mapping.ts';
-import { parseMappingText } from '../parse-mapping.ts';
+import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
+import { parseMappingText } from '../declared/parse-mapping.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { guessDialect, OTHER_ENCODING } from './dialect.ts';
 import { draftOf } from './draft.ts';

@@ -1,7 +1,8 @@
 /** Looks at all cells of one column: distinct values, blanks, and how it writes numbers and dates. */
-import { ambiguousDate, dateReader } from '../date-format.ts';
-import { EARLIEST } from '../map-observation.ts';
-import { type NumberFormat, numberReader } from '../number-format.ts';
+
+import { EARLIEST } from '../declared/map-observation.ts';
+import { ambiguousDate, dateReader } from '../values/date-format.ts';
+import { type NumberFormat, numberReader } from '../values/number-format.ts';
 
 /** The simplest first: of two that read everything alike, the first is taken. */
 const NUMBER_FORMATS: readonly NumberFormat[] = [

@@ -1,8 +1,8 @@
 /** Finds out how a CSV file is written: its encoding, its delimiter, and the line that names its columns. */
 import { CsvError } from 'csv-parse';
-import { textOf } from '../csv-input.ts';
-import type { CsvMapping } from '../csv-mapping.ts';
-import { type ParsedRow, parseCsvRows } from '../csv-rows.ts';
+import type { CsvMapping } from '../declared/csv-mapping.ts';
+import { textOf } from '../input/csv-input.ts';
+import { type ParsedRow, parseCsvRows } from '../input/csv-rows.ts';
 
 export type Dialect = CsvMapping['csv'];
 

@@ -1,7 +1,8 @@
 /** Writes the starting mapping's date. */
-import { dateReader, hasOffset } from '../date-format.ts';
-import { EARLIEST } from '../map-observation.ts';
-import { FILL_IN } from '../parse-jsonc.ts';
+
+import { EARLIEST } from '../declared/map-observation.ts';
+import { FILL_IN } from '../declared/parse-jsonc.ts';
+import { dateReader, hasOffset } from '../values/date-format.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';

@@ -1,5 +1,5 @@
 /** Writes the market of the starting mapping: its currency, its quantity, its unit, and the tables that they need. */
-import { FILL_IN } from '../parse-jsonc.ts';
+import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
 import { freeName, type MappingDraft } from './draft.ts';
 import type { QuantityGuess } from './guess-quantity.ts';

@@ -1,6 +1,7 @@
 /** Writes the starting mapping's value. */
-import { areOfOneCurrency } from '../currency-signs.ts';
-import { FILL_IN } from '../parse-jsonc.ts';
+
+import { FILL_IN } from '../declared/parse-jsonc.ts';
+import { areOfOneCurrency } from '../values/currency-signs.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';

@@ -1,8 +1,8 @@
 /** Guesses the meaning of a file's columns. */
-import { checkCurrencyCode } from '../../contract/currencies.ts';
-import type { MappedDate } from '../csv-mapping.ts';
-import { dateReader, hasDay, hasMonth, hasQuarter, hasTime } from '../date-format.ts';
-import type { NumberFormat } from '../number-format.ts';
+import { checkCurrencyCode } from '../../contract/values/currencies.ts';
+import type { MappedDate } from '../declared/csv-mapping.ts';
+import { dateReader, hasDay, hasMonth, hasQuarter, hasTime } from '../values/date-format.ts';
+import type { NumberFormat } from '../values/number-format.ts';
 import { type Candidates, ColumnProfile } from './column-profile.ts';
 import { guessMarketColumns, type MarketColumns, namingColumns } from './guess-market-columns.ts';
 import type { TableProfile } from './table-profile.ts';

@@ -1,5 +1,5 @@
 /** Guesses the quantity for which prices keep their digits. It is fixed from the first observation on, so nothing may be lost. */
-import { currencyExponent } from '../../contract/currencies.ts';
+import { currencyExponent } from '../../contract/values/currencies.ts';
 import type { QuotedNumber } from './quoted-numbers.ts';
 
 export interface QuantityGuess {

@@ -1,8 +1,9 @@
 /** Finds the rows of a JSON document, and writes them as the CSV that the guesses are made from. */
-import { wholeText } from '../csv-input.ts';
-import type { CsvMapping } from '../csv-mapping.ts';
-import { JSON_DOCUMENT_CHARACTERS, type JsonNode, readJsonDocument } from '../json-document.ts';
-import { readJsonRows } from '../json-rows.ts';
+
+import type { CsvMapping } from '../declared/csv-mapping.ts';
+import { wholeText } from '../input/csv-input.ts';
+import { JSON_DOCUMENT_CHARACTERS, type JsonNode, readJsonDocument } from '../input/json-document.ts';
+import { readJsonRows } from '../input/json-rows.ts';
 
 type JsonOptions = NonNullable<CsvMapping['json']>;
 

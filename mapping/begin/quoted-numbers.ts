@@ -1,8 +1,8 @@
 /** Reads the numbers of a file, with their currencies and markets. */
-import { plainDecimal } from '../../contract/money.ts';
-import type { CsvInput } from '../csv-input.ts';
-import { readCsv } from '../csv-rows.ts';
-import { numberReader } from '../number-format.ts';
+import { plainDecimal } from '../../contract/values/money.ts';
+import type { CsvInput } from '../input/csv-input.ts';
+import { readCsv } from '../input/csv-rows.ts';
+import { numberReader } from '../values/number-format.ts';
 import type { Dialect } from './dialect.ts';
 import type { MappingDraft } from './draft.ts';
 

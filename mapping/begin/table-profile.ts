@@ -1,6 +1,6 @@
 /** Looks at a whole CSV file, and keeps its first rows. */
-import type { CsvInput } from '../csv-input.ts';
-import { readCsv } from '../csv-rows.ts';
+import type { CsvInput } from '../input/csv-input.ts';
+import { readCsv } from '../input/csv-rows.ts';
 import { ColumnProfile } from './column-profile.ts';
 import type { Dialect } from './dialect.ts';
 

@@ -1,7 +1,7 @@
 /** Writes the starting mapping from the guesses. */
-import type { CsvMapping } from '../csv-mapping.ts';
-import { numberReader } from '../number-format.ts';
-import { FILL_IN } from '../parse-jsonc.ts';
+import type { CsvMapping } from '../declared/csv-mapping.ts';
+import { FILL_IN } from '../declared/parse-jsonc.ts';
+import { numberReader } from '../values/number-format.ts';
 import { type CommentedObject, field, object, writeCommentedJson } from './commented-json.ts';
 import type { Dialect } from './dialect.ts';
 import type { MappingDraft } from './draft.ts';

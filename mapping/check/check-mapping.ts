@@ -1,11 +1,11 @@
 /** Tells the result that a mapping would have for a file, without sending anything. */
-import type { MarketRecord } from '../../contract/ingest-records.ts';
-import type { CsvInput } from '../csv-input.ts';
-import type { CsvMapping, MappingFault } from '../csv-mapping.ts';
-import { type MappedRefusal, mapCsvRows } from '../map-csv.ts';
-import { looseUrlColumns, requiredColumns } from '../mapping-references.ts';
+import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
+import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
+import { type MappedRefusal, mapCsvRows } from '../declared/map-csv.ts';
+import { looseUrlColumns, requiredColumns } from '../declared/mapping-references.ts';
+import type { CsvInput } from '../input/csv-input.ts';
+import { unpivotedColumns } from '../input/wide-rows.ts';
 import { parseMappingIn } from '../recipe/mapping-in.ts';
-import { unpivotedColumns } from '../wide-rows.ts';
 import { type DuplicateIdentity, ObservationCount, type ObservationSummary } from './count-observations.ts';
 import { type FaultGroup, FaultGroups } from './fault-groups.ts';
 

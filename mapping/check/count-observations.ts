@@ -1,6 +1,6 @@
 /** Counts the observations that a mapping gives. */
-import { millisecondInstant } from '../../contract/instants.ts';
-import type { MappedRecord } from '../map-csv.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
+import type { MappedRecord } from '../declared/map-csv.ts';
 import { IdentitySet } from './identity-set.ts';
 
 export interface ObservationSummary {

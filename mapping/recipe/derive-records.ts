@@ -1,5 +1,5 @@
 /** From the bytes of an answer to ingest records. */
-import { type MappedRecord, type MappedRefusal, mapCsv } from '../map-csv.ts';
+import { type MappedRecord, type MappedRefusal, mapCsv } from '../declared/map-csv.ts';
 import type { Recipe } from './recipe.ts';
 import { UnpackError, unpacked } from './unpack.ts';
 

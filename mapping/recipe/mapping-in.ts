@@ -1,6 +1,6 @@
 /** A mapping to try out: alone, or as a part of a recipe. */
-import { readJsonc } from '../parse-jsonc.ts';
-import { type MappingResult, parseMapping } from '../parse-mapping.ts';
+import { readJsonc } from '../declared/parse-jsonc.ts';
+import { type MappingResult, parseMapping } from '../declared/parse-mapping.ts';
 import { withSourceTexts } from './derive-records.ts';
 import { parseRecipe } from './recipe.ts';
 

@@ -1,6 +1,6 @@
 /** The URL of a recipe. It is public and asks one of few hosts. */
 
-import { neverPublicIn } from '../../contract/public-text.ts';
+import { neverPublicIn } from '../../contract/values/public-text.ts';
 
 /** A host name of at least two labels, whose last one begins with a letter: so neither an address nor a local name. */
 export const hostnamePattern = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;

@@ -5,13 +5,13 @@
  * A recipe holds no secret: it is sent to the service, listed and kept.
  */
 import * as z from 'zod';
-import { cadenceSchema } from '../../contract/cadence.ts';
-import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
-import { plainWords } from '../../contract/zod-words.ts';
-import { csvMappingSchema, type MappingFault } from '../csv-mapping.ts';
-import { findReferenceFaults, requiredColumns } from '../mapping-references.ts';
-import { isFaulty, type MappingFaults, readJsonc, withUnfilled } from '../parse-jsonc.ts';
-import { RUN_DATE } from '../template.ts';
+import { cadenceSchema } from '../../contract/files/cadence.ts';
+import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
+import { plainWords } from '../../contract/values/zod-words.ts';
+import { csvMappingSchema, type MappingFault } from '../declared/csv-mapping.ts';
+import { findReferenceFaults, requiredColumns } from '../declared/mapping-references.ts';
+import { isFaulty, type MappingFaults, readJsonc, withUnfilled } from '../declared/parse-jsonc.ts';
+import { RUN_DATE } from '../values/template.ts';
 import { hostnamePattern, isInternalOrigin, recipeUrl, URL_DATE, urlFault } from './recipe-url.ts';
 import { scheduleSchema } from './schedule.ts';
 

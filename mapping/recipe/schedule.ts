@@ -1,7 +1,7 @@
 /** When a source recipe runs. */
 import * as z from 'zod';
-import { WEEKDAYS } from '../../contract/cadence.ts';
-import { timeZoneSchema, zoneClock } from '../zone-clock.ts';
+import { WEEKDAYS } from '../../contract/files/cadence.ts';
+import { timeZoneSchema, zoneClock } from '../values/zone-clock.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
-import { PROJECTIONS } from '../../contract/projections.ts';
-import { publicKey } from '../../contract/public-objects.ts';
-import type { Item } from '../../storage/ledger.ts';
+import { PROJECTIONS } from '../../contract/files/projections.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { BundleWriter } from '../kernel/bundle.ts';

@@ -1,8 +1,8 @@
 /** Plans the marked markets, and puts their new closed pages in place. */
 import { pMapIterable } from 'p-map';
-import type { Item } from '../../storage/ledger.ts';
-import { MAX_OBJECT_BYTES } from '../../storage/object-rules.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
+import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
 import { FileTooLarge } from '../errors.ts';

@@ -4,9 +4,9 @@
  * while a projection failed keeps its marks, so the next generation offers it again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '../../contract/canonical-json.ts';
-import type { Snapshot } from '../../contract/market.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { Snapshot } from '../../contract/values/market.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { DeferredProjection, HeadValue } from '../../storage/records/publication.ts';
 import { LedgerBehind, Superseded } from '../errors.ts';
 import { assertFits } from '../kernel/assert-fits.ts';

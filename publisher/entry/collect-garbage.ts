@@ -2,9 +2,9 @@
  * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects:
  * the publisher can delete only bundles. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
  */
-import type { LambdaInvocation } from '../../contract/aws.ts';
-import { checkFormat } from '../../storage/format.ts';
-import { retriedOnce } from '../../storage/retried-once.ts';
+import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { checkFormat } from '../../storage/ports/format.ts';
+import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { collectGarbage } from '../collect-garbage.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';

@@ -4,10 +4,11 @@
  * nothing was published for a while; by hand, `{ "again": true }` makes that of any day again while it lasts,
  * `{ "keep": "2026-11-22", "label": "…" }` keeps the export of a day, and `{ "unkeep": "2026-11-22" }` does not keep it any more.
  */
-import type { LambdaInvocation } from '../../contract/aws.ts';
-import { keptLabelSchema } from '../../contract/export-manifest.ts';
-import { checkFormat } from '../../storage/format.ts';
-import { retriedOnce } from '../../storage/retried-once.ts';
+
+import { keptLabelSchema } from '../../contract/files/export-manifest.ts';
+import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { checkFormat } from '../../storage/ports/format.ts';
+import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { readEntries } from '../core/log/log-chunks.ts';
 import { Superseded } from '../errors.ts';
 import { makeFaces } from '../projections/compat/make-faces.ts';

@@ -1,6 +1,6 @@
 /** Log lines of the publisher's Lambda functions: one JSON object each. */
-import { PUBLISHER_METRICS } from '../../contract/aws.ts';
-import type { ItemKey } from '../../storage/ledger.ts';
+import { PUBLISHER_METRICS } from '../../storage/aws/names.ts';
+import type { ItemKey } from '../../storage/ports/ledger.ts';
 import { type DeferredMarket, firstOf } from '../kernel/deferred.ts';
 
 type Fields = { readonly [name: string]: string | number | boolean | null };

@@ -1,10 +1,10 @@
 /** Opens the publisher's dependencies from the environment: storage, caches and static bodies. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { SITE_ASSET } from '../../contract/aws.ts';
-import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { openApiDocument } from '../../contract/openapi.ts';
-import { waitlistBody } from '../../contract/waitlist.ts';
+import { openApiDocument } from '../../contract/openapi/openapi.ts';
+import { waitlistBody } from '../../contract/values/waitlist.ts';
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { SITE_ASSET } from '../../storage/aws/names.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import type { Purge } from '../notify/purge.ts';
 import type { Site } from '../site.ts';
@@ -46,7 +46,7 @@ export function logOpener({ projections }: PublisherDependencies): () => Promise
   };
 }
 
-/** A start reads the digests alone. The files lie beside the code (scripts/build-lambdas.ts). */
+/** A start reads the digests alone. The files lie beside the code (tools/build/build-lambdas.ts). */
 function openSite(): Site {
   const { manifest, folder } = SITE_ASSET;
   const listed = JSON.parse(readFileSync(new URL(manifest, import.meta.url), 'utf8')) as Omit<Site, 'read'>;

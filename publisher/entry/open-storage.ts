@@ -1,11 +1,11 @@
 /** The ledger and the object store of the deployment, from the environment. */
 import { randomUUID } from 'node:crypto';
-import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { parseProjections } from '../../contract/projections.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { createS3Client } from '../../storage/s3-client.ts';
-import { openS3Objects } from '../../storage/s3-objects.ts';
+import { parseProjections } from '../../contract/files/projections.ts';
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import { createS3Client } from '../../storage/s3/s3-client.ts';
+import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../dependencies.ts';
 
 /**

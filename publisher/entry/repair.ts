@@ -6,8 +6,8 @@
  *   store that is later than the ledger. If the answer has a `next`, there was not enough time: invoke it again with
  *   `"after"` set to that slug.
  */
-import type { LambdaInvocation } from '../../contract/aws.ts';
-import { checkFormat } from '../../storage/format.ts';
+import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { checkFormat } from '../../storage/ports/format.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
 import { logLine } from './log.ts';

@@ -5,9 +5,9 @@
  * markets too.
  */
 import { setTimeout } from 'node:timers/promises';
-import type { LambdaInvocation } from '../../contract/aws.ts';
-import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { FRESH_SECONDS } from '../../contract/files/limits.ts';
+import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
+import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { httpReader } from '../verify/bounded-reader.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
 import { askedOf, shareDue } from '../verify/share.ts';

@@ -5,9 +5,9 @@ import {
   type PublicObjectKind,
   SITE_KINDS,
   STATIC_KINDS,
-} from '../../contract/public-object-names.ts';
-import { parsePublicKey } from '../../contract/public-objects.ts';
-import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+} from '../../contract/files/public-object-names.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';

@@ -1,8 +1,8 @@
 /** Sizes are checked before the commit: a committed generation must be one that can be applied. */
 
-import type { ItemKey } from '../../storage/ledger.ts';
-import { MAX_ITEM_BYTES } from '../../storage/ledger-rules.ts';
-import { MAX_OBJECT_BYTES } from '../../storage/object-rules.ts';
+import type { ItemKey } from '../../storage/ports/ledger.ts';
+import { MAX_ITEM_BYTES } from '../../storage/ports/ledger-rules.ts';
+import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { FileTooLarge } from '../errors.ts';
 

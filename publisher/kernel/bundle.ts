@@ -5,9 +5,9 @@
  * A small generation is one object. A large one has several parts. HEAD names the last object, whose first line lists
  * the earlier parts. So at most one part is in memory.
  */
-import type { Json } from '../../contract/canonical-json.ts';
-import type { ItemKey } from '../../storage/ledger.ts';
-import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { ItemKey } from '../../storage/ports/ledger.ts';
+import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { BundleLost, HOW_TO_REBUILD } from '../errors.ts';

@@ -1,7 +1,7 @@
 /** Changes any number of items. */
 import pMap from 'p-map';
-import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches } from '../../storage/paging.ts';
+import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import { inBatches } from '../../storage/ports/paging.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 const BATCHES_AT_ONCE = 16;

@@ -1,6 +1,6 @@
 /** Counts the published markets and observations, when it is not known what HEAD should say of them. */
-import type { Ledger } from '../../storage/ledger.ts';
-import { inBatches, queryPages, readMany } from '../../storage/paging.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { inBatches, queryPages, readMany } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import {
   FRESH_MARKS,

@@ -2,9 +2,9 @@
  * Deferred markets: since when, and the reason. The publisher decides again in each generation. These records are for
  * operators: a market that stays deferred needs a repair.
  */
-import { created } from '../../storage/changes.ts';
-import type { Change } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { type HeadValue, PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';

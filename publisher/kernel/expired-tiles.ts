@@ -3,6 +3,8 @@
  * which it is the right edge: while the log had that size, and for the cursor lifetime after that. Full tiles of the log
  * are never removed. A tile beyond the end of the log is of a generation that was given up.
  */
+
+import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import {
   hashesOnLevel,
   ndjsonPath,
@@ -11,7 +13,6 @@ import {
   TILE_WIDTH,
   tilePath,
 } from '../../contract/log/tiles.ts';
-import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 
 const ROOT = `${PUBLIC_PREFIX}${LOG_ROOT}/`;
 

@@ -16,8 +16,8 @@
  * creates the body again, because there is no object to compare with. No link leads to such a body, and the next sweep
  * removes it (collect-garbage.ts).
  */
-import { parsePublicKey } from '../../contract/public-objects.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { ledgerBehind } from '../errors.ts';
 import type { HeadPut, OwnHeaders } from './bundle.ts';
 import { publicMetadata } from './put-immutable.ts';

@@ -2,7 +2,7 @@
  * The layout of the market list: one immutable object that HEAD names. So a new list costs no ledger item for each
  * page.
  */
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { ListState, ObjectRef } from '../../storage/records/publication.ts';
 import { putPacked, readPacked } from './packed-object.ts';
 

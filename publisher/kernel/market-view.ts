@@ -6,8 +6,8 @@
  * earlier one. Later transactions do not disturb it. The sums show whether an observation is missing (see
  * `plan-markets.ts`).
  */
-import type { Item, Ledger } from '../../storage/ledger.ts';
-import { queryPages, readAll } from '../../storage/paging.ts';
+import type { Item, Ledger } from '../../storage/ports/ledger.ts';
+import { queryPages, readAll } from '../../storage/ports/paging.ts';
 import {
   type MarketRecordValue,
   marketIndexKey,

@@ -1,7 +1,7 @@
 /** The marks of markets that are due for publication: selecting those of a generation, and clearing them. */
-import { removed } from '../../storage/changes.ts';
-import type { Item, Ledger } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { removed } from '../../storage/ports/changes.ts';
+import type { Item, Ledger } from '../../storage/ports/ledger.ts';
+import { queryPages } from '../../storage/ports/paging.ts';
 import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';

@@ -3,9 +3,9 @@
  * versions of the compressor may give different bytes, so contents are compared, not bytes.
  */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
 /** `redo/`: the bundles of generations. `layout/`: the layouts of the market list. */

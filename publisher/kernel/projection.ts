@@ -5,10 +5,11 @@
  * Its plan gets the changes of a generation as they come, and gives files. A plan that throws is *deferred*: nothing of
  * it is in the generation, everything else is published, HEAD remembers it, and the next generations try again.
  */
-import type { Json } from '../../contract/canonical-json.ts';
-import type { Snapshot } from '../../contract/market.ts';
-import type { PublicObjectKind, PublicObjectName } from '../../contract/public-object-names.ts';
-import type { Item } from '../../storage/ledger.ts';
+
+import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { Snapshot } from '../../contract/values/market.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';

@@ -1,9 +1,9 @@
 /** Puts public pages, which may never change. */
-import { cursorGeneration } from '../../contract/cursors.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import { cacheControlOf, cacheTagOf, PUBLIC_OBJECTS, publicKey } from '../../contract/public-objects.ts';
-import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+import { cursorGeneration } from '../../contract/files/cursors.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { cacheControlOf, cacheTagOf, PUBLIC_OBJECTS, publicKey } from '../../contract/files/public-objects.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
 /**

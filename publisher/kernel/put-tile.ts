@@ -1,9 +1,9 @@
 /** Puts tiles of the log. Only a committed generation may: a tile's key is its place in the log. */
 import { gunzipSync } from 'node:zlib';
+import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { parseNote } from '../../contract/log/notes.ts';
-import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import type { ObjectStore, PutCondition } from '../../storage/object-store.ts';
+import type { ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
 import { ImmutableMismatch, ledgerBehind } from '../errors.ts';
 import { isTileBeyond } from './expired-tiles.ts';
 import { publicMetadata } from './put-immutable.ts';

@@ -5,11 +5,11 @@
  */
 
 import pMap from 'p-map';
-import { cursorGeneration } from '../../contract/cursors.ts';
-import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
-import { queryPages, readAll, readMany } from '../../storage/paging.ts';
+import { cursorGeneration } from '../../contract/files/cursors.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
+import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,

@@ -1,5 +1,5 @@
 /** A body with its digest. */
-import { sha256Hex } from '../../storage/sha256.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 
 export interface Rendered {
   readonly body: string;

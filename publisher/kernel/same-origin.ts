@@ -1,6 +1,6 @@
 /** Checks that the ledger and the store belong together. */
 import pMap from 'p-map';
-import { publicKey } from '../../contract/public-objects.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { ledgerBehind } from '../errors.ts';

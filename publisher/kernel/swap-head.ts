@@ -1,6 +1,6 @@
 /** HEAD, which names the published generation. Only this file changes it. */
-import { created } from '../../storage/changes.ts';
-import type { Change, Condition, Item, Ledger } from '../../storage/ledger.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { Change, Condition, Item, Ledger } from '../../storage/ports/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import {
   type GenerationValue,

@@ -33,11 +33,11 @@
  * state is known again, and no walk begins until the generation that ended the doubt has expired.
  */
 import pMap from 'p-map';
-import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import { removed } from '../../storage/changes.ts';
-import type { Item } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { removed } from '../../storage/ports/changes.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
+import { queryPages } from '../../storage/ports/paging.ts';
 import {
   GENERATIONS,
   type GenerationValue,

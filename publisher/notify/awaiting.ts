@@ -13,9 +13,9 @@
  *
  * A market that is put off, or left for the next generation, delays only those who wait for it.
  */
-import { created, removed } from '../../storage/changes.ts';
-import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages, readAll, readMany } from '../../storage/paging.ts';
+import { created, removed } from '../../storage/ports/changes.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import { inBatches, queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,

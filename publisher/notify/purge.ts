@@ -1,6 +1,6 @@
 /** The publisher's port to the caches between the object store and readers. */
 
-/** Everything in the cache, or every object with one of these cache tags (contract/public-objects.ts). */
+/** Everything in the cache, or every object with one of these cache tags (contract/files/public-objects.ts). */
 export type PurgeTargets = { readonly tags: readonly string[] } | 'everything';
 
 export interface Purge {

@@ -1,8 +1,9 @@
 /** Finds objects that the store should have and does not have. */
+
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../contract/files/public-objects.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
-import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
-import { queryPages, readAll, readMany } from '../../storage/paging.ts';
+import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
 import type { PublisherDependencies } from '../dependencies.ts';

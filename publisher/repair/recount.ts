@@ -1,10 +1,10 @@
 /** The values of a market's record that follow from its observations, and the links between their versions. Pure. */
-import { laterInstant } from '../../contract/instants.ts';
-import { isUnknown } from '../../contract/metric.ts';
-import { isShowable } from '../../contract/showable.ts';
-import { HistorySum } from '../../storage/history-sum.ts';
-import type { Item } from '../../storage/ledger.ts';
-import { metricPart, withValue } from '../../storage/newest-values.ts';
+import { laterInstant } from '../../contract/values/instants.ts';
+import { isUnknown } from '../../contract/values/metric.ts';
+import { isShowable } from '../../contract/values/showable.ts';
+import { HistorySum } from '../../storage/ports/history-sum.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
+import { metricPart, withValue } from '../../storage/ports/newest-values.ts';
 import { type MarketRecordValue, type ObservationValue, orderOfObservation } from '../../storage/records/markets.ts';
 
 export type StoredObservation = Item<ObservationValue>;

@@ -7,8 +7,8 @@
  * may not be completely visible yet. So each repaired market is looked at again, until nothing is left to repair.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
+import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import { inBatches, queryPages, readAll } from '../../storage/ports/paging.ts';
 import {
   MARKET_INDEX,
   type MarketRecordValue,

@@ -2,9 +2,9 @@
  * Continues with an older copy of the ledger, in place: the store is later than the ledger, and may hold objects that
  * the copy does not know. Meanwhile readers see no 404 and no empty list.
  */
-import { removed } from '../../storage/changes.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import { queryPages, readMany } from '../../storage/paging.ts';
+import { removed } from '../../storage/ports/changes.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { queryPages, readMany } from '../../storage/ports/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';

@@ -8,12 +8,12 @@
  * that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor. The next generation compares
  * the log with the one in the store (log/settle-log.ts).
  */
-import { publicKey } from '../../contract/public-objects.ts';
-import type { Change } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
+import { queryPages } from '../../storage/ports/paging.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY, type HeadValue, type ListState, refreshMarkKey } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { rendererOf } from '../core/bodies/render.ts';
 import { NO_LOG } from '../core/log/log-edge.ts';
 import type { PublisherStorage } from '../dependencies.ts';

@@ -2,11 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type * as z from 'zod';
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
-import { INTERNAL_FIELDS, NEVER_PUBLIC, readableForms } from '../../contract/public-text.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { INTERNAL_FIELDS, NEVER_PUBLIC, readableForms } from '../../contract/values/public-text.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import type { PublicReader, PublicResponse } from './reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
 

@@ -1,11 +1,12 @@
 /** Compares the public bodies of one market with what the log gives: every byte, and nothing more or less. */
-import { canonicalJson } from '../../contract/canonical-json.ts';
-import { isCursorOf } from '../../contract/cursors.ts';
-import { HISTORY_FORMATS } from '../../contract/history-rows.ts';
+
+import { isCursorOf } from '../../contract/files/cursors.ts';
+import { HISTORY_FORMATS } from '../../contract/files/history-rows.ts';
+import { removedMarketDocument } from '../../contract/files/removed-market.ts';
+import { historyFileUrl, historyIndexUrl, historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { removedMarketDocument } from '../../contract/removed-market.ts';
-import { historyFileUrl, historyIndexUrl, historyUrl, marketUrl } from '../../contract/routes.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { canonicalJson } from '../../contract/values/canonical-json.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { historyPageBody, marketBody } from '../core/bodies/render.ts';
 import type { Folded, LogFold } from '../core/log/fold.ts';
 import type { FoldedMarket, PublicRepresentative } from '../core/log/folded-market.ts';

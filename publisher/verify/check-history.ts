@@ -1,20 +1,21 @@
 /** Walks one market's history and compares it with the market. */
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { currencyExponent } from '../../contract/currencies.ts';
-import { missingBetween } from '../../contract/expected-next.ts';
-import { millisecondInstant } from '../../contract/instants.ts';
-import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
-import { collectionSchema, type Market } from '../../contract/market.ts';
+
+import { missingBetween } from '../../contract/files/expected-next.ts';
+import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
+import { historyUrl } from '../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { currencyExponent } from '../../contract/values/currencies.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
+import { collectionSchema, type Market } from '../../contract/values/market.ts';
 import {
   canonicalInstant,
   type Observation,
   observationSchema,
   type PublicObservation,
-} from '../../contract/metric.ts';
-import { moneyTexts } from '../../contract/money-texts.ts';
-import { historyUrl } from '../../contract/routes.ts';
-import { isShowable } from '../../contract/showable.ts';
-import { metricPart } from '../../storage/newest-values.ts';
+} from '../../contract/values/metric.ts';
+import { moneyTexts } from '../../contract/values/money-texts.ts';
+import { isShowable } from '../../contract/values/showable.ts';
+import { metricPart } from '../../storage/ports/newest-values.ts';
 import { orderKey } from '../../storage/records/markets.ts';
 import type { Findings } from './check-body.ts';
 import type { PageSpan, ReadHistory } from './projection-check.ts';

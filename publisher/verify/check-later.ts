@@ -2,9 +2,9 @@
  * Compares with the log what is published later than the markets: the list, the files beside it, and faces. Whoever serves
  * the files can say in the snapshot that there are none, so everything is asked for.
  */
-import type { Projection } from '../../contract/projections.ts';
-import { publicPath } from '../../contract/public-objects.ts';
-import { historyIndexUrl } from '../../contract/routes.ts';
+import type { Projection } from '../../contract/files/projections.ts';
+import { publicPath } from '../../contract/files/public-objects.ts';
+import { historyIndexUrl } from '../../contract/files/routes.ts';
 import type { Folded } from '../core/log/fold.ts';
 import { defaultListEverySeconds } from '../dependencies.ts';
 import { LoggedFaces } from '../projections/compat/check-logged-faces.ts';

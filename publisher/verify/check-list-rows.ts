@@ -2,14 +2,15 @@
  * Compares what is published with the list's cadence with the log: the items of the list, and the files of newest and of
  * last prices. Each may show a market at an earlier revision, but only as the log had it then, and not for too long.
  */
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { LATEST_MARKETS_MAX, latestCsv, latestEntry } from '../../contract/latest-entries.ts';
-import type { Market } from '../../contract/market.ts';
-import { moneyTexts } from '../../contract/money-texts.ts';
-import type { Projection } from '../../contract/projections.ts';
-import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
-import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, marketUrl, RECENT_URL } from '../../contract/routes.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+
+import { LATEST_MARKETS_MAX, latestCsv, latestEntry } from '../../contract/files/latest-entries.ts';
+import type { Projection } from '../../contract/files/projections.ts';
+import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/files/recent-prices.ts';
+import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, marketUrl, RECENT_URL } from '../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import type { Market } from '../../contract/values/market.ts';
+import { moneyTexts } from '../../contract/values/money-texts.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { marketBody } from '../core/bodies/render.ts';
 import type { FoldedMarket } from '../core/log/folded-market.ts';
 import type { Findings } from './check-body.ts';

@@ -1,7 +1,7 @@
 /** Checks removed markets: the list leaves them out, and their URLs answer 410 and name a market that exists or existed. */
 import pMap from 'p-map';
-import { removedMarketSchema } from '../../contract/removed-market.ts';
-import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { removedMarketSchema } from '../../contract/files/removed-market.ts';
+import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import type { PageSizes } from '../dependencies.ts';
 import { checkAnswer, Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';

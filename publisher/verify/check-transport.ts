@@ -1,6 +1,6 @@
 /** Checks how bodies are sent: the fields for browsers, and the conditions by which pollers save bodies. */
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { type Findings, isEntityTag } from './check-body.ts';
 import type { PublicReader, PublicResponse } from './reader.ts';
 

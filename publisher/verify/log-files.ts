@@ -1,18 +1,18 @@
 /** Reads the files of the log, by GET alone. */
 import { gunzipSync } from 'node:zlib';
-import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
-import { decodeEntryBundle, ENTRY_BYTES_MAX, takenDownHash } from '../../contract/log/entry-bundle.ts';
-import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { leafHash } from '../../contract/log/merkle.ts';
-import { parseNote, type VerifierKey, verifierKey } from '../../contract/log/notes.ts';
-import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import {
   cacheControlOf,
   LOG_ROOT,
   PUBLIC_CACHE_CONTROL,
   PUBLIC_PREFIX,
   parsePublicKey,
-} from '../../contract/public-objects.ts';
+} from '../../contract/files/public-objects.ts';
+import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
+import { decodeEntryBundle, ENTRY_BYTES_MAX, takenDownHash } from '../../contract/log/entry-bundle.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { leafHash } from '../../contract/log/merkle.ts';
+import { parseNote, type VerifierKey, verifierKey } from '../../contract/log/notes.ts';
+import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyRule } from './report.ts';
 

@@ -1,11 +1,12 @@
 /** Reads a log from its first entry to a checkpoint, and builds its tree and its markets from nothing else. */
+
+import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { HASH_BYTES } from '../../contract/log/merkle.ts';
 import type { TileReader } from '../../contract/log/proofs.ts';
 import { TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../contract/log/tree.ts';
-import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { LogFold } from '../core/log/fold.ts';
 import type { Findings } from './check-body.ts';
 import { CHECKPOINT_URL, LogFileError, type LogFiles, type ReadEntry } from './log-files.ts';

@@ -1,7 +1,7 @@
 /** How a projection checks its files, by GETs alone. `verify` walks the markets once, and tells every projection. */
-import type { LatestEntry } from '../../contract/latest-entries.ts';
-import type { Market, Snapshot } from '../../contract/market.ts';
-import type { PublicObservation } from '../../contract/metric.ts';
+import type { LatestEntry } from '../../contract/files/latest-entries.ts';
+import type { Market, Snapshot } from '../../contract/values/market.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
 import type { Checked, Findings } from './check-body.ts';
 import type { PublishedKinds } from './published-kinds.ts';
 import type { PublicReader } from './reader.ts';

@@ -2,8 +2,9 @@
  * Which kinds of files there are to check. The snapshot names them, but nobody signs it. So a file that answers is checked
  * in any case, and one of a kind that the snapshot does not name is a finding.
  */
-import type { Snapshot } from '../../contract/market.ts';
-import type { Projection } from '../../contract/projections.ts';
+
+import type { Projection } from '../../contract/files/projections.ts';
+import type { Snapshot } from '../../contract/values/market.ts';
 import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
 

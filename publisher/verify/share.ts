@@ -1,9 +1,9 @@
 /** The share of the markets that one run of `verify` checks, if one invocation has not enough time for all. */
 import * as z from 'zod';
-import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
-import { type Snapshot, slugSchema, snapshotSchema } from '../../contract/market.ts';
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { type Snapshot, slugSchema, snapshotSchema } from '../../contract/values/market.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import type { PublicReader } from './reader.ts';
 
 /** The markets of share `index`, of `of` shares: 0 ≤ index < of. */

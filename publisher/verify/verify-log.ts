@@ -3,17 +3,24 @@
  * alone; trusts only the keys, and the checkpoint that was seen before. docs/log.md says what this proves.
  */
 import pMap from 'p-map';
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { EXPORT_PART_ENTRIES } from '../../contract/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
+import { PROBLEMS_PATH } from '../../contract/files/object-paths.ts';
+import { LOG_ROOT } from '../../contract/files/public-objects.ts';
+import {
+  EXPORT_ROOT,
+  MARKETS_URL,
+  marketUrl,
+  OPENAPI_URL,
+  SNAPSHOT_URL,
+  WAITLIST_URL,
+} from '../../contract/files/routes.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import type { ServiceEntry } from '../../contract/log/entries.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
-import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
-import { PROBLEMS_PATH } from '../../contract/object-paths.ts';
-import { LOG_ROOT } from '../../contract/public-objects.ts';
-import { EXPORT_ROOT, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkExportRows } from '../projections/exports/check-export-rows.ts';
 import { checkBody, checkEntityTag, Findings } from './check-body.ts';

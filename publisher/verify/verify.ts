@@ -3,10 +3,10 @@
  * tests' injected faults and running deployments.
  */
 import pMap from 'p-map';
-import { canonicalJson } from '../../contract/canonical-json.ts';
-import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
-import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
-import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { sourceExpectedNextAt } from '../../contract/files/expected-next.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { canonicalJson } from '../../contract/values/canonical-json.ts';
+import { type Market, marketSchema, snapshotSchema } from '../../contract/values/market.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import type { Projector } from '../kernel/projection.ts';
 import { PROJECTORS } from '../projections.ts';

@@ -1,10 +1,10 @@
 /** Follows cursors as a reader does; walks the whole list of markets. */
 import type * as z from 'zod';
-import { isCursorOf } from '../../contract/cursors.ts';
-import { type LatestEntry, latestEntry } from '../../contract/latest-entries.ts';
-import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
-import { collectionSchema, type Market, marketSchema } from '../../contract/market.ts';
-import { MARKETS_URL } from '../../contract/routes.ts';
+import { isCursorOf } from '../../contract/files/cursors.ts';
+import { type LatestEntry, latestEntry } from '../../contract/files/latest-entries.ts';
+import { MARKETS_PAGE_SIZE } from '../../contract/files/limits.ts';
+import { MARKETS_URL } from '../../contract/files/routes.ts';
+import { collectionSchema, type Market, marketSchema } from '../../contract/values/market.ts';
 import { type Checked, checkBody, type Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
 import { isInShare, type Share } from './share.ts';

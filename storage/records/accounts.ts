@@ -16,10 +16,11 @@
  * `user:<sub>`, or `account:<waitlist request id>` with all its keys. Ids are ULIDs with a prefix, so they sort by
  * time.
  */
-import type { Feature } from '../../contract/features.ts';
-import { ALL_SCOPES, FEED_SCOPES, type Scope } from '../../contract/scopes.ts';
-import type { ItemKey } from '../ledger.ts';
-import type { KeyRange } from '../paging.ts';
+
+import { ALL_SCOPES, FEED_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
+import type { Feature } from '../../contract/values/features.ts';
+import type { ItemKey } from '../ports/ledger.ts';
+import type { KeyRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** The stored outcome of a request with an idempotency key. Expires; revision 0. */

@@ -11,10 +11,10 @@
  * A batch has one record, of the request that sent it. Beside that, each of its transactions adds a record to the listing
  * of each market that it changes, and only there.
  */
-import { canonicalJson } from '../../contract/canonical-json.ts';
-import type { KeyRange } from '../paging.ts';
-import { sha256Hex } from '../sha256.ts';
-import { digestedUlid } from '../ulid.ts';
+import { canonicalJson } from '../../contract/values/canonical-json.ts';
+import type { KeyRange } from '../ports/paging.ts';
+import { sha256Hex } from '../ports/sha256.ts';
+import { digestedUlid } from '../ports/ulid.ts';
 import { keyIn } from './keys.ts';
 
 /** The actor, action and target of one write. Never changed, never deleted; revision 0. */

@@ -13,10 +13,10 @@
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
  */
 import { decodeTime } from 'ulid';
-import type { FeedAuthority } from '../../contract/feed-authority.ts';
-import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
-import type { KeyRange } from '../paging.ts';
-import { digestedUlid } from '../ulid.ts';
+import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
+import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import type { KeyRange } from '../ports/paging.ts';
+import { digestedUlid } from '../ports/ulid.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** Revision 0; written once, with the request. */

@@ -10,8 +10,8 @@
  *
  * Revision: 0.
  */
-import type { ExportTable } from '../../contract/export-tables.ts';
-import type { KeyRange, PrefixRange } from '../paging.ts';
+import type { ExportTable } from '../../contract/files/export-tables.ts';
+import type { KeyRange, PrefixRange } from '../ports/paging.ts';
 import { keyIn } from './keys.ts';
 
 /** The rows of one part in every format. */

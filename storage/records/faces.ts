@@ -8,7 +8,7 @@
  *
  * Revision: 0.
  */
-import type { PrefixRange } from '../paging.ts';
+import type { PrefixRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 export type FacesDayValue = {

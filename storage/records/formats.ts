@@ -5,7 +5,7 @@
  * |-----------|----------|----------------------------------------------------------------|
  * | `format`  | `ledger` | {@link FormatValue}; absent in an empty ledger                  |
  */
-import type { ItemKey } from '../ledger.ts';
+import type { ItemKey } from '../ports/ledger.ts';
 
 /** The format that this version of the code reads and writes. */
 export const LEDGER_FORMAT = 3;

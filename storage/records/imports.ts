@@ -5,7 +5,7 @@
  * |-----------|----------|-----------------------------------------------------------|
  * | `import`  | `ledger` | {@link ImportValue}; absent in a ledger that began empty   |
  */
-import type { ItemKey } from '../ledger.ts';
+import type { ItemKey } from '../ports/ledger.ts';
 
 /** Revision: 1 while items are copied, 2 from then on. */
 export type ImportValue = {

@@ -1,6 +1,6 @@
 /** Spells keys, for this folder. */
-import type { ItemKey } from '../ledger.ts';
-import type { KeyRange } from '../paging.ts';
+import type { ItemKey } from '../ports/ledger.ts';
+import type { KeyRange } from '../ports/paging.ts';
 
 /** How the partitions of the audit begin: their items are created, and then never change. */
 export const APPEND_ONLY = 'audit/';

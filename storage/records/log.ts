@@ -8,7 +8,7 @@
  *
  * A tile has 256 entries or hashes. Revision: the generation that wrote the record.
  */
-import type { PrefixRange } from '../paging.ts';
+import type { PrefixRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** Entries of one chunk. The largest ones that the rules for records admit still fit an item. */

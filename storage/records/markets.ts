@@ -9,13 +9,14 @@
  *
  * Ledger keys are spelled only in this folder.
  */
-import { millisecondInstant } from '../../contract/instants.ts';
-import type { Market, OutlierRule, Source, SourceVerification, Unit } from '../../contract/market.ts';
-import type { Metric, Observation } from '../../contract/metric.ts';
-import type { Removal } from '../../contract/removed-market.ts';
-import type { Item, ItemKey } from '../ledger.ts';
-import type { KeyRange, PrefixRange } from '../paging.ts';
-import { sha256Hex } from '../sha256.ts';
+
+import type { Removal } from '../../contract/files/removed-market.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
+import type { Market, OutlierRule, Source, SourceVerification, Unit } from '../../contract/values/market.ts';
+import type { Metric, Observation } from '../../contract/values/metric.ts';
+import type { Item, ItemKey } from '../ports/ledger.ts';
+import type { KeyRange, PrefixRange } from '../ports/paging.ts';
+import { sha256Hex } from '../ports/sha256.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** A market in the ledger: its definition, and values derived from its observations. Revision: the market's. */

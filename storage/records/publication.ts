@@ -21,10 +21,11 @@
  * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep continues         |
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
-import type { Json } from '../../contract/canonical-json.ts';
-import type { StaticKind } from '../../contract/public-object-names.ts';
-import type { Item, ItemKey } from '../ledger.ts';
-import type { KeyRange, PrefixRange } from '../paging.ts';
+
+import type { StaticKind } from '../../contract/files/public-object-names.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { Item, ItemKey } from '../ports/ledger.ts';
+import type { KeyRange, PrefixRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** An immutable internal object, and the SHA-256 of its contents, in hex. */

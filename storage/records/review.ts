@@ -10,7 +10,7 @@
  * | `verifications/market/<slug>` | `<verification id>` | the same, for the listing by market  |
  */
 import type { ClaimAssertion, ClaimState } from '../../contract/operations/claims.ts';
-import type { KeyRange } from '../paging.ts';
+import type { KeyRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** Revision counts changes. */

@@ -11,9 +11,10 @@
  * A source and its state are made and removed in one transaction. They are two items, because the revision of a source
  * is what operators have seen: runs must not change it.
  */
-import type { Json } from '../../contract/canonical-json.ts';
+
 import type { RunOutcome, SourceRun } from '../../contract/operations/sources.ts';
-import type { KeyRange } from '../paging.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { KeyRange } from '../ports/paging.ts';
 import type { Lease } from './batches.ts';
 import { keyIn } from './keys.ts';
 

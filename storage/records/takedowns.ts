@@ -8,8 +8,8 @@
  *
  * The partition of the last one has its name from an earlier version.
  */
-import type { Takedown } from '../../contract/takedowns.ts';
-import type { KeyRange, PrefixRange } from '../paging.ts';
+import type { Takedown } from '../../contract/files/takedowns.ts';
+import type { KeyRange, PrefixRange } from '../ports/paging.ts';
 import { keyIn } from './keys.ts';
 
 /** Revision: the generation that wrote it; 1 before that. */

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { answerWrites } from '../../embedded/answer-writes.ts';
-import { createReceivedBodies } from '../../embedded/received-bodies.ts';
-import { createWriteServer } from '../../embedded/write-server.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
-import { converse, type Edge, parseReply, startEdge } from '../edge/edge-fixture.ts';
+import { answerWrites } from '../../server/http/answer-writes.ts';
+import { createReceivedBodies } from '../../server/http/received-bodies.ts';
+import { createWriteServer } from '../../server/http/write-server.ts';
+import { converse, type Edge, parseReply, startEdge } from '../server/edge/edge-fixture.ts';
 import { openApiWorld } from '../write-api/world.ts';
 
 const MIB = 1024 * 1024;

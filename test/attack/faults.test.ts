@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { FAULTS_OF_BATCH } from '../../lambdas/markets/check-rows.ts';
 import { FAULTS_OF_RECORD, parseRecord } from '../../lambdas/markets/row-rules.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { faultsOfBatch } from '../../storage/records/batches.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { queueBatch } from '../ingest/queued-batch.ts';
 import { workOff } from '../ingest/work-off.ts';
 

@@ -1,8 +1,8 @@
 /** Attack: a feed's key writes what is not its own. */
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type FeedAuthority, marketLimitSchema } from '../../contract/feed-authority.ts';
-import { ALL_SCOPES, FEED_SCOPES, type FeedScope, type Scope } from '../../contract/scopes.ts';
+import { type FeedAuthority, marketLimitSchema } from '../../contract/files/feed-authority.ts';
+import { ALL_SCOPES, FEED_SCOPES, type FeedScope, type Scope } from '../../contract/operations/scopes.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { scopesOfKey } from '../../storage/records/accounts.ts';
 import { workOff } from '../ingest/work-off.ts';

@@ -1,7 +1,7 @@
 /** Attack: a credential that manages keys makes itself more powerful. Real keys, real authentication. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { coversMarket } from '../../contract/feed-authority.ts';
-import type { Scope } from '../../contract/scopes.ts';
+import { coversMarket } from '../../contract/files/feed-authority.ts';
+import type { Scope } from '../../contract/operations/scopes.ts';
 import { formatApiKey, newApiKey, parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import type { TokenVerifier } from '../../lambdas/credentials/jwt.ts';
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';

@@ -2,10 +2,10 @@
 import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LEDGER_FILE, openDataFolder } from '../../embedded/data-folder.ts';
-import { readSecretFile } from '../../embedded/secret-files.ts';
-import { StartError } from '../../embedded/start-error.ts';
 import { isLoopback } from '../../lambdas/http/network.ts';
+import { LEDGER_FILE, openDataFolder } from '../../server/folder/data-folder.ts';
+import { StartError } from '../../server/service/start-error.ts';
+import { readSecretFile } from '../../server/settings/secret-files.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const NOBODY = 65_534;

@@ -1,9 +1,9 @@
 /** Attack: invent a sender's address, or make the edge read its store for every request, through proxies and around them. */
 import { expect, onTestFinished, test } from 'vitest';
-import { createSenders, type Proxies } from '../../embedded/sender.ts';
-import { createWriteServer } from '../../embedded/write-server.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
-import { ask, startEdge } from '../edge/edge-fixture.ts';
+import { createSenders, type Proxies } from '../../server/http/sender.ts';
+import { createWriteServer } from '../../server/http/write-server.ts';
+import { ask, startEdge } from '../server/edge/edge-fixture.ts';
 
 /** A server whose sender is 127.0.0.1: itself, or a proxy. */
 async function serving(proxies: Proxies) {

@@ -1,6 +1,6 @@
 /** Requests that are framed or addressed so that two parties may understand them differently. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CURSOR, converse, type Edge, parseReply, startEdge } from '../edge/edge-fixture.ts';
+import { CURSOR, converse, type Edge, parseReply, startEdge } from '../server/edge/edge-fixture.ts';
 
 const GOLD = '/api/v1/markets/gold-usd';
 const CLOSE = 'Connection: close\r\n\r\n';

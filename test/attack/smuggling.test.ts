@@ -3,9 +3,9 @@
  * request of its own. Here every request whose end is in doubt is the last of its connection.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask, type Edge, startEdge } from '../edge/edge-fixture.ts';
-import { BODIES, putObjects } from '../edge/edge-objects.ts';
-import { conversation, RawClient, type Sent } from '../edge/raw-client.ts';
+import { ask, type Edge, startEdge } from '../server/edge/edge-fixture.ts';
+import { BODIES, putObjects } from '../server/edge/edge-objects.ts';
+import { conversation, RawClient, type Sent } from '../server/edge/raw-client.ts';
 
 const GOLD = '/api/v1/markets/gold-usd';
 const LIST = '/api/v1/markets';

@@ -6,8 +6,8 @@ import { IssuerUnavailable } from '../../lambdas/credentials/issuer-keys.ts';
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
 import { createRefusalLog, type LoggedRequest } from '../../lambdas/http/refusal-log.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { type ApiWorld, openApiWorld, START_MS, seededBytes } from '../write-api/world.ts';
 
 const HERE = '203.0.113.7';

@@ -1,13 +1,13 @@
 /** Attack: go on writing through an upload after its key is revoked or its owner erased. */
 import { expect, test } from 'vitest';
-import { removeOldUploads } from '../../embedded/old-uploads.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { createUploadRunner } from '../../lambdas/ingest/run-upload.ts';
 import { PART_LIMITS } from '../../lambdas/ingest/upload-parts.ts';
 import { mayReceive } from '../../lambdas/ingest/upload-sender.ts';
+import { removeOldUploads } from '../../server/folder/old-uploads.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { apiKeyKey, erasureKey } from '../../storage/records/accounts.ts';
 import { uploadKey } from '../../storage/records/batches.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { queuedWork } from '../ingest/queued-batch.ts';
 import { market, price } from '../publisher/world.ts';
 import { type ApiWorld, openApiWorld } from '../write-api/world.ts';

@@ -3,12 +3,12 @@
  * to escape the limit on failures.
  */
 import { describe, expect, test } from 'vitest';
-import { ORIGIN_SECRET_HEADER as SECRET, VIEWER_ADDRESS_HEADER as VIEWER } from '../../contract/aws.ts';
 import { formatApiKey, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
 import { createOriginGate } from '../../lambdas/entry/origin-gate.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { ORIGIN_SECRET_HEADER as SECRET, VIEWER_ADDRESS_HEADER as VIEWER } from '../../storage/aws/names.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { DIRECT_HTTP_EVENT } from '../bundles/recorded-events.ts';
 import { openApiWorld, START_MS, seededBytes } from '../write-api/world.ts';
 

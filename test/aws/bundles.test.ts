@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ENVIRONMENT } from '../../contract/aws.ts';
-import type { FunctionName } from '../../infra/permissions.ts';
-import { buildLambdas } from '../../scripts/build-lambdas.ts';
+import type { FunctionName } from '../../infra/deployment/permissions.ts';
+import { ENVIRONMENT } from '../../storage/aws/names.ts';
+import { buildLambdas } from '../../tools/build/build-lambdas.ts';
 import { cpuNote, invokeInProcess } from '../bundles/bundle-process.ts';
 import { serveKms } from '../bundles/kms-answers.ts';
 import {

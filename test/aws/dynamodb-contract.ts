@@ -1,10 +1,10 @@
 /** The promises of the ledger on an engine: the port's whole suite, and tests that need a server and its limits. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import { MAX_ITEM_BYTES, MAX_TRANSACT_BYTES } from '../../storage/ledger-rules.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { MAX_ITEM_BYTES, MAX_TRANSACT_BYTES } from '../../storage/ports/ledger-rules.ts';
 import { ledgerContract } from '../storage/ledger-contract.ts';
 import { engineConfig, openEngineTable } from './dynamodb-table.ts';
 

@@ -1,6 +1,6 @@
 /** The write API's property test, which delays calls and answers in any order, on tables of an engine. */
 import { vi } from 'vitest';
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
 
 vi.mock('../write-api/engines.ts', async () => {

@@ -1,4 +1,4 @@
-/** Tables on an engine, with the keys of contract/aws.ts, and ledgers in them. */
+/** Tables on an engine, with the keys of storage/aws/names.ts, and ledgers in them. */
 import { randomUUID } from 'node:crypto';
 import {
   CreateTableCommand,
@@ -6,10 +6,10 @@ import {
   type DynamoDBClient,
   type DynamoDBClientConfig,
 } from '@aws-sdk/client-dynamodb';
-import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 
 export interface EngineTable {
   readonly tableName: string;

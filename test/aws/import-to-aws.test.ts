@@ -4,14 +4,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { backUp } from '../../embedded/commands/backup.ts';
-import { openDataFolder } from '../../embedded/data-folder.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
-import { openS3Uploads } from '../../storage/s3-uploads.ts';
+import { backUp } from '../../server/commands/backup.ts';
+import { openDataFolder } from '../../server/folder/data-folder.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { openS3Uploads } from '../../storage/s3/s3-uploads.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
@@ -19,7 +19,7 @@ import { openEngineTable } from './dynamodb-table.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
 import { makeBucket } from './s3-bucket.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../scripts/import-to-aws.ts');
+const SCRIPT = join(import.meta.dirname, '../../tools/run/import-to-aws.ts');
 const UPLOAD = `upl_${'A'.repeat(26)}`;
 const CLOCK = { nowMs: Date.parse('2026-10-01T12:00:00Z') };
 const URLS = ['a', 'b'].flatMap((slug) => [`/api/v1/markets/${slug}`, `/api/v1/markets/${slug}/history`]);
@@ -61,7 +61,7 @@ async function bodiesOf(objects: ObjectStore): Promise<readonly string[]> {
   return await Promise.all(URLS.map(async (url) => Buffer.from((await read(url)).body).toString()));
 }
 
-describe('node scripts/import-to-aws.ts', () => {
+describe('node tools/run/import-to-aws.ts', () => {
   const endpoint = engineEndpoint('moto');
 
   const run = (...words: readonly string[]) =>

@@ -1,9 +1,9 @@
 /** The publisher on servers that speak S3: the same bytes as in memory, and the same number of puts. */
 import { describe, expect, test } from 'vitest';
-import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { failsWithEffect, failsWithoutEffect, faultyStorage } from '../publisher/faulty-storage.ts';
 import {
   createWorld,

@@ -11,10 +11,10 @@ import {
   ScanCommand,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
-import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
-import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/files/routes.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
-import { inBatches } from '../../storage/paging.ts';
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
+import { inBatches } from '../../storage/ports/paging.ts';
 import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 
 type Row = Record<string, AttributeValue>;

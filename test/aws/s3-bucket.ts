@@ -1,9 +1,9 @@
 /** A bucket of its own on an engine, as the data stack makes it, and a store in it. */
 import { randomUUID } from 'node:crypto';
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
-import type { ObjectStore } from '../../storage/object-store.ts';
-import { createS3Client } from '../../storage/s3-client.ts';
-import { openS3Objects } from '../../storage/s3-objects.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { createS3Client } from '../../storage/s3/s3-client.ts';
+import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 
 /** The engines of S3. */
 export const S3_ENGINES = ['moto', 'versitygw'] as const;

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { costTables } from '../../bench/costs.ts';
-import { ALARMS, METRICS } from '../../bench/month.ts';
-import { apiAlarms, edgeAlarms } from '../../infra/alarms.ts';
-import { readConfiguration } from '../../infra/configuration.ts';
+import { apiAlarms, edgeAlarms } from '../../infra/deployment/alarms.ts';
+import { readConfiguration } from '../../infra/deployment/configuration.ts';
+import { costTables } from '../../tools/bench/costs.ts';
+import { ALARMS, METRICS } from '../../tools/bench/month.ts';
 
 const TEXT = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');
 /** Sizes, and so units, differ a little from run to run: ids are random. */

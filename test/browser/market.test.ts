@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { openReceipt } from '../../client/receipts.ts';
+import { openReceipt } from '../../clients/typescript/receipts.ts';
 import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
 import { HOSTILE_NAME, publishMarketData, serveLongHistory } from './market-data.ts';
 

@@ -1,6 +1,6 @@
 /** Two services with the sample, for all tests in the browser: one that stays as it is, and one for tests that write. */
 import type { TestProject } from 'vitest/node';
-import { startServer } from '../embedded/server-process.ts';
+import { startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 declare module 'vitest' {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
 import { KMS_ANSWERS } from './kms-answers.ts';
 import { SECRET_TEXT } from './recorded-events.ts';
 

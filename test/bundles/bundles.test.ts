@@ -4,14 +4,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
-import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
-import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
-import { siteFiles } from '../../scripts/build-site.ts';
-import type { ItemKey } from '../../storage/ledger.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
+import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
+import type { ItemKey } from '../../storage/ports/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
+import { type Bundle, buildLambdas } from '../../tools/build/build-lambdas.ts';
+import { siteFiles } from '../../tools/build/build-site.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type StubItem, startAwsStub } from './aws-stub.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
@@ -116,7 +116,7 @@ describe.each(FUNCTION_NAMES)('%s', (name) => {
   test('is a folder of modules, and nothing else but the pages that the publisher publishes', () => {
     const files = globSync('**/*.*', { cwd: join(folder, 'lambdas', name) });
     expect(files).toContain('index.mjs');
-    const site = name === 'publish' ? ['site.json', ...siteFiles().map((file) => `site/${file}`)] : [];
+    const site = name === 'publish' ? ['site.json', ...siteFiles().map((file) => `clients/web/${file}`)] : [];
     expect(files.filter((file) => !file.endsWith('.mjs')).sort()).toEqual(site.sort());
   });
 });

@@ -1,5 +1,5 @@
 /** Events with which AWS invokes functions, as documented and recorded. */
-import { ORIGIN_SECRET_HEADER, VIEWER_ADDRESS_HEADER } from '../../contract/aws.ts';
+import { ORIGIN_SECRET_HEADER, VIEWER_ADDRESS_HEADER } from '../../storage/aws/names.ts';
 
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
 

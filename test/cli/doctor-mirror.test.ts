@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { examineMirror } from '../../embedded/doctor/mirror.ts';
+import { examineMirror } from '../../server/doctor/mirror.ts';
 
 type Documents = Readonly<Record<string, string>>;
 

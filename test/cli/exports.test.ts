@@ -1,9 +1,9 @@
 /** `tidemark exports make`, beside a running server. */
 import { expect, test } from 'vitest';
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
-import { startServerForTest } from '../embedded/server-process.ts';
 import { rowsOf } from '../publisher/exports/exported.ts';
 import { market, price } from '../publisher/world.ts';
+import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemark } from './tidemark.ts';
 

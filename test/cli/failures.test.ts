@@ -1,9 +1,9 @@
 /** What a person reads when a request fails, and what is tried again. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pageCursor } from '../../contract/cursors.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { pageCursor } from '../../contract/files/cursors.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { broken, json, type Reply, refusal, stubServer } from './stub-server.ts';
 import { finished, spawnTidemark, tidemark, tidemarkOnTerminal } from './tidemark.ts';

@@ -1,8 +1,8 @@
 /** Late sources, on a server whose markets state their cadence: from the records to `status` and `markets`. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { market, price } from '../publisher/world.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemark } from './tidemark.ts';
 

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { json, stubServer } from './stub-server.ts';
 import { type Run, tidemark } from './tidemark.ts';
@@ -112,7 +112,7 @@ describe('a file in the form', () => {
   });
 
   test('CSV with its mapping', async () => {
-    const path = join(import.meta.dirname, '../../sample');
+    const path = join(import.meta.dirname, '../../mapping/sample');
     const csv = (await readFile(join(path, 'currency-api.csv'), 'utf8')).split('\n').slice(0, 1_200).join('\n');
     const words = [await file('currency.csv', csv), '--mapping', join(path, 'mapping.json')];
     const dry = summaryOf(await ingest([...words, '--dry-run']));
@@ -256,10 +256,12 @@ describe('refused rows', () => {
   });
 
   test('of CSV are named by column, those of the mapping and those of the service', async () => {
-    const mapping = JSON.parse(await readFile(join(import.meta.dirname, '../../sample/mapping.json'), 'utf8')) as {
+    const mapping = JSON.parse(
+      await readFile(join(import.meta.dirname, '../../mapping/sample/mapping.json'), 'utf8'),
+    ) as {
       observation: { value: { column: string }; date: { column: string } };
     };
-    const csv = await readFile(join(import.meta.dirname, '../../sample/currency-api.csv'), 'utf8');
+    const csv = await readFile(join(import.meta.dirname, '../../mapping/sample/currency-api.csv'), 'utf8');
     const [header = '', first = ''] = csv.split('\n');
     const { value, date } = mapping.observation;
     const cells = Object.fromEntries(header.split(',').map((name, index) => [name, first.split(',')[index]]));
@@ -274,7 +276,7 @@ describe('refused rows', () => {
     const words = [
       await file('faults.csv', text),
       '--mapping',
-      join(import.meta.dirname, '../../sample/mapping.json'),
+      join(import.meta.dirname, '../../mapping/sample/mapping.json'),
       '--dry-run',
     ];
     const { code, errors } = await ingest(words);
@@ -313,7 +315,7 @@ describe('a value that is refused as an outlier is stored with --confirm-outlier
   });
 
   test('of CSV', async () => {
-    const sample = join(import.meta.dirname, '../../sample');
+    const sample = join(import.meta.dirname, '../../mapping/sample');
     const [header = ''] = (await readFile(join(sample, 'currency-api.csv'), 'utf8')).split('\n');
     const words = ['-', '--mapping', join(sample, 'mapping.json'), '--mode', 'correct'];
     await ingest(words, `${header}\n2024.3.2,2024-03-02,eur,usd,1.08\n`);

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { tidemark } from './tidemark.ts';
 
 const CSV = 'Date,Price\n2020-04-17,18.31\n2020-04-20,-36.98\n2020-04-21,x\n';
-const SAMPLE = join(import.meta.dirname, '../../sample');
+const SAMPLE = join(import.meta.dirname, '../../mapping/sample');
 
 test('init prints a mapping with what is left to decide; check names it until it is decided', async () => {
   const folder = await temporaryFolder();
@@ -51,7 +51,7 @@ test('check tells what a mapping makes of a file', async () => {
 
 test('check takes a recipe for its mapping, and names the faults of both', async () => {
   const folder = await temporaryFolder();
-  const recipe = join(import.meta.dirname, '../../recipes/currency-api-eur.json');
+  const recipe = join(import.meta.dirname, '../../mapping/recipes/currency-api-eur.json');
   const rates = '{"date":"2026-09-29","eur":{"usd":1.1651,"doge":4}}';
   const fine = await tidemark(['mapping', 'check', recipe, '-'], { input: rates });
   expect(fine).toMatchObject({ code: 0, errors: '' });

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PublicObservation } from '../../contract/metric.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type Run, tidemark } from './tidemark.ts';
 
@@ -165,7 +165,7 @@ test('a withdrawn row that is in the file again is named, and stands again if as
 });
 
 test('--reinstate is also said of the rows of a CSV, unless a record says otherwise itself', async () => {
-  const sample = join(import.meta.dirname, '../../sample');
+  const sample = join(import.meta.dirname, '../../mapping/sample');
   const [header = ''] = (await readFile(join(sample, 'currency-api.csv'), 'utf8')).split('\n');
   const rows = [header, '2024.3.2,2024-03-02,eur,usd,1.08', '2024.3.3,2024-03-03,eur,usd,1.09'];
   const words = ['--format', 'csv', '--mapping', join(sample, 'mapping.json')];

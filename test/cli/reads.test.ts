@@ -1,8 +1,8 @@
 /** The reading commands and `publish`, on a server with the sample: on a pipe and on a terminal. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { market, price } from '../publisher/world.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { json, type Reply, refusal, stubServer } from './stub-server.ts';
 import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';

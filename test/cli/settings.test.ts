@@ -189,7 +189,7 @@ describe('--help', () => {
   );
 
   test('every command has a description and an example', async () => {
-    const { createProgram } = await import('../../cli/program.ts');
+    const { createProgram } = await import('../../cli/program/program.ts');
     const leaves = (function* walk(command: Command): Generator<Command> {
       if (command.commands.length === 0) yield command;
       for (const child of command.commands) yield* walk(child);

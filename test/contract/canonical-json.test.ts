@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 
 /** Any JSON value, with difficult parts: names that look like integers, all of Unicode, extreme numbers. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));

@@ -1,7 +1,7 @@
 /** The cells of CSV: no program that opens a file takes a text for a formula. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvRecord } from '../../contract/csv.ts';
+import { csvRecord } from '../../contract/values/csv.ts';
 import { formulasIn } from '../formulas-in.ts';
 
 test.each([

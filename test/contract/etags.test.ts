@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchesIfNoneMatch } from '../../contract/etags.ts';
+import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
 
 describe('If-None-Match with the current tag "abc"', () => {
   test.each([

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { currencyExponent } from '../../contract/currencies.ts';
-import { ACTIVE_BY_EXPONENT, NOT_MONEY, WITHDRAWN } from '../../contract/iso-4217.ts';
-import { QUANTITY_MAX } from '../../contract/limits.ts';
-import { decimalSchema } from '../../contract/metric.ts';
-import { toMinorUnits } from '../../contract/money.ts';
-import { moneyTexts } from '../../contract/money-texts.ts';
+import { QUANTITY_MAX } from '../../contract/files/limits.ts';
+import { currencyExponent } from '../../contract/values/currencies.ts';
+import { ACTIVE_BY_EXPONENT, NOT_MONEY, WITHDRAWN } from '../../contract/values/iso-4217.ts';
+import { decimalSchema } from '../../contract/values/metric.ts';
+import { toMinorUnits } from '../../contract/values/money.ts';
+import { moneyTexts } from '../../contract/values/money-texts.ts';
 
 const CURRENCIES = [
   ...ACTIVE_BY_EXPONENT.flatMap(([, codes]) => codes.split(' ')),

@@ -1,16 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/limits.ts';
-import { ndjsonPath } from '../../contract/log/tiles.ts';
+import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/files/limits.ts';
 import {
   PRICE_EXTENSIONS,
   type PublicObjectKind,
   type PublicObjectName,
   type Retention,
-} from '../../contract/public-object-names.ts';
-import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
+} from '../../contract/files/public-object-names.ts';
+import {
+  PUBLIC_OBJECTS,
+  PUBLIC_PREFIX,
+  parsePublicKey,
+  publicKey,
+  publicPath,
+} from '../../contract/files/public-objects.ts';
+import { ndjsonPath } from '../../contract/log/tiles.ts';
 import { publicMetadata } from '../../publisher/kernel/put-immutable.ts';
-import { checkObjectKey } from '../../storage/object-rules.ts';
+import { checkObjectKey } from '../../storage/ports/object-rules.ts';
 
 const kinds = Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NEVER_PUBLIC, neverPublicIn, publicTextSchema } from '../../contract/public-text.ts';
+import { NEVER_PUBLIC, neverPublicIn, publicTextSchema } from '../../contract/values/public-text.ts';
 
 const schema = publicTextSchema(200);
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
-import { millisecondInstant } from '../../contract/instants.ts';
+import { millisecondInstant } from '../../contract/values/instants.ts';
 import {
   collectionSchema,
   cursorSchema,
@@ -10,7 +10,7 @@ import {
   slugSchema,
   snapshotSchema,
   sourceSchema,
-} from '../../contract/market.ts';
+} from '../../contract/values/market.ts';
 import {
   canonicalInstant,
   decimalSchema,
@@ -19,9 +19,9 @@ import {
   metricSchema,
   observationSchema,
   sourceUrlSchema,
-} from '../../contract/metric.ts';
-import { waitlistBody, waitlistSchema } from '../../contract/waitlist.ts';
-import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+} from '../../contract/values/metric.ts';
+import { waitlistBody, waitlistSchema } from '../../contract/values/waitlist.ts';
+import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
 
 type Fields = { readonly [name: string]: unknown };
 

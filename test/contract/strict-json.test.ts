@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
-import { MAX_JSON_DEPTH, MAX_JSON_NAMES, MAX_JSON_VALUES, parseJson, parseNdjson } from '../../contract/strict-json.ts';
+import {
+  MAX_JSON_DEPTH,
+  MAX_JSON_NAMES,
+  MAX_JSON_VALUES,
+  parseJson,
+  parseNdjson,
+} from '../../contract/values/strict-json.ts';
 
 /** Faults as `code pointer`. */
 function faultsOf(text: string): string[] {

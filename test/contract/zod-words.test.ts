@@ -1,9 +1,9 @@
 /** The texts of faults need no knowledge of the schema library. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
-import { flattenIssues, valueAt } from '../../contract/zod-pointers.ts';
-import { plainWords } from '../../contract/zod-words.ts';
+import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations/operations.ts';
+import { flattenIssues, valueAt } from '../../contract/values/zod-pointers.ts';
+import { plainWords } from '../../contract/values/zod-words.ts';
 
 function wordsFor(schema: z.ZodType, value: unknown): readonly string[] {
   const { error } = schema.safeParse(value, { error: plainWords });

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Item } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import { type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import { type CredentialWorld, credentialWorld, newSigningKey, START_MS, tokenOf } from './credential-world.ts';
 

@@ -8,14 +8,14 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
-import type { Json } from '../../contract/canonical-json.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
 import { type ApiKeyParts, formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { createTokenVerifier } from '../../lambdas/credentials/jwt.ts';
 import { type Authenticator, createAuthenticator } from '../../lambdas/credentials/principal.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Item, ItemKey } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Item, ItemKey } from '../../storage/ports/ledger.ts';
 import { type ApiKeyValue, apiKeyKey } from '../../storage/records/accounts.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 
 /** Far from the machine's own clock, which nothing may read. */
 export const START_MS = Date.UTC(2031, 4, 6, 12);

@@ -1,9 +1,9 @@
 /** The first key of a deployment: exactly one, also if several processes ask at once. */
 import { expect, test } from 'vitest';
 import { hasOperatorKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { apiKeyKey, FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { overtakenLedger } from '../write-api/overtaken-ledger.ts';
 
 const NOW = '2026-11-20T12:00:00Z';

@@ -1,8 +1,8 @@
 /** The limits in the documentation are those of the code. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DEFAULT_EDGE_LIMITS } from '../../embedded/edge/limits.ts';
-import { BODY_LIMITS } from '../../embedded/received-bodies.ts';
+import { DEFAULT_EDGE_LIMITS } from '../../server/edge/limits.ts';
+import { BODY_LIMITS } from '../../server/http/received-bodies.ts';
 
 const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const count = (value: number) => value.toLocaleString('en-GB');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'sample/*.md'], { cwd: ROOT });
+const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'mapping/sample/*.md'], { cwd: ROOT });
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 /** The names that headings have as link targets. */

@@ -1,9 +1,9 @@
 /** The examples of the page on mappings give the observations that it shows. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { csvMappingSchema } from '../../mapping/csv-mapping.ts';
-import { mapCsv } from '../../mapping/map-csv.ts';
-import { parseMappingText } from '../../mapping/parse-mapping.ts';
+import { csvMappingSchema } from '../../mapping/declared/csv-mapping.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 
 const PAGE = readFileSync(new URL('../../docs/mapping.md', import.meta.url), 'utf8');
 

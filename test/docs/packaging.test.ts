@@ -41,7 +41,7 @@ test.each(['README.md', 'CONTRIBUTING.md', 'docs/releasing.md', 'docs/testing.md
 
 test('every script installs what it needs, as a fresh clone has nothing', () => {
   const unprepared = Object.keys(manifest.scripts).filter(
-    (name) => !name.startsWith('pre') && !manifest.scripts[`pre${name}`]?.startsWith('node scripts/install.mjs'),
+    (name) => !name.startsWith('pre') && !manifest.scripts[`pre${name}`]?.startsWith('node tools/install.mjs'),
   );
   expect(unprepared).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Service, startService } from '../../embedded/service.ts';
+import { type Service, startService } from '../../server/service/service.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const README_URL = 'http://127.0.0.1:8787';
@@ -138,7 +138,7 @@ describe('the commands about what was known at a moment, typed into a shell in t
 
   beforeAll(async () => {
     await startOnFolder();
-    await symlink(join(import.meta.dirname, '../../sample'), join(folder.folder, 'sample'));
+    await symlink(join(import.meta.dirname, '../../mapping/sample'), join(folder.folder, 'sample'));
   });
   afterAll(() => service.stop());
 

@@ -1,6 +1,6 @@
 /**
  * Runs the steps of a Dockerfile without a container engine. Each stage is a layer over this machine's own files, which stand in
- * for the base image; Node is the pinned one. Only the instructions and options that deploy/ uses are known: others throw.
+ * for the base image; Node is the pinned one. Only the instructions and options that infra/hosting/ uses are known: others throw.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -11,7 +11,7 @@ const manifest = JSON.parse(textOf('package.json')) as {
   readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
 };
-const instructions = instructionsOf(textOf('deploy/docker/Dockerfile'));
+const instructions = instructionsOf(textOf('infra/hosting/docker/Dockerfile'));
 /** Those of the last stage. */
 const last = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
 
@@ -34,5 +34,5 @@ test('the last stage runs without rights, and its build runs nothing of a foreig
 });
 
 test('the Compose file names the version', () => {
-  expect(textOf('deploy/compose.yaml')).toContain(`image: tidemark:${manifest.version}\n`);
+  expect(textOf('infra/hosting/compose.yaml')).toContain(`image: tidemark:${manifest.version}\n`);
 });

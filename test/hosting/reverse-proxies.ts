@@ -1,4 +1,4 @@
-/** A proxy in its own process, with a configuration of deploy/ in which only names, ports and paths are others. */
+/** A proxy in its own process, with a configuration of infra/hosting/ in which only names, ports and paths are others. */
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,9 +6,9 @@ import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../tools/bench/free-port.ts';
 
-const DEPLOY = join(import.meta.dirname, '../../deploy');
+const DEPLOY = join(import.meta.dirname, '../../infra/hosting');
 
 /** Starts a process, as `spawn` does. */
 export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
@@ -28,11 +28,11 @@ export interface NginxProxy extends ReverseProxy {
   accessLog(): string;
 }
 
-/** The file of deploy/ with each text replaced. Throws if one is not there: the file has changed. */
+/** The file of infra/hosting/ with each text replaced. Throws if one is not there: the file has changed. */
 function configured(file: string, replacements: ReadonlyMap<string, string>): string {
   let text = readFileSync(join(DEPLOY, file), 'utf8');
   for (const [from, to] of replacements) {
-    if (!text.includes(from)) throw new Error(`deploy/${file} has no ${from}`);
+    if (!text.includes(from)) throw new Error(`infra/hosting/${file} has no ${from}`);
     text = text.replaceAll(from, to);
   }
   return text;

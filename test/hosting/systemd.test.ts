@@ -1,4 +1,4 @@
-/** The units of deploy/systemd, judged by systemd itself. */
+/** The units of infra/hosting/systemd, judged by systemd itself. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { missingProgram } from './proxy.ts';
 
-const UNITS = globSync(join(import.meta.dirname, '../../deploy/systemd/*'));
+const UNITS = globSync(join(import.meta.dirname, '../../infra/hosting/systemd/*'));
 const SERVICES = UNITS.filter((file) => file.endsWith('.service'));
 
 const reason = missingProgram('systemd-analyze');

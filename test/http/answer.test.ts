@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { problem } from '../../contract/problems.ts';
+import { problem } from '../../contract/problems/problems.ts';
 import { preflightResult, problemResult, textResult } from '../../lambdas/http/answer.ts';
 
 const EVERY_ANSWER = {

@@ -1,6 +1,6 @@
 /** The permissions of each function's role, read from the template as IAM reads it. */
 import type { Template } from 'aws-cdk-lib/assertions';
-import type { FunctionName } from '../../infra/permissions.ts';
+import type { FunctionName } from '../../infra/deployment/permissions.ts';
 import type { Statement } from './recorded-access.ts';
 import { type Properties, resourceOf } from './synthesised.ts';
 

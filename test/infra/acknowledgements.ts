@@ -1,5 +1,5 @@
 /** Accepted findings of cdk-nag, with reasons. Another finding fails the test, and so does a row without a finding. */
-import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 
 export interface Acknowledgement {
   /** With the name of the pack before it, and for some rules with the finding in brackets. */

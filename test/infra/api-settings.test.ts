@@ -3,8 +3,8 @@ import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { readLambdaEnvironment, type VariableName } from '../../contract/lambda-environment.ts';
-import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
+import { readLambdaEnvironment, type VariableName } from '../../storage/aws/lambda-environment.ts';
 import { appOf, MINIMAL, onlyOf, type Properties, stackOf, standInBundles, synthesised } from './synthesised.ts';
 
 const api = synthesised()('api');

@@ -4,8 +4,8 @@
  * transaction without its condition, which IAM does not see: test/attack/audit-records.test.ts.
  */
 import { describe, expect, it } from 'vitest';
-import { PARTITIONS } from '../../infra/partitions.ts';
-import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import { PARTITIONS } from '../../infra/deployment/partitions.ts';
+import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 import { auditKeys } from '../../storage/records/audit.ts';
 import { APPEND_ONLY } from '../../storage/records/keys.ts';
 import { statementsOf } from './access.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, isUnreachable, readConfiguration } from '../../infra/configuration.ts';
+import { ConfigurationError, isUnreachable, readConfiguration } from '../../infra/deployment/configuration.ts';
 import { MINIMAL } from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

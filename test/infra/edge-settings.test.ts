@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
-import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
+import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
+import { loadRouter } from '../../server/edge/router-sandbox.ts';
 import { onlyOf, type Properties, synthesised } from './synthesised.ts';
 
 const template = synthesised();

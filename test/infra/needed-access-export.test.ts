@@ -7,7 +7,7 @@ import { keepExport } from '../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../publisher/projections/exports/remake-kept.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { ObjectHead } from '../../storage/object-store.ts';
+import type { ObjectHead } from '../../storage/ports/object-store.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from '../publisher/exports/export-world.ts';
 import { market, price } from '../publisher/world.ts';
 import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';

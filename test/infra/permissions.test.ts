@@ -1,6 +1,6 @@
 /** The permissions of each function: as in its golden file, and within the promised limits. */
 import { describe, expect, it } from 'vitest';
-import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/deployment/permissions.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { GENERATIONS, HEAD_KEY } from '../../storage/records/publication.ts';
 import { statementsOf } from './access.ts';

@@ -1,7 +1,7 @@
 /** The metrics in the publisher's log are those of its alarms. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PUBLISHER_METRICS } from '../../contract/aws.ts';
 import { logOutcome } from '../../publisher/entry/log.ts';
+import { PUBLISHER_METRICS } from '../../storage/aws/names.ts';
 import { type Properties, synthesised } from './synthesised.ts';
 
 const FUNCTION = 'tidemark-publish';

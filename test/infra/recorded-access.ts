@@ -1,7 +1,7 @@
 /** The IAM actions of ledger and object store calls, and whether a role allows them. */
-import type { Ledger } from '../../storage/ledger.ts';
-import { checkAppendOnly } from '../../storage/ledger-rules.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { checkAppendOnly } from '../../storage/ports/ledger-rules.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 
 /** One action that IAM decides about. */
 export interface TableCall {
@@ -17,7 +17,7 @@ export interface ObjectCall {
 
 export type AccessCall = TableCall | ObjectCall;
 
-/** As `storage/dynamodb-ledger.ts` maps them. IAM checks each part of a transaction separately. */
+/** As `storage/dynamodb/dynamodb-ledger.ts` maps them. IAM checks each part of a transaction separately. */
 const ACTION_OF_CHANGE = {
   put: 'dynamodb:PutItem',
   delete: 'dynamodb:DeleteItem',
@@ -52,7 +52,7 @@ export function recordAccess(ledger: Ledger, calls: AccessCall[]): Ledger {
 const BUCKET = '<PublicObjects>';
 
 /**
- * A store of public objects that notes what each call of it would ask, as `storage/s3-objects.ts` maps it. A put or a
+ * A store of public objects that notes what each call of it would ask, as `storage/s3/s3-objects.ts` maps it. A put or a
  * deletion with `If-Match` reads, too.
  */
 export function recordObjectAccess(objects: ObjectStore, calls: AccessCall[]): ObjectStore {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
-import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import { SCOPES, USER_SCOPES } from '../../contract/operations/scopes.ts';
+import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised } from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

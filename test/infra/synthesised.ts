@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { readConfiguration } from '../../infra/configuration.ts';
-import { addDeployment } from '../../infra/deployment.ts';
-import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import { readConfiguration } from '../../infra/deployment/configuration.ts';
+import { addDeployment } from '../../infra/deployment/deployment.ts';
+import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 
 export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-alarms' | 'write-guard';
 

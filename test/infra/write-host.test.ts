@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { PROBLEM_CODES, problemType } from '../../contract/edge-problems.ts';
-import { writeEdgeCode } from '../../infra/write-edge.ts';
-import { FUNCTION_LANGUAGE, FUNCTION_MAX_BYTES } from '../../scripts/build-router.ts';
+import { PROBLEM_CODES, problemType } from '../../contract/problems/edge-problems.ts';
+import { writeEdgeCode } from '../../infra/deployment/write-edge.ts';
+import { FUNCTION_LANGUAGE, FUNCTION_MAX_BYTES } from '../../tools/build/build-router.ts';
 import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised } from './synthesised.ts';
 
 const api = synthesised()('api');

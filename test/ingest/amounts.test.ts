@@ -1,6 +1,6 @@
 /** Amounts against the digits of their source: each row is one observation of a market, as a feed sends it. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { type IngestOptions, ingest } from './ingest.ts';

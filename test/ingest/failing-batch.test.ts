@@ -1,11 +1,11 @@
 /** Batches that can never be applied end with a fault in their report. */
 import { describe, expect, test } from 'vitest';
-import { batchReportSchema } from '../../contract/ingest-records.ts';
+import { batchReportSchema } from '../../contract/ingest/ingest-records.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { Contended } from '../../lambdas/worker/contended.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';

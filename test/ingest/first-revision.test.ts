@@ -1,7 +1,7 @@
 /** A superseded version keeps the revision of the transaction that wrote it, and readers never see that field. */
 import { expect, test } from 'vitest';
-import { type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
-import { historyUrl } from '../../contract/routes.ts';
+import { historyUrl } from '../../contract/files/routes.ts';
+import { type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest/ingest-records.ts';
 import { decideInParts } from '../../lambdas/markets/decide.ts';
 import { readMarkets } from '../../lambdas/markets/read-markets.ts';
 import { groupByMarket, rowOf } from '../../lambdas/markets/rows.ts';
@@ -9,8 +9,8 @@ import { publish } from '../../publisher/publish.ts';
 import { mendedLinks } from '../../publisher/repair/recount.ts';
 import { repairOne } from '../../publisher/repair/repair-market.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { metricPart } from '../../storage/newest-values.ts';
-import { readAll } from '../../storage/paging.ts';
+import { metricPart } from '../../storage/ports/newest-values.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { observationKey, observationsOf, orderOfObservation } from '../../storage/records/markets.ts';
 import { createWorld, market, price, readerOf, type World } from '../publisher/world.ts';
 

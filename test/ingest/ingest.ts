@@ -1,6 +1,6 @@
 /** Takes records in as the worker does: from a stored batch. */
-import type { FeedAuthority } from '../../contract/feed-authority.ts';
-import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
+import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
+import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
 import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';

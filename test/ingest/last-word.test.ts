@@ -1,8 +1,8 @@
 /** The last batch of a lane has the last word, also while reads do not show the batch before it as a whole. */
 import { expect, test } from 'vitest';
-import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { marketKey, marketPartition, observationsOf } from '../../storage/records/markets.ts';
 import { laggingLedger } from '../publisher/lagging-ledger.ts';
 import { market, price } from '../publisher/world.ts';

@@ -3,7 +3,7 @@
  * transactions and in the ledger's own time, not by a clock.
  */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { market, price } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
 import { type WorkLoad, workOff } from './work-load.ts';

@@ -1,9 +1,9 @@
 /** One market without a ledger: each decision is applied to a map, from which the next decision is made. */
-import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
-import type { Observation } from '../../contract/metric.ts';
+import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest/ingest-records.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { decideMarket, type KnownObservation, type MarketDecision } from '../../lambdas/markets/decide.ts';
 import { groupByMarket, rowOf } from '../../lambdas/markets/rows.ts';
-import type { Item } from '../../storage/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import {
   type MarketRecordValue,
   type MarketStanding,

@@ -2,9 +2,9 @@
  * A ledger as far away as DynamoDB, in modelled time: nothing waits for a real clock, and a repeated run takes exactly
  * as long. Calls take a fixed time. Two transactions at once on one item conflict, and are retried as the adapter does.
  */
-import { DynamoDbContention, retryContention } from '../../storage/dynamodb-failures.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { DynamoDbContention, retryContention } from '../../storage/dynamodb/dynamodb-failures.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 
 export const TRANSACT_MS = 60;
 export const READ_MS = 10;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { Contended } from '../../lambdas/worker/contended.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { marketKey, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { createWorld, market, price } from '../publisher/world.ts';
 import { ASSERTIONS, act, filed, openClaimWorld } from '../write-api/claim-world.ts';

@@ -1,8 +1,8 @@
 /** The own rule of a market for outliers, and the one for prices that cross zero. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import type { OutlierRule } from '../../contract/market.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { OutlierRule } from '../../contract/values/market.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { market, price } from '../publisher/world.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 

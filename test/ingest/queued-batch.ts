@@ -1,6 +1,7 @@
 /** Batches as the request handler writes them: record, raw parts and work in one transaction. */
 import { packRaw } from '../../lambdas/ingest/raw-body.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import {
   type BatchValue,
   batchKey,
@@ -9,7 +10,6 @@ import {
   type WorkValue,
   workKey,
 } from '../../storage/records/batches.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 
 export type BatchOptions = Partial<
   Pick<BatchValue, 'subject' | 'mode' | 'partial' | 'authority' | 'dryRun' | 'mediaType'>

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { packRaw, unpackRaw } from '../../lambdas/ingest/raw-body.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
-import type { Change } from '../../storage/ledger.ts';
-import { checkTransact } from '../../storage/ledger-rules.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
+import { checkTransact } from '../../storage/ports/ledger-rules.ts';
 import { rawPartKey } from '../../storage/records/batches.ts';
 
 const MEGABYTE = 1024 * 1024;

@@ -1,16 +1,16 @@
 /** A market's record fits the ledger, with any rows and any standing. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecord, IngestRecordInput, ObservationRecord } from '../../contract/ingest-records.ts';
-import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
-import type { Source } from '../../contract/market.ts';
-import type { Observation } from '../../contract/metric.ts';
+import { MARKET_METRICS_MAX } from '../../contract/files/limits.ts';
+import type { IngestRecord, IngestRecordInput, ObservationRecord } from '../../contract/ingest/ingest-records.ts';
+import type { Source } from '../../contract/values/market.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { decideMarket, type KnownObservation } from '../../lambdas/markets/decide.ts';
 import { rowOf } from '../../lambdas/markets/rows.ts';
 import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/standing.ts';
-import type { PutChange } from '../../storage/ledger.ts';
-import { MAX_ITEM_BYTES } from '../../storage/ledger-rules.ts';
+import type { PutChange } from '../../storage/ports/ledger.ts';
+import { MAX_ITEM_BYTES } from '../../storage/ports/ledger-rules.ts';
 import {
   type MarketRecordValue,
   type MarketStanding,

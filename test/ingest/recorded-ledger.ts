@@ -1,7 +1,7 @@
 /** A ledger that can be compared as a whole. */
-import type { Json } from '../../contract/canonical-json.ts';
-import type { ItemKey, Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { ItemKey, Ledger } from '../../storage/ports/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 
 export type LedgerDump = Map<string, { revision: number; value: Json }>;
 

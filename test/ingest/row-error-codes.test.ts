@@ -1,8 +1,8 @@
 /** Each code of a refused row, with an example. */
 import { expect, test } from 'vitest';
-import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
+import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest/ingest-records.ts';
 import { removedChanges } from '../../lambdas/markets/removal.ts';
-import type { Item } from '../../storage/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { type IngestOptions, ingest } from './ingest.ts';

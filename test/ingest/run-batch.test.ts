@@ -1,13 +1,13 @@
 /** Queued batches are applied exactly once, part by part, wherever workers stop or die. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type BatchReport, batchReportSchema, type IngestRecordInput } from '../../contract/ingest-records.ts';
-import type { Observation } from '../../contract/metric.ts';
+import { type BatchReport, batchReportSchema, type IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { Contended } from '../../lambdas/worker/contended.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import { type ItemKey, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { type ItemKey, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
 import {
   type MarketRecordValue,

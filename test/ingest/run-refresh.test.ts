@@ -1,11 +1,11 @@
 /** Refresh work: all markets are marked; only then the publication that asked begins to wait. */
 import { describe, expect, test } from 'vitest';
-import type { Ledger } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, REFRESH_MARKS, refreshMarkKey } from '../../storage/records/publication.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import {
   diesAfter,
   type Fault,

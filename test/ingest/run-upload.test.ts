@@ -6,12 +6,12 @@ import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
 import { newUpload } from '../../lambdas/ingest/uploads.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { batchKey, partBatchId, rawPartKey, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import {
   diesAfter,
   type Fault,

@@ -1,10 +1,10 @@
 /** Batches on a ledger: accepted and refused rows, storage faults, and other writers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import type { Observation } from '../../contract/metric.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { Observation } from '../../contract/values/metric.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import {
   type MarketRecordValue,
   marketKey,

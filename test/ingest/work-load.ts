@@ -1,7 +1,6 @@
 /** Work for several workers, queued on a modelled ledger and worked off. */
 import { createHash } from 'node:crypto';
-import { NOW_MS } from '../../bench/synthetic-ledger.ts';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { createUploadRunner } from '../../lambdas/ingest/run-upload.ts';
 import { newBatch } from '../../lambdas/ingest/stored-batch.ts';
 import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
@@ -9,11 +8,12 @@ import { newUpload } from '../../lambdas/ingest/uploads.ts';
 import { affectedMarkets } from '../../lambdas/worker/affected-markets.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
-import { created } from '../../storage/changes.ts';
-import type { Change } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import { type Runtime, systemRuntime } from '../../storage/aws/runtime.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { type UploadValue, uploadKey, WORK_QUEUE, type WorkValue, workKey } from '../../storage/records/batches.ts';
-import { type Runtime, systemRuntime } from '../../storage/runtime.ts';
+import { NOW_MS } from '../../tools/bench/synthetic-ledger.ts';
 import { type ModelledLedger, ModelledTime, openModelledLedger } from './modelled-ledger.ts';
 
 type Rows = readonly IngestRecordInput[];

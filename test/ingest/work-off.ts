@@ -2,7 +2,7 @@
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
 import { runWork, type WorkDependencies, type WorkDone } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
-import { type Runtime, systemRuntime } from '../../storage/runtime.ts';
+import { type Runtime, systemRuntime } from '../../storage/aws/runtime.ts';
 
 export type WorkOffDependencies = Pick<WorkDependencies, 'ledger'> &
   Pick<UploadDependencies, 'ledger'> &

@@ -2,7 +2,7 @@
 import { parse } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
-import { parseMappingText } from '../../mapping/parse-mapping.ts';
+import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 
 async function begin(file: string) {
   const begun = await beginMapping(async function* () {

@@ -14,7 +14,7 @@ function begin(text: string) {
 
 /** The document of the sample's source for one day and base, with its own digits. */
 function sampleDocument(base: string, day: string): string {
-  const csv = readFileSync(new URL('../../sample/currency-api.csv', import.meta.url), 'utf8');
+  const csv = readFileSync(new URL('../../mapping/sample/currency-api.csv', import.meta.url), 'utf8');
   const rows = csv.split('\n').filter((line) => line.includes(`,${day},${base},`));
   const members = rows.map((row) => `\t\t"${row.split(',')[3]}": ${row.split(',')[4]}`);
   return `{\n\t"date": "${day}",\n\t"${base}": {\n${members.join(',\n')}\n\t}\n}`;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ambiguousDate, dateReader, isDateFormat } from '../../mapping/date-format.ts';
-import { dateMapper } from '../../mapping/map-date.ts';
-import { parseMapping, parseMappingText } from '../../mapping/parse-mapping.ts';
+import { dateMapper } from '../../mapping/declared/map-date.ts';
+import { parseMapping, parseMappingText } from '../../mapping/declared/parse-mapping.ts';
+import { ambiguousDate, dateReader, isDateFormat } from '../../mapping/values/date-format.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
 /** Where the faults of the example are, after one change. */
@@ -24,7 +24,7 @@ describe('a mapping', () => {
   });
 
   test('of the sample is taken', () => {
-    const url = new URL('../../sample/mapping.json', import.meta.url);
+    const url = new URL('../../mapping/sample/mapping.json', import.meta.url);
     expect(parseMapping(JSON.parse(readFileSync(url, 'utf8')))).toHaveProperty('mapping');
   });
 

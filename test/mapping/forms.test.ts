@@ -1,8 +1,8 @@
 /** Forms that real files hold, by declaration: signs, marks, dates in parts, local times, constant dates, microseconds. */
 import { describe, expect, test } from 'vitest';
 import { checkMapping } from '../../mapping/check/check-mapping.ts';
-import { mapCsv } from '../../mapping/map-csv.ts';
-import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import { withChange } from './example-mapping.ts';
 
 const SERIES: unknown = {

@@ -1,12 +1,12 @@
 /** Mappings of JSON documents. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plainDecimal } from '../../contract/money.ts';
-import type { CsvInput } from '../../mapping/csv-input.ts';
-import { type JsonNode, readJsonDocument } from '../../mapping/json-document.ts';
-import { readJsonRows } from '../../mapping/json-rows.ts';
-import { mapCsv, mapCsvRows } from '../../mapping/map-csv.ts';
-import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { plainDecimal } from '../../contract/values/money.ts';
+import { mapCsv, mapCsvRows } from '../../mapping/declared/map-csv.ts';
+import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
+import type { CsvInput } from '../../mapping/input/csv-input.ts';
+import { type JsonNode, readJsonDocument } from '../../mapping/input/json-document.ts';
+import { readJsonRows } from '../../mapping/input/json-rows.ts';
 
 const JSON_OF_RATES = { rows: '/eur', name: 'quote', value: 'rate', columns: { day: '/date' } };
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CsvInput } from '../../mapping/csv-input.ts';
-import { type MappedRecord, type MappedRefusal, mapCsv } from '../../mapping/map-csv.ts';
-import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { type MappedRecord, type MappedRefusal, mapCsv } from '../../mapping/declared/map-csv.ts';
+import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
+import type { CsvInput } from '../../mapping/input/csv-input.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
 const HEADER = 'item,currency,price,day,version,flag';

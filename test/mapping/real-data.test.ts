@@ -6,11 +6,11 @@ import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
-import { mapCsv } from '../../mapping/map-csv.ts';
-import { parseMappingText } from '../../mapping/parse-mapping.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 
 const FILES = new URL('files/', import.meta.url);
-const BUNDLED_SAMPLE = new URL('../../sample/', import.meta.url);
+const BUNDLED_SAMPLE = new URL('../../mapping/sample/', import.meta.url);
 const NOT_BUNDLED = new URL('../../../shared/data/', import.meta.url);
 
 /** The most lines of a begun mapping that a person changes. */

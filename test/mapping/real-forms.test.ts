@@ -1,8 +1,8 @@
 /** The forms in which real files come: wide tables, single series, other numbers, dates, headers and encodings. */
 import { describe, expect, test } from 'vitest';
-import type { CsvInput } from '../../mapping/csv-input.ts';
-import { mapCsv, mapCsvRows } from '../../mapping/map-csv.ts';
-import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { mapCsv, mapCsvRows } from '../../mapping/declared/map-csv.ts';
+import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
+import type { CsvInput } from '../../mapping/input/csv-input.ts';
 import { withChange } from './example-mapping.ts';
 
 /** One market that no column names: `Date,Price`. */

@@ -1,8 +1,8 @@
 /** The time of release of a row: from a template or a column, or not known; never guessed. */
 import { describe, expect, test } from 'vitest';
 import { parseRecord } from '../../lambdas/markets/row-rules.ts';
-import { mapCsv } from '../../mapping/map-csv.ts';
-import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
 const RELEASED = '/observation/releasedAt';

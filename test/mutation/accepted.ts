@@ -10,25 +10,25 @@ interface Accepted {
 
 export const ACCEPTED: readonly Accepted[] = [
   {
-    file: 'contract/money.ts',
+    file: 'contract/values/money.ts',
     replacement: '["Stryker was here"]',
     original: 'DECIMAL.exec(decimal)',
     reason: 'equivalent: without a power, the text is returned as it is',
   },
   {
-    file: 'contract/problem-words.ts',
+    file: 'contract/problems/problem-words.ts',
     replacement: '{}',
     original: ': {',
     reason: 'texts for people; the compiler refuses a problem without them',
   },
   {
-    file: 'contract/public-text.ts',
+    file: 'contract/values/public-text.ts',
     replacement: 'false',
     original: 'if (PLAIN_ASCII.test(text)) return text',
     reason: 'equivalent: such a text has no invisible character, so this only saves time',
   },
   {
-    file: 'contract/zod-pointers.ts',
+    file: 'contract/values/zod-pointers.ts',
     replacement: 'true',
     original: 'branch.length > 0',
     reason: 'equivalent: a branch without a fault is taken, so it has no issue',
@@ -148,18 +148,18 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'equivalent: the first moment is missing where the last one is',
   },
   {
-    file: 'mapping/csv-input.ts',
+    file: 'mapping/input/csv-input.ts',
     replacement: 'characters >= most',
     reason: 'the limit protects memory: one character of 16 million does not matter',
   },
   {
-    file: 'mapping/json-document.ts',
+    file: 'mapping/input/json-document.ts',
     replacement: 'true',
     original: 'error instanceof Refused',
     reason: 'equivalent: nothing else is thrown there',
   },
   {
-    file: 'mapping/number-format.ts',
+    file: 'mapping/values/number-format.ts',
     replacement: '["Stryker was here"]',
     original: 'pattern.exec(text)',
     reason: 'equivalent: the digits are missing all the same',
@@ -171,13 +171,13 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'only the text of a message: such a URL does not begin with its host either, which is refused below',
   },
   {
-    file: 'mapping/row-columns.ts',
+    file: 'mapping/input/row-columns.ts',
     replacement: 'true',
     original: 'withoutInvisible(value) !== value',
     reason: 'only the text of a message',
   },
   {
-    file: 'mapping/zone-clock.ts',
+    file: 'mapping/values/zone-clock.ts',
     replacement: 'false',
     original: 'before === offsetAt(',
     reason: 'the same moments, found without the offsets that are kept: slower',

@@ -6,7 +6,7 @@ import type { Mutant } from '@stryker-mutator/api/core';
 import type { Ignorer } from '@stryker-mutator/api/ignore';
 import { declareClassPlugin, declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
-/** Set by scripts/mutate.ts: the share of the mutants that are tried, from 0 to 1, and the seed that chooses them. */
+/** Set by tools/test/mutate.ts: the share of the mutants that are tried, from 0 to 1, and the seed that chooses them. */
 export const SHARE = 'TIDEMARK_MUTATION_SHARE';
 export const SEED = 'TIDEMARK_MUTATION_SEED';
 

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Set by scripts/mutate.ts: folders and files of test/, separated by commas. */
+/** Set by tools/test/mutate.ts: folders and files of test/, separated by commas. */
 export const FOLDERS = 'TIDEMARK_MUTATION_TESTS';
 
 /** The tests that Stryker runs on mutated code. */

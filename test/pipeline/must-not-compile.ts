@@ -3,7 +3,7 @@
  * missing error. Nothing here is run.
  */
 
-import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
+import type { ReadOperationId, WriteOperationId } from '../../contract/operations/operations.ts';
 import { handlers } from '../../lambdas/handlers.ts';
 import type { Committed } from '../../lambdas/pipeline/commit.ts';
 import {
@@ -15,8 +15,8 @@ import {
   type WriteHandler,
   writeHandler,
 } from '../../lambdas/pipeline/handler.ts';
-import { replaced } from '../../storage/changes.ts';
-import type { Item, Ledger, LedgerReader } from '../../storage/ledger.ts';
+import { replaced } from '../../storage/ports/changes.ts';
+import type { Item, Ledger, LedgerReader } from '../../storage/ports/ledger.ts';
 import type { WatchlistValue } from '../../storage/records/accounts.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isRefused } from '../../lambdas/pipeline/handler.ts';
 import { assumedRevision, matched } from '../../lambdas/pipeline/preconditions.ts';
-import type { Item } from '../../storage/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 
 type IfMatch = Parameters<typeof matched>[0];
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { decodeTime } from 'ulid';
 import { describe, expect, it, test } from 'vitest';
-import { FEATURES } from '../../contract/features.ts';
+import { FEATURES } from '../../contract/values/features.ts';
 import type { Entitlements } from '../../lambdas/credentials/account-cache.ts';
 import type { Principal } from '../../lambdas/credentials/principal.ts';
 import { limitOf } from '../../lambdas/pipeline/quota.ts';
 import { requestFactory } from '../../lambdas/pipeline/request.ts';
-import { newUlid } from '../../storage/ulid.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 const grant = (limit: number, expiresAt: string | null) => {

@@ -1,16 +1,16 @@
 /** Readers can tell what was public at any moment from the history alone, and the market shows what stands in it. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AsOf, AsOfReading } from '../../client/as-of.ts';
-import { BY_SOURCE_MAX } from '../../contract/limits.ts';
-import type { PublicObservation } from '../../contract/metric.ts';
-import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
+import { BY_SOURCE_MAX } from '../../contract/files/limits.ts';
+import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
 import { publish } from '../../publisher/publish.ts';
 import { recountOf } from '../../publisher/repair/recount.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { runs } from '../runs.ts';
 import { createWorld, market, price, readerOf, START_MS, type World } from './world.ts';

@@ -1,14 +1,14 @@
 /** Readers see the same at the end, however often a ledger was published on the way. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Market } from '../../contract/market.ts';
-import type { Observation } from '../../contract/metric.ts';
-import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/public-objects.ts';
-import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
 import { runs } from '../runs.ts';
 import { removeMarket } from './remove-market.ts';

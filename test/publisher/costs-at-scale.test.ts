@@ -1,10 +1,10 @@
 /** The same change costs the same, however many markets there are and however long a history is. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { countLedger, countObjects } from '../../bench/counting-storage.ts';
-import { differences, OperationCounter, type Operations, sumOf } from '../../bench/operations.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { countLedger, countObjects } from '../../tools/bench/counting-storage.ts';
+import { differences, OperationCounter, type Operations, sumOf } from '../../tools/bench/operations.ts';
 import { createWorld, dependenciesOn, market, price, type World } from './world.ts';
 
 const { markets: LIST_PAGE, observations: HISTORY_PAGE } = DEFAULT_PAGE_SIZES;

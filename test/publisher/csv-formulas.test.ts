@@ -1,8 +1,8 @@
 /** Every CSV file that is published, with texts of a source that spreadsheets would run. */
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { ALL_PROJECTIONS } from '../../contract/projections.ts';
+import { ALL_PROJECTIONS } from '../../contract/files/projections.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import { formulasIn } from '../formulas-in.ts';

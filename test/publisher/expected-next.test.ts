@@ -1,6 +1,6 @@
 /** A market says when it expects the next value of each of its sources, by the records alone. */
 import { describe, expect, test } from 'vitest';
-import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';

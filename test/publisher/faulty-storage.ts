@@ -1,8 +1,8 @@
 /** Storage that numbers its operations, and lets one of them fail in a chosen way. */
 
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 
 /** The process is dead: its later operations have no effect. The code under test never catches this. */
 export class ProcessDied extends Error {

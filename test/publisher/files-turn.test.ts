@@ -1,17 +1,17 @@
 /** Files of long histories wait for their turn: what a generation writes of them, what readers see meanwhile, and the end. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IngestMode } from '../../contract/ingest-records.ts';
-import { publicKey } from '../../contract/public-objects.ts';
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { DEFAULT_PAGE_SIZES, type HistoryFileBytes } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { FILES_BEHIND, HEAD_KEY } from '../../storage/records/publication.ts';
-import { roundOf, servedBy } from '../embedded/mirror/mirrored-world.ts';
+import { roundOf, servedBy } from '../server/mirror/mirrored-world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';

@@ -1,7 +1,7 @@
 /** A small world that publishes histories as files. */
-import type { Projection } from '../../contract/projections.ts';
-import { HISTORY_FILE_KINDS } from '../../contract/public-object-names.ts';
-import { parsePublicKey } from '../../contract/public-objects.ts';
+import type { Projection } from '../../contract/files/projections.ts';
+import { HISTORY_FILE_KINDS } from '../../contract/files/public-object-names.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';

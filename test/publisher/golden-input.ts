@@ -1,13 +1,13 @@
 /** The fixed input of the golden files, and its publication: in this process, or as a child process that prints it. */
 import { fileURLToPath } from 'node:url';
 import { zstdDecompressSync } from 'node:zlib';
-import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { packedGeneration } from '../../publisher/kernel/packed-object.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { ingest as takeIn } from '../ingest/ingest.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { setStanding } from './standing.ts';

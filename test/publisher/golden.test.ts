@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { HISTORY_FILE_KINDS, type PublicObjectKind } from '../../contract/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/public-objects.ts';
+import { HISTORY_FILE_KINDS, type PublicObjectKind } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { REDO_PREFIX } from '../../publisher/kernel/bundle.ts';
-import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type Golden, memoryStores, publishGoldenInput } from './golden-input.ts';
 

@@ -2,10 +2,10 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/history-rows.ts';
-import type { IngestMode } from '../../contract/ingest-records.ts';
-import { publicKey } from '../../contract/public-objects.ts';
+import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/files/history-rows.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import { publish } from '../../publisher/publish.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';

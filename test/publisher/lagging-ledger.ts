@@ -2,7 +2,7 @@
  * A ledger whose reads lag behind its commits, item by item, as the port allows before a transaction is acknowledged.
  * Conditions are checked against the committed items.
  */
-import type { Item, ItemKey, ItemsOf, Ledger, QueryOptions } from '../../storage/ledger.ts';
+import type { Item, ItemKey, ItemsOf, Ledger, QueryOptions } from '../../storage/ports/ledger.ts';
 
 export interface LaggingLedger {
   /** Reads committed items. */

@@ -1,6 +1,6 @@
 /** The newest value of every market as files: their bytes, their cadence, and what is left when they are switched off. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { publish } from '../../publisher/publish.ts';

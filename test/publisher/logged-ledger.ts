@@ -1,6 +1,6 @@
 /** A ledger that remembers its transactions, so that a test can make an older copy without the last of them. */
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 
 export interface LoggedLedger extends Ledger {
   /** The committed transactions, in order. */

@@ -1,4 +1,4 @@
-import type { Change } from '../../storage/ledger.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
 import { marketIndexKey, marketKey, marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { historyMarkKey, marketMarkKey, refreshMarkKey } from '../../storage/records/publication.ts';
 import type { World } from './world.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
-import type { ItemKey } from '../../storage/ledger.ts';
+import type { ItemKey } from '../../storage/ports/ledger.ts';
 import {
   type ApiKeyValue,
   apiKeyKey,

@@ -1,15 +1,15 @@
 /** Each storage operation of a publish fails in each way, and readers never notice. */
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../contract/public-objects.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { sampled } from '../runs.ts';
 import {
   diesAfter,

@@ -1,12 +1,12 @@
 /** The exact cost of a publish in requests: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
-import type { PublicObjectKind } from '../../contract/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type LogSettings } from '../../publisher/dependencies.ts';
 import { LAYOUT_PREFIX } from '../../publisher/kernel/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { marketPartition, orderKey } from '../../storage/records/markets.ts';
 import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';

@@ -1,11 +1,16 @@
 /** The last prices of every market as one file, and when the newest one was recorded: values, reads and limits. */
 import { expect, test } from 'vitest';
-import type { Projection } from '../../contract/projections.ts';
-import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/recent-prices.ts';
+import type { Projection } from '../../contract/files/projections.ts';
+import {
+  RECENT_MARKETS_MAX,
+  RECENT_PRICES_MAX,
+  RECENT_ROWS_MAX,
+  RecentPrices,
+} from '../../contract/files/recent-prices.ts';
 import { hasRecent } from '../../publisher/projections/latest/plan-latest.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
 

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { refreshMarkKey } from '../../storage/records/publication.ts';
 import { waitForPublication } from './waiting.ts';

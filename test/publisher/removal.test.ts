@@ -1,11 +1,11 @@
 /** How a removal becomes public, and stays public. */
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../contract/canonical-json.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import type { PublicObjectKind } from '../../contract/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import { removedMarketDocument } from '../../contract/removed-market.ts';
-import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { removedMarketDocument } from '../../contract/files/removed-market.ts';
+import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publicMetadata } from '../../publisher/kernel/put-immutable.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';

@@ -1,4 +1,4 @@
-import type { Item, Ledger } from '../../storage/ledger.ts';
+import type { Item, Ledger } from '../../storage/ports/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 

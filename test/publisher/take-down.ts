@@ -1,4 +1,4 @@
-import { created } from '../../storage/changes.ts';
+import { created } from '../../storage/ports/changes.ts';
 import { dueTakedownKey, type TakedownValue, takedownKey } from '../../storage/records/takedowns.ts';
 import type { World } from './world.ts';
 

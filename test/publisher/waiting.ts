@@ -1,7 +1,7 @@
 /** Batches and publications that wait for the number of their generation. */
 
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,

@@ -1,13 +1,13 @@
 /** Readers who follow cursors while generations are published. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Market } from '../../contract/market.ts';
-import type { Observation } from '../../contract/metric.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { runs } from '../runs.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
 

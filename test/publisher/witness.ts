@@ -1,6 +1,6 @@
 /** Remembers the cursors that readers were given, to check the sweep. */
 import { expect } from 'vitest';
-import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
+import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { readerOf, type World } from './world.ts';
 

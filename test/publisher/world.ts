@@ -1,17 +1,17 @@
 /** A small Tidemark without a server: a ledger, a strict object store, a clock that tests move, and a reader. */
 
-import { NOT_FOUND_PROBLEM, statusOfObject } from '../../contract/edge-problems.ts';
-import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
-import { waitlistBody } from '../../contract/waitlist.ts';
-import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { NOT_FOUND_PROBLEM, statusOfObject } from '../../contract/problems/edge-problems.ts';
+import { waitlistBody } from '../../contract/values/waitlist.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { loadRouter } from '../../server/edge/router-sandbox.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { type IngestReport, ingest as takeIn } from '../ingest/ingest.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
 

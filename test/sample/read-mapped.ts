@@ -1,9 +1,9 @@
 /** Reads a mapping and a CSV file, and sorts the results. */
 import { readFileSync } from 'node:fs';
-import type { IngestRecordInput, MarketRecord } from '../../contract/ingest-records.ts';
-import type { CsvMapping } from '../../mapping/csv-mapping.ts';
-import { type MappedRefusal, mapCsv } from '../../mapping/map-csv.ts';
-import { parseMapping } from '../../mapping/parse-mapping.ts';
+import type { IngestRecordInput, MarketRecord } from '../../contract/ingest/ingest-records.ts';
+import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
+import { type MappedRefusal, mapCsv } from '../../mapping/declared/map-csv.ts';
+import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 
 export type MoneyObservation = Extract<IngestRecordInput, { amountMinor: number | null }>;
 

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ObservationRecord, RowError } from '../../contract/ingest-records.ts';
+import type { ObservationRecord, RowError } from '../../contract/ingest/ingest-records.ts';
 import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { type Mapped, readMapped, readMapping } from './read-mapped.ts';
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { currencyExponent } from '../../contract/currencies.ts';
-import type { MarketRecord, ObservationRecord } from '../../contract/ingest-records.ts';
+import type { MarketRecord, ObservationRecord } from '../../contract/ingest/ingest-records.ts';
+import { currencyExponent } from '../../contract/values/currencies.ts';
 import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { type Mapped, type MoneyObservation, readMapped, readMapping } from './read-mapped.ts';
 
-const CSV = new URL('../../sample/currency-api.csv', import.meta.url);
-const MAPPING = new URL('../../sample/mapping.json', import.meta.url);
+const CSV = new URL('../../mapping/sample/currency-api.csv', import.meta.url);
+const MAPPING = new URL('../../mapping/sample/mapping.json', import.meta.url);
 const NOW_MS = Date.parse('2026-10-01T00:00:00Z');
 
 let sample: Mapped;

@@ -1,15 +1,15 @@
 /** Answers over HTTP, checked against the contract. */
 import assert from 'node:assert/strict';
+import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
+import { problemCodesOf, problemSchema } from '../../contract/openapi/openapi-problems.ts';
 import {
   ALL_OPERATIONS,
   type AnyOperationId,
   type AnyResponseOf,
   anyOperationOf,
-} from '../../contract/all-operations.ts';
-import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/edge-problems.ts';
-import { problemCodesOf, problemSchema } from '../../contract/openapi-problems.ts';
-import { PROBLEMS, type Problem } from '../../contract/problems.ts';
-import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
+} from '../../contract/operations/all-operations.ts';
+import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/problems/edge-problems.ts';
+import { PROBLEMS, type Problem } from '../../contract/problems/problems.ts';
 
 export interface Answer {
   readonly method: string;

@@ -1,6 +1,6 @@
 /** A published number turns out to be wrong. */
 import assert from 'node:assert/strict';
-import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import { succeeded } from './answers.ts';
 import { sendBatch } from './ingest-steps.ts';
 import { priceOn, priceRecord, shownPrice } from './records.ts';

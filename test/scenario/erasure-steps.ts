@@ -1,6 +1,6 @@
 /** The account's owner asks to be forgotten. */
 import assert from 'node:assert/strict';
-import { marketUrl } from '../../contract/routes.ts';
+import { marketUrl } from '../../contract/files/routes.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
 import { listAll } from './listing.ts';
 import { published } from './operator-steps.ts';

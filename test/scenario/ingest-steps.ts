@@ -1,9 +1,9 @@
 /** The operator sends batches, and readers see their records. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { BatchReport, IngestRecordInput } from '../../contract/ingest-records.ts';
+import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
+import type { BatchReport, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
-import { historyUrl, marketUrl } from '../../contract/routes.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
 import { FIRST_MARKETS, marketRecord, priceRecord, SOURCE, shownPrice } from './records.ts';
 import { DONE_WITHIN_MS, poll, type Session, type WriteParts } from './session.ts';

@@ -1,7 +1,7 @@
 /** The list: walked by cursor, before markets change and after. */
 import assert from 'node:assert/strict';
-import type { Market } from '../../contract/market.ts';
-import { MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
+import type { Market } from '../../contract/values/market.ts';
 import { type Answer, fieldOf, succeeded } from './answers.ts';
 import type { Walk } from './notes.ts';
 import { FIRST_MARKETS } from './records.ts';

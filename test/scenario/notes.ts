@@ -1,6 +1,6 @@
 /** Notes of steps for later steps. */
-import type { Market } from '../../contract/market.ts';
-import type { Observation } from '../../contract/metric.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 
 /** An account, and the API key that it works with. */
 export interface Account {

@@ -1,6 +1,6 @@
 /** Other work of operators: publications, purges, revoked keys, and the audit. */
 import assert from 'node:assert/strict';
-import { MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
 import { listAll } from './listing.ts';
 import { DONE_WITHIN_MS, poll, type Session } from './session.ts';

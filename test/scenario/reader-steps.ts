@@ -1,9 +1,9 @@
 /** Public reads: no credential, any origin, conditional requests. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { ALL_OPERATIONS, type AnyOperationId } from '../../contract/all-operations.ts';
-import type { ProblemCode } from '../../contract/edge-problems.ts';
-import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/files/routes.ts';
+import { ALL_OPERATIONS, type AnyOperationId } from '../../contract/operations/all-operations.ts';
+import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
 import type { Session } from './session.ts';
 import type { Step } from './step.ts';

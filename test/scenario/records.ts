@@ -1,6 +1,6 @@
 /** The records of the scenario: markets in currencies of 0, 2 and 3 decimals, with prices from one source. */
 import assert from 'node:assert/strict';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 
 export const SOURCE = {
   label: 'Exchange',

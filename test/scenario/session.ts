@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { type Answer, heldToContract } from './answers.ts';
 import type { Deployment } from './deployment.ts';
 import type { Notes } from './notes.ts';

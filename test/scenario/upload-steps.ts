@@ -1,10 +1,10 @@
 /** A large file: announced, put to its target, applied in the background. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { Upload } from '../../contract/ingest-uploads.ts';
-import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
-import type { Observation } from '../../contract/metric.ts';
-import { historyUrl } from '../../contract/routes.ts';
+import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
+import { historyUrl } from '../../contract/files/routes.ts';
+import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { fieldOf, succeeded } from './answers.ts';
 import { ndjson } from './ingest-steps.ts';
 import { marketRecord, priceRecord } from './records.ts';

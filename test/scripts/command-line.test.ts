@@ -18,11 +18,11 @@ async function run(script: string, ...words: readonly string[]) {
 }
 
 test.each<[string, readonly string[]]>([
-  ['scripts/simulate.ts', ['--kind', 'unknown']],
-  ['bench/main.ts', ['unknown']],
-  ['scripts/build-router.ts', ['--minify']],
-  ['scripts/build-openapi.ts', ['docs/other.json']],
-  ['scripts/build-lambdas.ts', ['--quite']],
+  ['tools/run/simulate.ts', ['--kind', 'unknown']],
+  ['tools/bench/main.ts', ['unknown']],
+  ['tools/build/build-router.ts', ['--minify']],
+  ['tools/build/build-openapi.ts', ['docs/other.json']],
+  ['tools/build/build-lambdas.ts', ['--quite']],
 ])('%s refuses %j, and prints its usage', async (script, words) => {
   const { code, output, errors } = await run(script, ...words);
   expect([code, output]).toEqual([1, '']);
@@ -30,7 +30,7 @@ test.each<[string, readonly string[]]>([
 });
 
 test('--help prints the usage, and does nothing', async () => {
-  const { code, output, errors } = await run('scripts/simulate.ts', '--help');
+  const { code, output, errors } = await run('tools/run/simulate.ts', '--help');
   expect([code, errors]).toEqual([0, '']);
   expect(output).toMatch(/^usage: npm /);
 });

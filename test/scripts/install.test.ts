@@ -9,8 +9,8 @@ test('removes nothing through a link to the modules of another clone', async () 
   const folder = await temporaryFolder();
   const [clone, other] = [join(folder, 'clone'), join(folder, 'other')];
   for (const each of [join(clone, 'scripts'), other]) mkdirSync(each, { recursive: true });
-  const script = join(clone, 'scripts/install.mjs');
-  copyFileSync(join(import.meta.dirname, '../../scripts/install.mjs'), script);
+  const script = join(clone, 'tools/install.mjs');
+  copyFileSync(join(import.meta.dirname, '../../tools/install.mjs'), script);
   writeFileSync(join(clone, 'package-lock.json'), '{"packages":{}}');
   writeFileSync(join(other, 'module.js'), '');
   symlinkSync(other, join(clone, 'node_modules'));

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LINE_EVERY_MS, openProgress } from '../../scripts/progress.ts';
+import { LINE_EVERY_MS, openProgress } from '../../tools/run/progress.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });

@@ -1,6 +1,6 @@
 /** The beginning of most worlds: a few published markets. Made once, by the code under test, without the scheduler. */
-import { PROJECTIONS, type Projection } from '../../contract/projections.ts';
-import { newUlid } from '../../storage/ulid.ts';
+import { PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import { CALM } from './faults.ts';
 import { LedgerItems } from './ledger-items.ts';

@@ -1,8 +1,8 @@
 /** Clients of the write API. Each sends a request, with one Idempotency-Key, until it is answered; then the next. */
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
-import { newUlid } from '../../storage/ulid.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
 import { Actor, type Actors } from './actors.ts';
 import { isMarket } from './facts.ts';
 import { type SentBatch, Writer } from './model.ts';

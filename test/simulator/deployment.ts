@@ -1,5 +1,5 @@
 /** A deployment: processes of the new version take over one by one, while those of the old version still run. */
-import { PROJECTIONS, type Projection } from '../../contract/projections.ts';
+import { PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
 import type { Actors } from './actors.ts';
 import { FILE_PROJECTIONS } from './published-files.ts';
 import type { Settings } from './wiring.ts';

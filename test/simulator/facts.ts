@@ -1,6 +1,6 @@
 /** Facts about the committed records of a simulated ledger, read without the code under test. */
-import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import type { Change } from '../../storage/ledger.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
 import { batchKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
 import {
   MARKET_INDEX,

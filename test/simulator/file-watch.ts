@@ -1,6 +1,6 @@
 /** Checks each change of the files beside the bodies for faults that a reader could see. Part of the store's watch. */
-import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import { publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
 import { bodyOf, LIST_KEY, shownHistory } from './published.ts';
 import { idsIn, indexedFiles, indexedPages, indexedTexts, indexIn, isFile, isFileInUse } from './published-files.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';

@@ -2,8 +2,8 @@
  * The items of a simulated ledger. Each has a committed state, against which conditions are checked, and a visible state
  * for reads, which follows some time after the commit, item by item.
  */
-import type { Json } from '../../contract/canonical-json.ts';
-import type { Condition, Item } from '../../storage/ledger.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { Condition, Item } from '../../storage/ports/ledger.ts';
 
 /** The key of an item with any value. */
 export type Place = Pick<Item, 'partition' | 'sort'>;

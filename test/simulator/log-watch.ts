@@ -2,6 +2,8 @@
  * Checks each change of the log in the store: it only grows, its tiles are of committed generations and are kept as long
  * as a reader needs them, and every checkpoint is the root of the entries that are there.
  */
+
+import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { decodeEntryBundle } from '../../contract/log/entry-bundle.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
@@ -16,7 +18,6 @@ import {
   tilesOfGrowth,
 } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
-import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
 export interface WatchedLog {

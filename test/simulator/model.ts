@@ -2,7 +2,7 @@
  * The expected public state: an account of all writes, independent of the code under test. Each writer has its own source,
  * and waits for an answer before its next write. So the effect of its writes does not depend on other writers.
  */
-import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { ShownObservation } from './published.ts';
 import type { Random } from './random.ts';
 

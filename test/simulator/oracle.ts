@@ -6,8 +6,8 @@
  * depend on the number and the times of generations: cursors, which name the generation that first put their page; the
  * generation and time in the snapshot; and its digest of the list, whose bytes hold a cursor.
  */
-import type { Projection } from '../../contract/projections.ts';
-import { parsePublicKey } from '../../contract/public-objects.ts';
+import type { Projection } from '../../contract/files/projections.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { faultsOfLog } from '../publisher/log/log-oracle.ts';
 import { hostAtOnce } from './base-world.ts';
 import { historyIn, isAnswered, isMarket, removedIn, withoutPublication } from './facts.ts';

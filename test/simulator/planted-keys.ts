@@ -1,6 +1,6 @@
 /** The keys of objects to which a planted fault happens. */
-import { HISTORY_FILE_KINDS } from '../../contract/public-object-names.ts';
-import { parsePublicKey } from '../../contract/public-objects.ts';
+import { HISTORY_FILE_KINDS } from '../../contract/files/public-object-names.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
 
 export function isBody(key: string): boolean {
   const name = parsePublicKey(key);

@@ -1,12 +1,12 @@
 /** Ports with wrong answers, which switch off one guard of the code under test. */
 import { zstdDecompressSync } from 'node:zlib';
-import type { Json } from '../../contract/canonical-json.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
 import { type BundleLine, REDO_PREFIX } from '../../publisher/kernel/bundle.ts';
 import { putTile } from '../../publisher/kernel/put-tile.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import { HistorySum } from '../../storage/history-sum.ts';
-import type { Item, ItemKey, ItemsOf, Ledger, QueryPage } from '../../storage/ledger.ts';
-import type { ObjectStore, PutResult } from '../../storage/object-store.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { HistorySum } from '../../storage/ports/history-sum.ts';
+import type { Item, ItemKey, ItemsOf, Ledger, QueryPage } from '../../storage/ports/ledger.ts';
+import type { ObjectStore, PutResult } from '../../storage/ports/object-store.ts';
 import {
   type MarketRecordValue,
   OBSERVATION_PREFIX,

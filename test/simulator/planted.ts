@@ -1,7 +1,7 @@
 /** Guards that are switched off one at a time. The simulator must find each of these faults. */
-import { parsePublicKey } from '../../contract/public-objects.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';

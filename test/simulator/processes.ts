@@ -1,5 +1,5 @@
 /** Processes that call storage, and the fates of their calls. */
-import { StorageUnavailable } from '../../storage/errors.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Fate, Fates } from './faults.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -3,8 +3,8 @@ import {
   HISTORY_FILE_KINDS,
   type PublicObjectKind,
   type PublicObjectName,
-} from '../../contract/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+} from '../../contract/files/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { bodyOf, isGone } from './published.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 

@@ -1,7 +1,8 @@
 /** The public state of a store at one moment, read without simulated operations. */
-import { statusOfObject } from '../../contract/edge-problems.ts';
-import type { PublicObjectName } from '../../contract/public-object-names.ts';
-import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
 export interface ListedMarket {

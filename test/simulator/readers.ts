@@ -1,8 +1,8 @@
 /** Readers, who walk the list by its cursors, follow links, and poll through a cache. */
-import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { publicKey } from '../../contract/public-objects.ts';
-import { createObjectCache } from '../../embedded/edge/cache.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
+import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import { createObjectCache } from '../../server/edge/cache.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { publishedIn } from './facts.ts';
 import { immortal } from './processes.ts';
 import {

@@ -1,5 +1,5 @@
 /** A whole simulation: the world of a seed, from its beginning to its checks. */
-import type { Projection } from '../../contract/projections.ts';
+import type { Projection } from '../../contract/files/projections.ts';
 import { type Actors, startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { judgeBusy } from './busy.ts';

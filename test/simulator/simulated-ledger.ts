@@ -13,7 +13,7 @@ import type {
   QueryPage,
   Refusal,
   TransactResult,
-} from '../../storage/ledger.ts';
+} from '../../storage/ports/ledger.ts';
 import {
   checkGetMany,
   checkKey,
@@ -22,7 +22,7 @@ import {
   countHolds,
   countOf,
   parseValue,
-} from '../../storage/ledger-rules.ts';
+} from '../../storage/ports/ledger-rules.ts';
 import type { Conditions } from './faults.ts';
 import { conditionHolds, frozen, type LedgerItems } from './ledger-items.ts';
 import { CONTENDED, type Incarnation, type Performer } from './processes.ts';

@@ -9,8 +9,8 @@ import {
   checkObjectKey,
   etagOfDigest,
   LIST_PAGE_SIZE,
-} from '../../storage/object-rules.ts';
-import type { ETag, GetResult, ObjectHead, ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+} from '../../storage/ports/object-rules.ts';
+import type { ETag, GetResult, ObjectHead, ObjectMetadata, ObjectStore } from '../../storage/ports/object-store.ts';
 import type { Incarnation, Performer } from './processes.ts';
 
 export interface StoredEntry {

@@ -2,9 +2,13 @@
  * Checks each change of the store for faults that a reader could see: an older body after a newer one, a link to nothing or
  * to an older body, an immutable object with other bytes, a page that is deleted too early.
  */
-import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { type PublicObjectKind, type PublicObjectName, STATIC_KINDS } from '../../contract/public-object-names.ts';
-import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import {
+  type PublicObjectKind,
+  type PublicObjectName,
+  STATIC_KINDS,
+} from '../../contract/files/public-object-names.ts';
+import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { FileWatch } from './file-watch.ts';
 import { LogWatch } from './log-watch.ts';
 import {

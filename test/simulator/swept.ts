@@ -1,5 +1,5 @@
 /** A day after the last generation, a sweep must leave exactly what readers can reach. */
-import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { packedGeneration } from '../../publisher/kernel/packed-object.ts';
 import { isMarket, publishedIn } from './facts.ts';
 import { chainOf, isGone } from './published.ts';

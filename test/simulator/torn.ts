@@ -1,5 +1,5 @@
 /** A restore to a moment with a part of one transaction. */
-import type { Change } from '../../storage/ledger.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
 import { marketWrittenBy } from './facts.ts';
 import type { World } from './world.ts';
 

@@ -2,13 +2,13 @@
  * Puts the code under test together: how each kind of process is built, and which of its errors mean "try again". `Wiring`
  * holds functions, so that a test can replace one and switch off a guard.
  */
-import type { Json } from '../../contract/canonical-json.ts';
-import { statusOfObject } from '../../contract/edge-problems.ts';
-import type { IngestMode } from '../../contract/ingest-records.ts';
-import type { Projection } from '../../contract/projections.ts';
-import { ALL_SCOPES } from '../../contract/scopes.ts';
-import { waitlistBody } from '../../contract/waitlist.ts';
-import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
+
+import type { Projection } from '../../contract/files/projections.ts';
+import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
+import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
+import { statusOfObject } from '../../contract/problems/edge-problems.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import { waitlistBody } from '../../contract/values/waitlist.ts';
 import type { Principal } from '../../lambdas/credentials/principal.ts';
 import { createCursors } from '../../lambdas/http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
@@ -40,17 +40,18 @@ import { restore } from '../../publisher/repair/restore.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { loadRouter } from '../../server/edge/router-sandbox.ts';
 // The publisher loads it when it needs it. That would take real time, which a world does not have.
 import '../../publisher/core/log/reconcile-log.ts';
-import { created } from '../../storage/changes.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { created } from '../../storage/ports/changes.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import type { UploadStore } from '../../storage/ports/upload-store.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { type HeadValue, refreshMarkKey } from '../../storage/records/publication.ts';
-import type { Runtime } from '../../storage/runtime.ts';
-import type { UploadStore } from '../../storage/upload-store.ts';
 import { TEST_LOG } from '../publisher/log/test-log.ts';
 import { BROWSER_FIELDS } from '../publisher/world.ts';
 import type { LedgerItems } from './ledger-items.ts';

@@ -1,9 +1,9 @@
 /** One simulated world: storage, clock, chance, and the processes on them. */
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import type { BaseWorld } from './base-world.ts';
 import { batchesAnsweredBy, type Due, dueIn, isFileRecorded, isMarket, publishedIn, removedIn } from './facts.ts';

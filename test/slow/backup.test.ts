@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spawnTidemark, tidemark } from '../cli/tidemark.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'bench', 'main.ts');
+const MAIN = join(import.meta.dirname, '../../tools/bench/main.ts');
 
 async function bench(...args: string[]): Promise<{ code: number | null; stdout: string }> {
   const env = { ...process.env, TIDEMARK_PROJECTIONS: 'log,latest' };

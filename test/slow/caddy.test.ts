@@ -1,16 +1,16 @@
-/** deploy/caddy/Caddyfile, in a real Caddy in front of a real server. */
+/** infra/hosting/caddy/Caddyfile, in a real Caddy in front of a real server. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
-import { problem } from '../../contract/problems.ts';
+import { problem } from '../../contract/problems/problems.ts';
 import { formatApiKey, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
+import { freePort } from '../../tools/bench/free-port.ts';
 import { tidemark } from '../cli/tidemark.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyProxy } from '../hosting/reverse-proxies.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';

@@ -4,7 +4,7 @@ import { chmod, cp, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAIN } from '../cli/tidemark.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const URL_SHOWN = 'http://127.0.0.1:8787';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { folder } = temporary;
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
-  await cp(new URL('../../sample', import.meta.url), join(folder, 'sample'), { recursive: true });
+  await cp(new URL('../../mapping/sample', import.meta.url), join(folder, 'sample'), { recursive: true });
   server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark'), TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
 });

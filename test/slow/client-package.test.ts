@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildClient } from '../../scripts/build-client.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { buildClient } from '../../tools/build/build-client.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -17,7 +17,7 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const COMPRESSED_BYTES_MAX = 15_000;
 
 /** The examples of the README and of the page about clients, in order. */
-const EXAMPLES = ['client/README.md', 'docs/clients.md'].flatMap((page) =>
+const EXAMPLES = ['clients/typescript/README.md', 'docs/clients.md'].flatMap((page) =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code),
 );
 
@@ -71,7 +71,7 @@ test('has one module, its declarations, the README and the licence, and the vers
     'package.json',
   ]);
   const versionIn = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')).version;
-  expect(versionIn('client/package.json')).toBe(versionIn('package.json'));
+  expect(versionIn('clients/typescript/package.json')).toBe(versionIn('package.json'));
 });
 
 test(`is below ${COMPRESSED_BYTES_MAX} bytes, compressed with Brotli`, () => {
@@ -169,12 +169,12 @@ describe('its types', () => {
     ];
     const text = `
 import type * as Printed from ${JSON.stringify(join(folder, 'package/wire.js'))};
-${ours('Routes', 'client/routes.ts')}
-${ours('Market, Snapshot', 'contract/market.ts')}
-${ours('PublicMetric, PublicObservation', 'contract/metric.ts')}
-${ours('HistoryIndex', 'contract/history-files.ts')}
-${ours('BatchReport', 'contract/ingest-records.ts')}
-${ours('LatestEntry', 'contract/latest-entries.ts')}
+${ours('Routes', 'clients/typescript/routes.ts')}
+${ours('Market, Snapshot', 'contract/values/market.ts')}
+${ours('PublicMetric, PublicObservation', 'contract/values/metric.ts')}
+${ours('HistoryIndex', 'contract/files/history-files.ts')}
+${ours('BatchReport', 'contract/ingest/ingest-records.ts')}
+${ours('LatestEntry', 'contract/files/latest-entries.ts')}
 /** Never: each fits the other. */
 type Differ<One, Other> = [One, Other] extends [Other, One] ? never : [One, Other];
 /** The parts of routes that differ, and routes that only one side has. */

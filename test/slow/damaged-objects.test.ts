@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { startServer } from '../embedded/server-process.ts';
+import { startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));

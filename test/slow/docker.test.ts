@@ -1,5 +1,5 @@
 /**
- * deploy/docker/Dockerfile: its steps are run one after the other, and its command is started with a read-only root. No container
+ * infra/hosting/docker/Dockerfile: its steps are run one after the other, and its command is started with a read-only root. No container
  * engine is needed, and none has built the image here.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../../tools/bench/free-port.ts';
 import { runStages, type Stage, startInStage } from '../hosting/dockerfile.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
@@ -23,7 +23,7 @@ describe.skipIf(reason !== null)('the steps of the Dockerfile', () => {
 
   beforeAll(async () => {
     temporary = await makeTemporaryFolder();
-    image = runStages(ROOT, 'deploy/docker/Dockerfile', join(temporary.folder, 'stages')).at(-1) as Stage;
+    image = runStages(ROOT, 'infra/hosting/docker/Dockerfile', join(temporary.folder, 'stages')).at(-1) as Stage;
   });
   afterAll(async () => {
     for (const child of running) child.kill('SIGKILL');

@@ -5,21 +5,21 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { countObjects } from '../../bench/counting-storage.ts';
-import { DEPLOYMENT, LOG } from '../../bench/deployment.ts';
-import { OperationCounter, sumOf } from '../../bench/operations.ts';
-import { maxRssBytes } from '../../bench/own-memory.ts';
-import { SettableClock } from '../../bench/publish-due.ts';
-import { quantile } from '../../bench/rounds.ts';
-import { dependenciesOn } from '../../bench/synthetic-ledger.ts';
-import { createTurns, yieldingLedger } from '../../embedded/yielding-ledger.ts';
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
-import { created } from '../../storage/changes.ts';
-import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import type { Change } from '../../storage/ledger.ts';
+import { createTurns, yieldingLedger } from '../../server/service/yielding-ledger.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { created } from '../../storage/ports/changes.ts';
+import type { Change } from '../../storage/ports/ledger.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { countObjects } from '../../tools/bench/counting-storage.ts';
+import { DEPLOYMENT, LOG } from '../../tools/bench/deployment.ts';
+import { OperationCounter, sumOf } from '../../tools/bench/operations.ts';
+import { maxRssBytes } from '../../tools/bench/own-memory.ts';
+import { SettableClock } from '../../tools/bench/publish-due.ts';
+import { quantile } from '../../tools/bench/rounds.ts';
+import { dependenciesOn } from '../../tools/bench/synthetic-ledger.ts';
 
 export interface ExportReport {
   readonly bytesPut: number;

@@ -6,11 +6,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { DEPLOYMENT, LOG } from '../../bench/deployment.ts';
-import { publishDue, SettableClock } from '../../bench/publish-due.ts';
-import { dependenciesOn, fillLedger } from '../../bench/synthetic-ledger.ts';
-import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { DEPLOYMENT, LOG } from '../../tools/bench/deployment.ts';
+import { publishDue, SettableClock } from '../../tools/bench/publish-due.ts';
+import { dependenciesOn, fillLedger } from '../../tools/bench/synthetic-ledger.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import type { ExportReports } from './export-child.ts';
 

@@ -10,11 +10,17 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { collectionSchema, type Market, marketSchema, type Snapshot, snapshotSchema } from '../../contract/market.ts';
-import { observationSchema } from '../../contract/metric.ts';
-import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import {
+  collectionSchema,
+  type Market,
+  marketSchema,
+  type Snapshot,
+  snapshotSchema,
+} from '../../contract/values/market.ts';
+import { observationSchema } from '../../contract/values/metric.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '../..');
 const BASE_URL = /http:\/\/127\.0\.0\.1:\d+/;
 /** Printed only by a start that found its data. */
 const RESUMED = /in the ledger already/;

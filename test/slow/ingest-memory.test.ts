@@ -12,7 +12,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const BYTES_MAX = 300 * 1024 * 1024;
 
-const SAMPLE = join(import.meta.dirname, '../../sample');
+const SAMPLE = join(import.meta.dirname, '../../mapping/sample');
 
 /** The sample again and again, each time as other days would be. */
 async function writeCsv(path: string, count: number): Promise<void> {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { parseNote, verifierKey } from '../../contract/log/notes.ts';
-import { startServerForTest } from '../embedded/server-process.ts';
+import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');

@@ -6,13 +6,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openReceipt } from '../../client/receipts.ts';
-import { createMcpServer } from '../../mcp/server.ts';
-import { buildMcp } from '../../scripts/build-mcp.ts';
-import { serveWorldForTest } from '../client/served-world.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { createMcpServer } from '../../clients/mcp/server.ts';
+import { openReceipt } from '../../clients/typescript/receipts.ts';
+import { buildMcp } from '../../tools/build/build-mcp.ts';
+import { serveWorldForTest } from '../clients/typescript/served-world.ts';
 import { testSigner } from '../publisher/log/test-log.ts';
 import { market, price } from '../publisher/world.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -82,7 +82,7 @@ describe('the package', () => {
       Object.keys(JSON.parse(readFileSync(join(empty, 'node_modules/.package-lock.json'), 'utf8')).packages),
     ).toEqual(['node_modules/tidemark-mcp']);
     const versionIn = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')).version;
-    expect(versionIn('mcp/package.json')).toBe(versionIn('package.json'));
+    expect(versionIn('clients/mcp/package.json')).toBe(versionIn('package.json'));
   });
 
   test('has four read-only tools with schemas of their answers', async () => {

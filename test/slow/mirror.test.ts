@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { MAIN, tidemark } from '../cli/tidemark.ts';
-import { HONEST, hostileOrigin } from '../embedded/mirror/hostile-origin.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { market, price } from '../publisher/world.ts';
+import { HONEST, hostileOrigin } from '../server/mirror/hostile-origin.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;

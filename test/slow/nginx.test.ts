@@ -1,4 +1,4 @@
-/** deploy/nginx/tidemark.conf, in a real nginx in front of a real server. */
+/** infra/hosting/nginx/tidemark.conf, in a real nginx in front of a real server. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -8,17 +8,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
-import type { ProblemCode } from '../../contract/edge-problems.ts';
-import { FRESH_SECONDS } from '../../contract/limits.ts';
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/page-headers.ts';
-import { problem } from '../../contract/problems.ts';
+import { FRESH_SECONDS } from '../../contract/files/limits.ts';
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/files/page-headers.ts';
+import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
+import { problem } from '../../contract/problems/problems.ts';
 import { formatApiKey, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
+import { freePort } from '../../tools/bench/free-port.ts';
 import { tidemark } from '../cli/tidemark.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type NginxProxy, startNginxProxy } from '../hosting/reverse-proxies.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';

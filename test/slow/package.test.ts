@@ -5,9 +5,9 @@ import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { siteFiles } from '../../scripts/build-site.ts';
+import { siteFiles } from '../../tools/build/build-site.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '../..');
 /** The documentation takes a fifth of them, and the pages for people more than a fourth. */
 const PACKED_BYTES_MAX = 1_080_000;
 
@@ -52,32 +52,37 @@ it('is small, and holds no sources and no tests', () => {
   expect(packed.size).toBeLessThan(PACKED_BYTES_MAX);
   const names = packed.files.map((file) => file.path);
   const isDocument = (name: string) => /^docs\/.*\.md$/.test(name);
-  const isPage = (name: string) => name.startsWith('site/built/');
+  const isPage = (name: string) => name.startsWith('clients/web/built/');
   expect(names.filter((name) => !name.startsWith('dist/') && !isDocument(name) && !isPage(name)).sort()).toEqual([
     ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'],
     ...[
       'cli/tidemark.mjs',
-      'client/README.md',
+      'clients/typescript/README.md',
       'clients/python/README.md',
-      'deploy/caddy/Caddyfile',
-      'deploy/nginx/tidemark.conf',
+      'infra/hosting/caddy/Caddyfile',
+      'infra/hosting/nginx/tidemark.conf',
       ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
-        (unit) => `deploy/systemd/${unit}`,
+        (unit) => `infra/hosting/systemd/${unit}`,
       ),
       'docs/openapi.json',
       ...['README.md', 'chart.html', 'history_as_of.py', 'ledger-prices.sh', 'price-alert.mjs', 'spreadsheet.fods'].map(
-        (name) => `examples/${name}`,
+        (name) => `docs/examples/${name}`,
       ),
       'infra/edge/router.generated.js',
-      'mcp/README.md',
+      'clients/mcp/README.md',
       'package.json',
     ],
     ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history'].map(
-      (name) => `recipes/${name}.json`,
+      (name) => `mapping/recipes/${name}.json`,
     ),
-    ...['sample/README.md', 'sample/cocoa.ndjson', 'sample/currency-api.csv', 'sample/mapping.json'],
+    ...[
+      'mapping/sample/README.md',
+      'mapping/sample/cocoa.ndjson',
+      'mapping/sample/currency-api.csv',
+      'mapping/sample/mapping.json',
+    ],
   ]);
-  expect(names.filter(isPage).sort()).toEqual(siteFiles().map((file) => `site/built/${file}`));
+  expect(names.filter(isPage).sort()).toEqual(siteFiles().map((file) => `clients/web/built/${file}`));
   expect(names.filter(isDocument).sort()).toEqual(globSync('docs/**/*.md', { cwd: ROOT }).sort());
 });
 
@@ -123,7 +128,9 @@ it('runs by npx in an empty folder: start, and then markets list', async () => {
       server.once('close', () => reject(new Error(`it ended:\n${output}`)));
     });
     const [, base = ''] = /curl -i (\S+?)\/api\//.exec(output) ?? [];
-    expect(await (await fetch(`${base}/`)).text()).toBe(readFileSync(join(ROOT, 'site/built/index.html'), 'utf8'));
+    expect(await (await fetch(`${base}/`)).text()).toBe(
+      readFileSync(join(ROOT, 'clients/web/built/index.html'), 'utf8'),
+    );
     expect(tidemark('markets', 'list').trimEnd().split('\n')).toHaveLength(175);
     expect(JSON.parse(tidemark('status', '--json')).health.status).toBe('ok');
     expect(tidemark('publish', 'gold-usd')).toContain('state\tpublished');

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { STEPS } from '../scenario/scenario.ts';
 import { openSession, type Session } from '../scenario/session.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;

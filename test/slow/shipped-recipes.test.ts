@@ -6,7 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tidemark } from '../cli/tidemark.ts';
-import type { ServerProcess } from '../embedded/server-process.ts';
+import type { ServerProcess } from '../server/server-process.ts';
 import { currencyApiJson, ECB_DAILY, EURO_DAYS, ecbDailyZip, ecbHistoryZip } from '../sources/real-forms.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';

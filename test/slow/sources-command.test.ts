@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SourceRun } from '../../contract/operations/sources.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { tidemark, tidemarkOnTerminal } from '../cli/tidemark.ts';
-import type { ServerProcess } from '../embedded/server-process.ts';
+import type { ServerProcess } from '../server/server-process.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';

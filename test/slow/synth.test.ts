@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { startServer } from '../embedded/server-process.ts';
+import { startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));

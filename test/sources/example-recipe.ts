@@ -1,5 +1,5 @@
 /** A small recipe for tests: gold and silver, each day. */
-import type { Json } from '../../contract/canonical-json.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
 
 type JsonObject = { [name: string]: Json };
 

@@ -3,9 +3,9 @@
  * of another process comes to the same observations, with one upload.
  */
 import { describe, expect, test } from 'vitest';
-import type { SourceDependencies } from '../../sources/dependencies.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { RUN_WORK } from '../../storage/records/sources.ts';
 import { metalsCsv } from './example-recipe.ts';
 import { ok, openSourceWorld, type SourceWorld } from './source-world.ts';

@@ -5,9 +5,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { failureOfStatus } from '../../sources/fetch/fetch-failure.ts';
-import { type FetchRequest, fetchSource } from '../../sources/fetch/fetch-source.ts';
-import { isPublicAddress } from '../../sources/fetch/public-address.ts';
+import { failureOfStatus } from '../../lambdas/sources/fetch/fetch-failure.ts';
+import { type FetchRequest, fetchSource } from '../../lambdas/sources/fetch/fetch-source.ts';
+import { isPublicAddress } from '../../lambdas/sources/fetch/public-address.ts';
 import { type SourceServer, startSourceServer } from './source-server.ts';
 
 const HOSTS = ['data.example.org', 'files.example.org'];

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tidemark } from '../cli/tidemark.ts';
-import { startServer } from '../embedded/server-process.ts';
+import { startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { metalsCsv, recipeWith } from './example-recipe.ts';
 

@@ -18,7 +18,7 @@ export const ECB_DAILY =
 
 /** The sample's values, by base, then day, then quote. */
 const VALUES = new Map<string, Map<string, Map<string, string>>>();
-const [, ...lines] = readFileSync(new URL('../../sample/currency-api.csv', import.meta.url), 'utf8')
+const [, ...lines] = readFileSync(new URL('../../mapping/sample/currency-api.csv', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n');
 for (const line of lines) {

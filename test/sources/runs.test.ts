@@ -1,9 +1,9 @@
 /** Runs of sources, from the schedule to observations. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { IDLE_RUN_KEPT_DAYS } from '../../contract/operations/sources.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { uploadKey } from '../../storage/records/batches.ts';
 import { runKey } from '../../storage/records/sources.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from './example-recipe.ts';
 import { failing, NOT_MODIFIED, ok, openSourceWorld, type SourceWorld } from './source-world.ts';
 

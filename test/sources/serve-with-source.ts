@@ -4,9 +4,9 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runServer } from '../../embedded/commands/run.ts';
-import { fetchSource } from '../../sources/fetch/fetch-source.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { fetchSource } from '../../lambdas/sources/fetch/fetch-source.ts';
+import { runServer } from '../../server/commands/run.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { startSourceServer } from './source-server.ts';
 
 const { SOURCE_HOSTS = '', SOURCE_FILES = '' } = process.env;

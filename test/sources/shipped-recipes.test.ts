@@ -5,18 +5,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkCurrency } from '../../contract/currencies.ts';
-import type { IngestRecordInput, MarketRecord } from '../../contract/ingest-records.ts';
-import { mapCsv } from '../../mapping/map-csv.ts';
-import { parseMappingText } from '../../mapping/parse-mapping.ts';
+import type { IngestRecordInput, MarketRecord } from '../../contract/ingest/ingest-records.ts';
+import { checkCurrency } from '../../contract/values/currencies.ts';
+import { fetchSource } from '../../lambdas/sources/fetch/fetch-source.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 import { deriveRecords } from '../../mapping/recipe/derive-records.ts';
 import { parseRecipeText, type Recipe, urlOfRun } from '../../mapping/recipe/recipe.ts';
-import { fetchSource } from '../../sources/fetch/fetch-source.ts';
 import { currencyApiJson, ECB_DAILY, EURO_DAYS, ecbDailyZip, ecbHistoryZip } from './real-forms.ts';
 import { type SourceServer, startSourceServer } from './source-server.ts';
 
-const RECIPES = new URL('../../recipes/', import.meta.url);
-const SAMPLE = new URL('../../sample/', import.meta.url);
+const RECIPES = new URL('../../mapping/recipes/', import.meta.url);
+const SAMPLE = new URL('../../mapping/sample/', import.meta.url);
 const NAMES = readdirSync(RECIPES).map((file) => file.replace(/\.json$/, ''));
 
 const HOSTS = ['cdn.jsdelivr.net', 'www.ecb.europa.eu'];

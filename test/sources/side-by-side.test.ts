@@ -1,8 +1,8 @@
 /** Several sources: one that is slow, and one whose answers fill the archive. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SourceRun } from '../../contract/operations/sources.ts';
-import type { FetchAnswer } from '../../sources/fetch/fetch-source.ts';
-import { RunPool } from '../../sources/run-pool.ts';
+import type { FetchAnswer } from '../../lambdas/sources/fetch/fetch-source.ts';
+import { RunPool } from '../../lambdas/sources/run/run-pool.ts';
 import { metalsCsv, recipeWith } from './example-recipe.ts';
 import { ok, openSourceWorld, type SourceWorld } from './source-world.ts';
 

@@ -1,6 +1,6 @@
 /** A server process with a source, for tests of the command line. */
 import { join } from 'node:path';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 
 const MAIN = join(import.meta.dirname, 'serve-with-source.ts');
 

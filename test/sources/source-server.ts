@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import type { FetchNetwork } from '../../sources/fetch/fetch-source.ts';
+import type { FetchNetwork } from '../../lambdas/sources/fetch/fetch-source.ts';
 import { testAuthority } from './test-certificates.ts';
 
 export interface SourceServer {

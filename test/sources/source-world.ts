@@ -1,12 +1,12 @@
 /** Sources over the write API in memory: a source that answers as it is told, a runner of runs, and a worker. */
 import type { SourceRun, SourceState } from '../../contract/operations/sources.ts';
-import type { SourceDependencies } from '../../sources/dependencies.ts';
-import type { FetchAnswer, FetchRequest } from '../../sources/fetch/fetch-source.ts';
-import { type RoundDone, runDueSources } from '../../sources/run-due.ts';
-import type { RunPool } from '../../sources/run-pool.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { FetchAnswer, FetchRequest } from '../../lambdas/sources/fetch/fetch-source.ts';
+import type { SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
+import { type RoundDone, runDueSources } from '../../lambdas/sources/run/run-due.ts';
+import type { RunPool } from '../../lambdas/sources/run/run-pool.ts';
+import { idsBy } from '../../storage/aws/runtime.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX, observationsOf } from '../../storage/records/markets.ts';
-import { idsBy } from '../../storage/runtime.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { type MemoryArchive, openMemoryArchive } from '../storage/memory-archive.ts';
 import { heldToSchemas } from '../write-api/held-to-schemas.ts';

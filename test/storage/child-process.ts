@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import type { PutCondition, PutResult } from '../../storage/object-store.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import type { PutCondition, PutResult } from '../../storage/ports/object-store.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { bodyOfGeneration, writeMetadata } from './child-bodies.ts';
 
 const TASKS = {

@@ -10,11 +10,11 @@ import {
   BACKGROUND_TIMEOUTS,
   createDynamoDbClient,
   MAX_ATTEMPTS,
-} from '../../storage/dynamodb-client.ts';
-import { MAX_RETRYING_MS } from '../../storage/dynamodb-failures.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+} from '../../storage/dynamodb/dynamodb-client.ts';
+import { MAX_RETRYING_MS } from '../../storage/dynamodb/dynamodb-failures.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import { type ApiWorld, openApiWorld } from '../write-api/world.ts';
 import { openMemoryLedger } from './memory-ledger.ts';
 

@@ -12,11 +12,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type AwsClientStub, mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
-import { MAX_RETRYING_MS, MAX_TRIES } from '../../storage/dynamodb-failures.ts';
-import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, Condition, ItemKey, Ledger, QueryOptions } from '../../storage/ledger.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { MAX_RETRYING_MS, MAX_TRIES } from '../../storage/dynamodb/dynamodb-failures.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change, Condition, ItemKey, Ledger, QueryOptions } from '../../storage/ports/ledger.ts';
 
 const KEY: ItemKey = { partition: 'shelf', sort: 'item' };
 const PK_SK = { pk: { S: 'shelf' }, sk: { S: 'item' } };

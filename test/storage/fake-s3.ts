@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { createS3Client } from '../../storage/s3-client.ts';
+import { createS3Client } from '../../storage/s3/s3-client.ts';
 
 /** The fault of one request. */
 export interface Fault {

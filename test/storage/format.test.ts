@@ -1,7 +1,7 @@
 /** The format of a ledger: an empty one gets this version's, and another is refused. */
 import { expect, test } from 'vitest';
-import { FormatTooNew, FormatTooOld } from '../../storage/errors.ts';
-import { checkFormat, claimFormat } from '../../storage/format.ts';
+import { FormatTooNew, FormatTooOld } from '../../storage/ports/errors.ts';
+import { checkFormat, claimFormat } from '../../storage/ports/format.ts';
 import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { faultyStorage } from '../publisher/faulty-storage.ts';

@@ -5,14 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import { checkFormat, claimFormat } from '../../storage/format.ts';
-import { type ImportOptions, importLedger } from '../../storage/import-ledger.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
-import { systemRuntime } from '../../storage/runtime.ts';
-import { partitionsOf } from '../../storage/sqlite-copy.ts';
-import { openLedgerCopy, openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { checkFormat, claimFormat } from '../../storage/ports/format.ts';
+import { type ImportOptions, importLedger } from '../../storage/ports/import-ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { partitionsOf } from '../../storage/sqlite/sqlite-copy.ts';
+import { openLedgerCopy, openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import {
   createWorld,
   dependenciesOn,

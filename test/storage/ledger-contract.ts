@@ -1,7 +1,7 @@
 /** Every promise of the `Ledger` port, one sentence a row. Any adapter must pass. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import type { Change, Condition, Item, ItemKey, Ledger, QueryOptions } from '../../storage/ledger.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import type { Change, Condition, Item, ItemKey, Ledger, QueryOptions } from '../../storage/ports/ledger.ts';
 import { ledgerModelTest } from './ledger-model.ts';
 
 export interface OpenLedger {

@@ -9,7 +9,7 @@ import type {
   Ledger,
   QueryOptions,
   TransactResult,
-} from '../../storage/ledger.ts';
+} from '../../storage/ports/ledger.ts';
 
 type Step =
   | { readonly do: 'transact'; readonly changes: readonly Change[]; readonly attemptId: string }

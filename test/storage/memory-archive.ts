@@ -1,6 +1,6 @@
 /** An archive in memory. Stricter than any real one: it refuses bytes with another digest. */
-import { type Archive, checkDigest } from '../../storage/archive.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { type Archive, checkDigest } from '../../storage/ports/archive.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 
 export interface MemoryArchive extends Archive {
   /** Mutable, so that tests can damage it. */

@@ -1,5 +1,5 @@
 /** A ledger in memory. Stricter than any real one: it never answers at once, and its pages of a query are short. */
-import type { Change, Condition, Item, ItemKey, ItemsOf, Ledger, Refusal } from '../../storage/ledger.ts';
+import type { Change, Condition, Item, ItemKey, ItemsOf, Ledger, Refusal } from '../../storage/ports/ledger.ts';
 import {
   checkGetMany,
   checkKey,
@@ -9,7 +9,7 @@ import {
   countOf,
   describeKey,
   parseValue,
-} from '../../storage/ledger-rules.ts';
+} from '../../storage/ports/ledger-rules.ts';
 
 type Stored = Omit<Item, 'value'> & { readonly text: string };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ObjectMetadata } from '../../storage/object-store.ts';
+import type { ObjectMetadata } from '../../storage/ports/object-store.ts';
 import { ObjectStoreMisuse, openMemoryObjects } from './memory-objects.ts';
 import { bytes, etagOf, metadataOf, objectStoreContract } from './object-store-contract.ts';
 

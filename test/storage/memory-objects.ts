@@ -6,7 +6,7 @@ import {
   checkObjectKey,
   etagOfDigest,
   LIST_PAGE_SIZE,
-} from '../../storage/object-rules.ts';
+} from '../../storage/ports/object-rules.ts';
 import type {
   ETag,
   GetResult,
@@ -16,7 +16,7 @@ import type {
   ObjectStore,
   PutCondition,
   PutResult,
-} from '../../storage/object-store.ts';
+} from '../../storage/ports/object-store.ts';
 
 /** A forbidden call. Not a storage error, so that no retry hides it. */
 export class ObjectStoreMisuse extends Error {

@@ -1,5 +1,5 @@
 /** Uploads in memory for tests: a target names only its file, which {@link MemoryUploads.put} stores. */
-import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadStore } from '../../storage/upload-store.ts';
+import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadStore } from '../../storage/ports/upload-store.ts';
 
 export interface MemoryUploads extends UploadStore {
   put(id: string, bytes: Uint8Array): void;

@@ -1,6 +1,6 @@
 /** Every promise of the `ObjectStore` port, one sentence a row. Any adapter must pass. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ETag, ObjectMetadata, ObjectStore, PutResult } from '../../storage/object-store.ts';
+import type { ETag, ObjectMetadata, ObjectStore, PutResult } from '../../storage/ports/object-store.ts';
 
 export interface OpenObjectStore {
   /** Empty. */

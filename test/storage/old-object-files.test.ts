@@ -4,8 +4,8 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import { bodyDigest } from '../../storage/object-rules.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { bodyDigest } from '../../storage/ports/object-rules.ts';
 import { bytes, metadataOf } from './object-store-contract.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -1,8 +1,8 @@
 /** The texts of values in the SQLite ledger. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { packValue, unpackValue } from '../../storage/packed-value.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { packValue, unpackValue } from '../../storage/ports/packed-value.ts';
 
 const pack = (value: Json) => packValue(value, canonicalJson(value));
 

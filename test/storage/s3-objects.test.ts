@@ -11,10 +11,10 @@ import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import type { ETag, ObjectMetadata, PutCondition } from '../../storage/object-store.ts';
-import { createS3Client, S3_ATTEMPTS, S3_MAX_SOCKETS } from '../../storage/s3-client.ts';
-import { openS3Objects, type S3ObjectsOptions } from '../../storage/s3-objects.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { ETag, ObjectMetadata, PutCondition } from '../../storage/ports/object-store.ts';
+import { createS3Client, S3_ATTEMPTS, S3_MAX_SOCKETS } from '../../storage/s3/s3-client.ts';
+import { openS3Objects, type S3ObjectsOptions } from '../../storage/s3/s3-objects.ts';
 import { runs } from '../runs.ts';
 import {
   CONFLICT,

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import { createS3Client } from '../../storage/s3-client.ts';
-import { openS3Uploads, RANGE_BYTES } from '../../storage/s3-uploads.ts';
-import type { UploadFiles } from '../../storage/upload-store.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { UploadFiles } from '../../storage/ports/upload-store.ts';
+import { createS3Client } from '../../storage/s3/s3-client.ts';
+import { openS3Uploads, RANGE_BYTES } from '../../storage/s3/s3-uploads.ts';
 
 const ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const BUCKET = 'tidemark-uploads';

@@ -7,10 +7,10 @@ import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const JUDGE = join(toolFolder('deploy-tools'), 'judge');
-const DEPLOY = join(import.meta.dirname, '../../deploy');
+const DEPLOY = join(import.meta.dirname, '../../infra/hosting');
 const FILES = ['docker/Dockerfile', 'compose.yaml'] as const;
 
-describe('the judge of deploy/', () => {
+describe('the judge of infra/hosting/', () => {
   test('finds nothing', async () => {
     expect(await runTool(JUDGE, FILES, { cwd: DEPLOY })).toMatchObject({ exitCode: 0, output: '' });
   });

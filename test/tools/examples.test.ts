@@ -1,4 +1,4 @@
-/** The programs of examples/, as their README says, beside a running server with its sample. */
+/** The programs of docs/examples/, as their README says, beside a running server with its sample. */
 import { spawn } from 'node:child_process';
 import { on } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
@@ -10,16 +10,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Tidemark } from '../../client/tidemark.ts';
-import { buildClient } from '../../scripts/build-client.ts';
+import { Tidemark } from '../../clients/typescript/tidemark.ts';
+import { buildClient } from '../../tools/build/build-client.ts';
 import { openBrowser } from '../browser/browser.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { missingProgram } from '../hosting/proxy.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';
 import { valuesOfSpreadsheet } from './spreadsheet.ts';
 import { toolFolder } from './tool-folder.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../examples');
+const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 /** Of a program of Debian: null if it is there. CI installs all of them. */
 function missing(program: string): string | null {

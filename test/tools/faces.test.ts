@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { FaceQuotes, FaceRate } from '../../contract/faces.ts';
-import { startServer } from '../embedded/server-process.ts';
+import type { FaceQuotes, FaceRate } from '../../contract/files/faces.ts';
 import { missingProgram } from '../hosting/proxy.ts';
+import { startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 

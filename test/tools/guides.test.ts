@@ -6,9 +6,9 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { READ_HOST, WRITE_HOST } from '../../site/docs/hosts.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { READ_HOST, WRITE_HOST } from '../../clients/web/docs/hosts.ts';
 import { missingProgram } from '../hosting/proxy.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -24,7 +24,7 @@ const SNIPPETS = Object.fromEntries(LANGUAGES.map((language) => [language, snipp
 function snippetsOf(language: Language): ReadonlyMap<string, string> {
   const blocks = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm');
   return new Map(
-    globSync(join(ROOT, 'site/guides/*.md')).flatMap((file) =>
+    globSync(join(ROOT, 'clients/web/guides/*.md')).flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(blocks)].map(
         ([, text = ''], index) => [`${basename(file, '.md')}-${index}`, text] as const,
       ),
@@ -129,7 +129,7 @@ async function outputsOf(language: Language, program: string): Promise<ReadonlyM
   // The sources, where the package would be.
   const exported = { Tidemark: 'tidemark', decimalOf: 'decimal-of' };
   const module = Object.entries(exported).map(
-    ([name, file]) => `export { ${name} } from '${pathToFileURL(join(ROOT, `client/${file}.ts`))}';`,
+    ([name, file]) => `export { ${name} } from '${pathToFileURL(join(ROOT, `clients/typescript/${file}.ts`))}';`,
   );
   await writeFile(join(place, 'node_modules/tidemark-client/index.js'), module.join('\n'));
   await writeFile(join(place, 'node_modules/tidemark-client/package.json'), '{"type":"module","exports":"./index.js"}');

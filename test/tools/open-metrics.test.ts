@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ReadCounts } from '../../embedded/edge/read-counts.ts';
-import { familiesOf, type Measured } from '../../embedded/metrics/families.ts';
-import { openMetricsText } from '../../embedded/metrics/open-metrics.ts';
-import { WriteCounts } from '../../embedded/metrics/write-counts.ts';
+import { ReadCounts } from '../../server/edge/read-counts.ts';
+import { familiesOf, type Measured } from '../../server/metrics/families.ts';
+import { openMetricsText } from '../../server/metrics/open-metrics.ts';
+import { WriteCounts } from '../../server/metrics/write-counts.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';

@@ -10,11 +10,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPENAPI_FILE } from '../../scripts/build-openapi.ts';
+import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { freePort, type RunningEngine, serve } from '../aws/engines/engine.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { STEPS } from '../scenario/scenario.ts';
 import { type Exchange, openSession, type Session } from '../scenario/session.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { toolFolder } from './tool-folder.ts';
 

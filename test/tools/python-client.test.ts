@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';

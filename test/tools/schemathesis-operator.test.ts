@@ -5,9 +5,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ALL_SCOPES } from '../../contract/scopes.ts';
-import { LOCAL_AUDIENCE, LOCAL_ISSUER } from '../../embedded/write-api.ts';
+import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
 import { mintToken } from '../../lambdas/credentials/local-issuer.ts';
+import { LOCAL_AUDIENCE, LOCAL_ISSUER } from '../../server/http/write-api.ts';
 import { type JudgedServer, judge, startJudgedServer } from './schemathesis.ts';
 import { toolFolder } from './tool-folder.ts';
 

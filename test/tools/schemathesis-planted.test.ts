@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
-import { OPENAPI_FILE } from '../../scripts/build-openapi.ts';
+import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { judge, startJudgedServer } from './schemathesis.ts';
 import { toolFolder } from './tool-folder.ts';

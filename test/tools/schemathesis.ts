@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OPENAPI_FILE } from '../../scripts/build-openapi.ts';
-import { startServerForTest } from '../embedded/server-process.ts';
+import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
+import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { OPENAPI_FILE } from '../../scripts/build-openapi.ts';
+import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { EXCEPTIONS, type Exception } from './spectral-exceptions.ts';

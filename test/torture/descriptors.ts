@@ -1,6 +1,6 @@
 /** A process that may open few files, and more connections than that. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { openConnections } from './connections.ts';
 import { openConnection } from './exchange.ts';
 import { runWithFaults } from './faulted-run.ts';

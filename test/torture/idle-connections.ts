@@ -1,5 +1,5 @@
 /** Thousands of connections on which nothing is asked. */
-import { MARKETS_URL } from '../../contract/routes.ts';
+import { MARKETS_URL } from '../../contract/files/routes.ts';
 import { openConnections } from './connections.ts';
 import { openConnection } from './exchange.ts';
 import { runWithFaults } from './faulted-run.ts';

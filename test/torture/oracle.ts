@@ -1,7 +1,7 @@
 /** What must hold when the faults are over: nothing is left to do, the public bytes are whole, and the account agrees. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Observation } from '../../contract/metric.ts';
-import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
+import type { Observation } from '../../contract/values/metric.ts';
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';

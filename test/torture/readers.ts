@@ -3,7 +3,7 @@
  * whether a body went backwards: to bytes that it had before, or to an earlier state.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { Random } from '../simulator/random.ts';
 import type { Account } from './account.ts';
 import { type Answer, openConnection } from './exchange.ts';

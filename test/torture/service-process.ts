@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 /** The last of the lines that a server prints once it serves. */
 const STARTED = /curl -i \S+/;
 const OUTPUT_KEPT = 20_000;

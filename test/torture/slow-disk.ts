@@ -1,6 +1,6 @@
 /** A disk whose every operation takes long, and one that hangs. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { openConnection } from './exchange.ts';
 import { runWithFaults } from './faulted-run.ts';
 import { buildFaultyDisk, type FaultyDisk } from './faulty-disk.ts';

@@ -1,6 +1,6 @@
 /** Readers who ask for much and read next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MARKETS_URL, OPENAPI_URL } from '../../contract/routes.ts';
+import { MARKETS_URL, OPENAPI_URL } from '../../contract/files/routes.ts';
 import { openConnections } from './connections.ts';
 import { openConnection } from './exchange.ts';
 import { runWithFaults } from './faulted-run.ts';

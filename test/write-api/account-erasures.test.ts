@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CREDENTIAL_CACHE_SECONDS, LAST_WRITE_MS } from '../../lambdas/credentials/account-cache.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
 import { type ApiKeyValue, answersOf, usageOf } from '../../storage/records/accounts.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
-import { newUlid } from '../../storage/ulid.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';

@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { type AuditFinding, verifyAudit } from '../../lambdas/review/verify-audit.ts';
-import type { Item, Ledger } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { Item, Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
 import {
   AUDIT_SEALS,
   type AuditValue,
@@ -13,7 +14,6 @@ import {
   auditSealKey,
   type ChainedAudit,
 } from '../../storage/records/audit.ts';
-import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ASSERTIONS, filed, openClaimWorld } from './claim-world.ts';
 import { type Fate, watchLedger } from './watched-ledger.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../contract/canonical-json.ts';
+import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { type MarketStanding, observationId, orderKey } from '../../storage/records/markets.ts';
 import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import {

@@ -1,7 +1,7 @@
 /** The cost of a write: one transaction, and the reads in the table below. */
 import { describe, expect, it } from 'vitest';
-import type { WriteOperationId } from '../../contract/operations.ts';
-import { ALL_SCOPES } from '../../contract/scopes.ts';
+import type { WriteOperationId } from '../../contract/operations/operations.ts';
+import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { grant, seedApiKey } from './seeds.ts';

@@ -1,7 +1,7 @@
 /** Each write that makes the ledger grow has a limit a day, or a stated reason. A write that changes nothing leaves nothing. */
 import { describe, expect, test } from 'vitest';
-import { FEATURES, type FeatureDefinition } from '../../contract/features.ts';
-import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
+import { operationOf, type WriteOperationId } from '../../contract/operations/operations.ts';
+import { FEATURES, type FeatureDefinition } from '../../contract/values/features.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { API_OPERATIONS, seedWorld, validCall } from './valid-calls.ts';

@@ -1,13 +1,13 @@
 /** A dry run of a file says what the real run says, over all its parts, and changes nothing. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { createUploadRunner } from '../../lambdas/ingest/run-upload.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { MARKET_INDEX, marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { FRESH_MARKS } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';

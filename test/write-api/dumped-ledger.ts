@@ -1,6 +1,6 @@
 /** A ledger in memory whose items can all be searched, e.g. for a secret. */
-import type { Item, Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import type { Item, Ledger } from '../../storage/ports/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 
 export interface DumpedLedger extends Ledger {
   /** Every item as it stands. */

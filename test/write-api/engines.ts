@@ -1,7 +1,7 @@
 /** Every engine on which the write API is proven. Two processes work on one ledger, each through a port of its own. */
 import { join } from 'node:path';
-import type { Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 

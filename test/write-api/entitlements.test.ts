@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ALL_FEATURES, FEATURES } from '../../contract/features.ts';
+import { ALL_FEATURES, FEATURES } from '../../contract/values/features.ts';
 import { entitlementsKey, usageKey } from '../../storage/records/accounts.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';

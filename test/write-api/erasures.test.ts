@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CLAIM_TRANSITIONS } from '../../lambdas/review/transitions.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
 import { answersOf, entitlementsKey, usageOf } from '../../storage/records/accounts.ts';
 import { auditOfActor } from '../../storage/records/audit.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
@@ -18,7 +19,6 @@ import {
   verificationKey,
   verificationsOfMarket,
 } from '../../storage/records/review.ts';
-import { newUlid } from '../../storage/ulid.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';

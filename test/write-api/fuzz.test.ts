@@ -1,11 +1,11 @@
 /** Any request gets a valid answer, and no secret leaks. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ProblemCode } from '../../contract/edge-problems.ts';
-import { problemCodesOf, problemSchema } from '../../contract/openapi-problems.ts';
-import { operationOf } from '../../contract/operations.ts';
-import { PROBLEMS } from '../../contract/problems.ts';
-import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { problemCodesOf, problemSchema } from '../../contract/openapi/openapi-problems.ts';
+import { operationOf } from '../../contract/operations/operations.ts';
+import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
+import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
+import { PROBLEMS } from '../../contract/problems/problems.ts';
 import { parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';

@@ -1,5 +1,5 @@
 /** Checks every answer of a world against the table of operations. */
-import { operationOf } from '../../contract/operations.ts';
+import { operationOf } from '../../contract/operations/operations.ts';
 import { route } from '../../lambdas/pipeline/route.ts';
 import type { ApiWorld } from './world.ts';
 

@@ -5,8 +5,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../contract/canonical-json.ts';
-import type { ItemKey, Ledger } from '../../storage/ledger.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { ItemKey, Ledger } from '../../storage/ports/ledger.ts';
 import {
   answersOf,
   type EntitlementsValue,

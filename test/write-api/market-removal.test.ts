@@ -1,11 +1,11 @@
 /** Removing a market: through the write API, the worker and the publisher, to what readers see. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { ingest } from '../ingest/ingest.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { openApiWorld } from './world.ts';
 

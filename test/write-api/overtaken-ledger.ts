@@ -1,5 +1,5 @@
 /** A ledger on which a rival commits first. */
-import type { Change, Ledger } from '../../storage/ledger.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 
 /**
  * Runs `by` once, just before the first transaction. With `at`: before the first transaction with such a change.

@@ -1,9 +1,9 @@
 /** The promises that follow from each row of the table of operations: scopes, answers, replays. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BODY_BYTES } from '../../contract/operations/operation.ts';
-import { operationOf, type ReadOperationId } from '../../contract/operations.ts';
-import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
+import { operationOf, type ReadOperationId } from '../../contract/operations/operations.ts';
+import { ALL_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { answersOf } from '../../storage/records/accounts.ts';
 import { auditOfActor, auditOfDay, auditOfTarget } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';

@@ -1,6 +1,6 @@
 /** The four times of an observation, and `updatedAt` of its market: from requests to public bodies. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { pageCursor } from '../../contract/cursors.ts';
+import { pageCursor } from '../../contract/files/cursors.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
 import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/operations/publications.ts';
-import { publicKey } from '../../contract/public-objects.ts';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import { publish } from '../../publisher/publish.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import {
@@ -12,7 +13,6 @@ import {
   historyPageKey,
   type PublishedPage,
 } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, market, price, publicObjects, SMALL_PAGES } from '../publisher/world.ts';

@@ -1,8 +1,9 @@
 /** Records that tests write to the ledger directly. */
-import type { Feature } from '../../contract/features.ts';
-import type { Scope } from '../../contract/scopes.ts';
+
+import type { Scope } from '../../contract/operations/scopes.ts';
+import type { Feature } from '../../contract/values/features.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
+import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 import {
   type ApiKeyValue,
   apiKeyKey,

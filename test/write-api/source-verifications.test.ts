@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { pageSchema } from '../../contract/operations/resources.ts';
 import { sourceVerificationRecordSchema } from '../../contract/operations/source-verifications.ts';
 import { standingOf, verified } from '../../lambdas/markets/standing.ts';

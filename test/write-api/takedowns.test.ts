@@ -1,9 +1,9 @@
 /** Takedowns: through the write API and the publisher, to what readers and `verify --log` see. */
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import { takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
-import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
@@ -11,7 +11,7 @@ import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/ports/paging.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { rowsOf } from '../publisher/exports/exported.ts';

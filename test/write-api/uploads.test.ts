@@ -1,11 +1,11 @@
 /** Large files: announced, put to their target, applied by the worker, and reported to their sender. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
+import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { UPLOAD_TARGET_SECONDS } from '../../storage/ports/upload-store.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
-import { UPLOAD_TARGET_SECONDS } from '../../storage/upload-store.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
 import { heldToSchemas } from './held-to-schemas.ts';

@@ -1,8 +1,8 @@
 /** For each operation of the write API, a call that succeeds, and the resources that it needs. */
-import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
-import { OPERATIONS, operationOf } from '../../contract/operations.ts';
+import type { ReadOperationId, WriteOperationId } from '../../contract/operations/operations.ts';
+import { OPERATIONS, operationOf } from '../../contract/operations/operations.ts';
 import { newRun } from '../../lambdas/sources/source-runs.ts';
-import { created } from '../../storage/changes.ts';
+import { created } from '../../storage/ports/changes.ts';
 import { runKey, uploadOfRun } from '../../storage/records/sources.ts';
 import { EXAMPLE_RECIPE } from '../sources/example-recipe.ts';
 import { ASSERTIONS, DESK, ingest, RECORDS } from './claim-world.ts';

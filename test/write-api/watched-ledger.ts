@@ -1,8 +1,8 @@
 /** A ledger that records its calls, and delays them or loses their answers as a test wants. */
 import { expect } from 'vitest';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, Item, ItemKey, Ledger } from '../../storage/ledger.ts';
-import { describeKey } from '../../storage/ledger-rules.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Change, Item, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
+import { describeKey } from '../../storage/ports/ledger-rules.ts';
 
 export type Method = keyof Ledger;
 

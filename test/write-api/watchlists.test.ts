@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FEATURES } from '../../contract/features.ts';
+import { FEATURES } from '../../contract/values/features.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';

@@ -1,6 +1,6 @@
 /** The write API in memory: real pipeline, real SQLite, a clock that stands still, and credentials by name. */
 import { createHash } from 'node:crypto';
-import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
+import { ALL_SCOPES, type Scope } from '../../contract/operations/scopes.ts';
 import type { Entitlements } from '../../lambdas/credentials/account-cache.ts';
 import { knownEntitlements } from '../../lambdas/credentials/account-cache.ts';
 import type { Authenticator, Principal } from '../../lambdas/credentials/principal.ts';
@@ -9,9 +9,9 @@ import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
 import { createWriteApi, type HandleWrite, type RequestLog } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
-import type { Ledger } from '../../storage/ledger.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
-import { newUlid } from '../../storage/ulid.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { type MemoryUploads, openMemoryUploads } from '../storage/memory-uploads.ts';
 
 export const START_MS = Date.parse('2026-11-20T12:00:00Z');

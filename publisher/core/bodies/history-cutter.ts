@@ -9,8 +9,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { pageCursor } from '../../../contract/cursors.ts';
-import { EMPTY_SUM, HistorySum } from '../../../storage/history-sum.ts';
+import { pageCursor } from '../../../contract/files/cursors.ts';
+import { EMPTY_SUM, HistorySum } from '../../../storage/ports/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { PublishedPage } from '../../../storage/records/publication.ts';
 import type { CutPage, HistoryPlan, IndexedPage, OrderedObservation } from '../../kernel/history-plan.ts';

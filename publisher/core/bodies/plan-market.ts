@@ -1,8 +1,8 @@
 /** The part of a generation that one market contributes. Pure. */
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalJson } from '../../../contract/canonical-json.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { type Removal, removedMarketDocument } from '../../../contract/removed-market.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import {
   historyPageKey,
   type PublishedHeads,

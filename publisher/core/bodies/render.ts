@@ -2,14 +2,15 @@
  * Records to bytes. Pure: no clock, no request, no order of arrival. The same records give the same bytes on every
  * machine. Objects are built with members in canonical order, so that one native call serialises them.
  */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { sourceExpectedNextAt } from '../../../contract/expected-next.ts';
-import type { Snapshot, Source, SourceVerification } from '../../../contract/market.ts';
-import type { Metric } from '../../../contract/metric.ts';
-import { moneyTexts } from '../../../contract/money-texts.ts';
-import { type Projection, projectionsText } from '../../../contract/projections.ts';
-import { historyUrl } from '../../../contract/routes.ts';
-import { valuesIn } from '../../../storage/newest-values.ts';
+
+import { sourceExpectedNextAt } from '../../../contract/files/expected-next.ts';
+import { type Projection, projectionsText } from '../../../contract/files/projections.ts';
+import { historyUrl } from '../../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { Snapshot, Source, SourceVerification } from '../../../contract/values/market.ts';
+import type { Metric } from '../../../contract/values/metric.ts';
+import { moneyTexts } from '../../../contract/values/money-texts.ts';
+import { valuesIn } from '../../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, ObservationValue } from '../../../storage/records/markets.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */

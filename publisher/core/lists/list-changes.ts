@@ -3,10 +3,10 @@
  * ledger remembers which markets have changed.
  */
 import pMap from 'p-map';
-import { statusOfObject } from '../../../contract/edge-problems.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
-import { readAll, readMany } from '../../../storage/paging.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { statusOfObject } from '../../../contract/problems/edge-problems.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { readAll, readMany } from '../../../storage/ports/paging.ts';
 import {
   LIST_CHANGES,
   type ListState,

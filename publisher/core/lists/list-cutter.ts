@@ -7,7 +7,7 @@
  * began on one generation ends on it, and generations share the pages behind the last change. At most two pages are in
  * memory.
  */
-import { pageCursor } from '../../../contract/cursors.ts';
+import { pageCursor } from '../../../contract/files/cursors.ts';
 import type { ListedPage } from '../../kernel/list-layout.ts';
 import { type Rendered, rendered } from '../../kernel/rendered.ts';
 import { collectionBody } from '../bodies/render.ts';

@@ -1,13 +1,13 @@
 /** The items of a new list: from the pages of the previous list, or from the published bodies of all markets. */
 import pMap from 'p-map';
-import { statusOfObject } from '../../../contract/edge-problems.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { StorageCorrupt } from '../../../storage/errors.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
-import { inBatches, queryPages, readMany } from '../../../storage/paging.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { statusOfObject } from '../../../contract/problems/edge-problems.ts';
+import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { inBatches, queryPages, readMany } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { HOW_TO_REBUILD } from '../../errors.ts';
 import { collectionItems } from '../bodies/render.ts';

@@ -1,8 +1,8 @@
 /** Plans the market list of a generation, and puts its new pages in place. */
 import pMap, { pMapIterable } from 'p-map';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { type ListedPage, type ListLayout, readLayout } from '../../kernel/list-layout.ts';
 import { putPage } from '../../kernel/put-immutable.ts';

@@ -1,9 +1,9 @@
 /** The published list of markets, as one generation as a whole. */
 import pMap from 'p-map';
-import type { Market } from '../../../contract/market.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { bodyDigest } from '../../../storage/object-rules.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';

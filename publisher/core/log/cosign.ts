@@ -5,12 +5,13 @@
  * generation that put it, so a later generation replaces it as ever. A cosignature that is lost so is asked for again,
  * for the later checkpoint.
  */
+
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { parseCheckpoint } from '../../../contract/log/checkpoint.ts';
 import type { Cosigner } from '../../../contract/log/cosignature.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { type ParsedNote, parseNote } from '../../../contract/log/notes.ts';
 import { consistencyProof } from '../../../contract/log/proofs.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { ledgerTiles } from './log-edge.ts';
 

@@ -3,8 +3,8 @@
  * the order of the log is that in which the plan takes them. A spool keeps a bounded part in memory and puts the rest
  * into the store, as objects of the generation that nothing names. The sweep removes them.
  */
-import { StorageCorrupt } from '../../../storage/errors.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
+import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import type { ObjectRef } from '../../../storage/records/publication.ts';
 import { REDO_PREFIX } from '../../kernel/bundle.ts';
 import { putPacked, readPacked } from '../../kernel/packed-object.ts';

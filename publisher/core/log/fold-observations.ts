@@ -1,8 +1,9 @@
 /** The history of a market from the entries of its observations. Pure. */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { currencyExponent } from '../../../contract/currencies.ts';
+
 import type { ObservationEntry } from '../../../contract/log/entries.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { currencyExponent } from '../../../contract/values/currencies.ts';
 import { type ObservationValue, observationIdAt, orderKey } from '../../../storage/records/markets.ts';
 import type { OrderedObservation } from '../../kernel/history-plan.ts';
 

@@ -2,10 +2,11 @@
  * From the entries of the log back to the records that are rendered: with it, the log alone gives every public value
  * again. `verify --log` and the simulator use it. Pure. docs/log.md has the rules ("From entries to bodies").
  */
+
+import type { Removal } from '../../../contract/files/removed-market.ts';
 import type { LogEntry, ServiceEntry, TakedownEntry } from '../../../contract/log/entries.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { parseEntry } from '../../../contract/log/parse-entry.ts';
-import type { Removal } from '../../../contract/removed-market.ts';
 import { foldObservations } from './fold-observations.ts';
 import { addFact, type FoldedMarket, type MarketFact, type MarketFacts, noFacts, recordOf } from './folded-market.ts';
 import { TextSpool } from './text-spool.ts';

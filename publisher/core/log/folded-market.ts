@@ -1,5 +1,5 @@
 /** The record of a market from the entries that stand. Pure. */
-import { laterInstant } from '../../../contract/instants.ts';
+
 import {
   LOG_FORMAT,
   type LogEntry,
@@ -9,7 +9,8 @@ import {
   type StandingEntry,
 } from '../../../contract/log/entries.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
-import type { Source, SourceVerification } from '../../../contract/market.ts';
+import { laterInstant } from '../../../contract/values/instants.ts';
+import type { Source, SourceVerification } from '../../../contract/values/market.ts';
 import { type MarketRecordValue, observationKey } from '../../../storage/records/markets.ts';
 import type { OrderedObservation } from '../../kernel/history-plan.ts';
 import { recountOf } from '../../repair/recount.ts';

@@ -1,8 +1,8 @@
 /** How the ledger keeps the entries of the log. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { StorageCorrupt } from '../../../storage/errors.ts';
-import type { Ledger } from '../../../storage/ledger.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import type { Ledger } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { CHUNK_ENTRIES, type LogChunkValue, logChunkKey, logChunksOf } from '../../../storage/records/log.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
 

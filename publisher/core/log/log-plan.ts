@@ -5,19 +5,20 @@
  *
  * In memory are the entries of one tile, and one tile of hashes for each level.
  */
+
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { checkpointText } from '../../../contract/log/checkpoint.ts';
 import { entryText, LOG_FORMAT, type ServiceEntry } from '../../../contract/log/entries.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
 import { parseVkey, signNote } from '../../../contract/log/notes.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import type { HashTile } from '../../../contract/log/tree.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import type { Item, Ledger } from '../../../storage/ledger.ts';
-import { readPage } from '../../../storage/paging.ts';
+import type { Item, Ledger } from '../../../storage/ports/ledger.ts';
+import { readPage } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { MarketRecordValue } from '../../../storage/records/markets.ts';
 import type { HeadValue, LogState, PublishedHeads } from '../../../storage/records/publication.ts';
 import { DUE_TAKEDOWNS, idOfDueTakedown } from '../../../storage/records/takedowns.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 import type { LogSettings, PublisherDependencies } from '../../dependencies.ts';
 import { LogForked } from '../../errors.ts';
 import type { BundleWriter } from '../../kernel/bundle.ts';

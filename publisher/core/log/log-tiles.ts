@@ -1,10 +1,10 @@
 /** The public objects of the log, made from entries and hashes. */
 import { gzipSync } from 'node:zlib';
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { LOG_ROOT, PUBLIC_PREFIX } from '../../../contract/files/public-objects.ts';
 import { encodeEntryBundle, ndjsonTile, takenDownHash } from '../../../contract/log/entry-bundle.ts';
 import { ndjsonPath, tilePath } from '../../../contract/log/tiles.ts';
-import { problem } from '../../../contract/problems.ts';
-import { LOG_ROOT, PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
+import { problem } from '../../../contract/problems/problems.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 
 /** The key of the object at a path below the root of the log. */
 export function logKeyOf(path: string): string {

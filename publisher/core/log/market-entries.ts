@@ -2,8 +2,7 @@
  * The entries of one market in one generation: what the log does not say yet of its view. Pure. docs/log.md has their
  * order and meaning.
  */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { laterInstant } from '../../../contract/instants.ts';
+
 import {
   entryText,
   LOG_FORMAT,
@@ -11,10 +10,12 @@ import {
   observationEntry,
   SECOND_FORMAT,
 } from '../../../contract/log/entries.ts';
-import type { Source } from '../../../contract/market.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { laterInstant } from '../../../contract/values/instants.ts';
+import type { Source } from '../../../contract/values/market.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { MarketRecordValue } from '../../../storage/records/markets.ts';
 import type { LoggedParts, PublishedHeads } from '../../../storage/records/publication.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 import type { OrderedObservation } from '../../kernel/history-plan.ts';
 import type { MarketView } from '../../kernel/market-view.ts';
 import { disputedMetricsOf } from '../bodies/render.ts';

@@ -7,15 +7,15 @@
  */
 import { gunzipSync } from 'node:zlib';
 import pMap from 'p-map';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { type LogCheckpoint, openCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { leafOf } from '../../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, tilesOfGrowth } from '../../../contract/log/tiles.ts';
 import { LogTree } from '../../../contract/log/tree.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { StorageCorrupt } from '../../../storage/errors.ts';
-import type { Change } from '../../../storage/ledger.ts';
+import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import type { Change } from '../../../storage/ports/ledger.ts';
 import { HEAD_KEY, type HeadValue, type LogState, refreshMarkKey } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from '../../dependencies.ts';
 import { LogForked, Superseded } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /** What a deployment publishes, as an entry of the log: so whoever serves its files cannot leave a kind of them out. */
+
+import { PROJECTIONS } from '../../../contract/files/projections.ts';
 import { SECOND_FORMAT, type ServiceEntry } from '../../../contract/log/entries.ts';
-import { PROJECTIONS } from '../../../contract/projections.ts';
 import { defaultListEverySeconds, type PublisherDependencies } from '../../dependencies.ts';
 
 /** An entry for each further list page would say little. */

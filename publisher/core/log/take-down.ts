@@ -13,7 +13,7 @@ import { entryText, LOG_FORMAT } from '../../../contract/log/entries.ts';
 import { takenDownHash, takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
 import { ndjsonPath, parseTilePath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts';
-import type { Item } from '../../../storage/ledger.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { dueTakedownKey, type TakedownValue, takedownKey } from '../../../storage/records/takedowns.ts';
 import type { PublisherStorage } from '../../dependencies.ts';

@@ -5,12 +5,12 @@ import {
   faceCurrenciesSchema,
   faceQuotesSchema,
   faceRatesSchema,
-} from '../../../contract/faces.ts';
-import type { LatestEntry } from '../../../contract/latest-entries.ts';
-import type { Market } from '../../../contract/market.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
-import { moneyTexts } from '../../../contract/money-texts.ts';
-import { PUBLIC_OBJECTS, publicPath } from '../../../contract/public-objects.ts';
+} from '../../../contract/files/faces.ts';
+import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import { PUBLIC_OBJECTS, publicPath } from '../../../contract/files/public-objects.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { moneyTexts } from '../../../contract/values/money-texts.ts';
 import { checkAnswer, checkHeaders, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader } from '../../verify/reader.ts';
 import type { Share } from '../../verify/share.ts';

@@ -3,14 +3,14 @@
  * markets at those revisions. Faces are made once a day.
  */
 
-import { canonicalJson } from '../../../contract/canonical-json.ts';
-import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../../../contract/faces.ts';
-import type { Market } from '../../../contract/market.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicPath } from '../../../contract/public-objects.ts';
-import type { Removal } from '../../../contract/removed-market.ts';
-import { removedMarketDocument } from '../../../contract/removed-market.ts';
+import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../../../contract/files/faces.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicPath } from '../../../contract/files/public-objects.ts';
+import type { Removal } from '../../../contract/files/removed-market.ts';
+import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { historyPageBody, marketBody } from '../../core/bodies/render.ts';
 import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import type { Findings } from '../../verify/check-body.ts';

@@ -1,9 +1,9 @@
 /** From a history to one price a day. */
-import { FACE_DAYS_MAX } from '../../../contract/face-limits.ts';
+import { FACE_DAYS_MAX } from '../../../contract/files/face-limits.ts';
 
-import { millisecondInstant } from '../../../contract/instants.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
-import { isShowable } from '../../../contract/showable.ts';
+import { millisecondInstant } from '../../../contract/values/instants.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { isShowable } from '../../../contract/values/showable.ts';
 
 export interface DayPrice {
   /** UTC, e.g. `2026-11-22`. */

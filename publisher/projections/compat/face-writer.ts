@@ -1,5 +1,5 @@
 /** Puts faces. None replaces an object of a newer generation: that is the problem document of a market that was removed. */
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { publicMetadata } from '../../kernel/put-immutable.ts';
 import type { Face } from './market-faces.ts';

@@ -1,5 +1,5 @@
 /** The files that include the price files of all pairs. */
-import { PRICE_EXTENSIONS, type PriceExtension } from '../../../contract/public-object-names.ts';
+import { PRICE_EXTENSIONS, type PriceExtension } from '../../../contract/files/public-object-names.ts';
 import type { Face } from './market-faces.ts';
 
 const LINES: { readonly [Extension in PriceExtension]: (path: string) => string } = {

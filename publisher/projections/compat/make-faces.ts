@@ -9,11 +9,11 @@
  *
  * Every step may be repeated, by this process or another. One history is read at a time, page by page.
  */
-import { FACES_MARKETS_MAX } from '../../../contract/face-limits.ts';
-import type { Market } from '../../../contract/market.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import type { Change, Item } from '../../../storage/ledger.ts';
-import { readMany } from '../../../storage/paging.ts';
+import { FACES_MARKETS_MAX } from '../../../contract/files/face-limits.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { Change, Item } from '../../../storage/ports/ledger.ts';
+import { readMany } from '../../../storage/ports/paging.ts';
 import {
   FACES_DAY_KEY,
   type FacesDayValue,

@@ -1,11 +1,16 @@
 /** The files of one market: prices for beancount and hledger, and quotes as JSON. Pure: the same input has the same bytes. */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { FACE_DAYS_MAX, QUOTES_NOTE } from '../../../contract/face-limits.ts';
-import type { FaceQuotes } from '../../../contract/faces.ts';
-import type { Market } from '../../../contract/market.ts';
-import { approximateMoney } from '../../../contract/money-texts.ts';
-import { PRICE_EXTENSIONS, type PriceExtension, type PublicObjectName } from '../../../contract/public-object-names.ts';
-import { historyUrl, marketUrl } from '../../../contract/routes.ts';
+
+import { FACE_DAYS_MAX, QUOTES_NOTE } from '../../../contract/files/face-limits.ts';
+import type { FaceQuotes } from '../../../contract/files/faces.ts';
+import {
+  PRICE_EXTENSIONS,
+  type PriceExtension,
+  type PublicObjectName,
+} from '../../../contract/files/public-object-names.ts';
+import { historyUrl, marketUrl } from '../../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import { approximateMoney } from '../../../contract/values/money-texts.ts';
 import { commodityOf } from './commodity.ts';
 import type { DayPrice } from './day-prices.ts';
 

@@ -2,10 +2,11 @@
  * Files for other programs: prices for beancount and hledger, quotes, rates of currencies. They are made once a day, by
  * `makeFaces`. A generation only puts the problem documents of a removed market in their place.
  */
-import { canonicalJson } from '../../../contract/canonical-json.ts';
-import { PRICE_EXTENSIONS } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { removedMarketDocument } from '../../../contract/removed-market.ts';
+
+import { PRICE_EXTENSIONS } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { marketFacesKey } from '../../../storage/records/faces.ts';
 import type { HeadPut } from '../../kernel/bundle.ts';
 import { type MarketContext, type MarketStep, NO_PART, type Projector } from '../../kernel/projection.ts';

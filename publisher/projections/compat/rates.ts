@@ -1,7 +1,8 @@
 /** Rates of currencies, in the layout of the npm package currency-api. Pure: the same input has the same bytes. */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { FACE_RATES_NOTE } from '../../../contract/face-limits.ts';
-import type { FaceRate } from '../../../contract/faces.ts';
+
+import { FACE_RATES_NOTE } from '../../../contract/files/face-limits.ts';
+import type { FaceRate } from '../../../contract/files/faces.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Face } from './market-faces.ts';
 import type { Rate } from './pairs.ts';
 

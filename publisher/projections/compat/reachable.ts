@@ -1,6 +1,6 @@
 /** Which faces readers may still ask for. */
-import { FACE_RATES_KEPT_DAYS } from '../../../contract/face-limits.ts';
-import { readMany } from '../../../storage/paging.ts';
+import { FACE_RATES_KEPT_DAYS } from '../../../contract/files/face-limits.ts';
+import { readMany } from '../../../storage/ports/paging.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject } from '../../kernel/projection.ts';

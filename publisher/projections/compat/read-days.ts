@@ -1,7 +1,8 @@
 /** Reads the prices of a market from its published history. */
-import type { PublicObservation } from '../../../contract/metric.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
 import { type DayPrice, DayPrices } from './day-prices.ts';

@@ -1,9 +1,9 @@
 /** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
 import { createGunzip } from 'node:zlib';
 import type * as z from 'zod';
-import { exportManifestSchema } from '../../../contract/export-manifest.ts';
-import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../../contract/routes.ts';
-import { bodyDigest } from '../../../storage/object-rules.ts';
+import { exportManifestSchema } from '../../../contract/files/export-manifest.ts';
+import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../../contract/files/routes.ts';
+import { bodyDigest } from '../../../storage/ports/object-rules.ts';
 import { checkAnswer, checkBody, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 import type { Share } from '../../verify/share.ts';

@@ -1,9 +1,9 @@
 /** The rows that the log gives to an export. Pure. docs/exports.md has the rules of its tables. */
 import { createHash, type Hash } from 'node:crypto';
-import { type ExportRow, OBSERVATIONS_TABLE } from '../../../contract/export-tables.ts';
-import { millisecondInstant } from '../../../contract/instants.ts';
+import { type ExportRow, OBSERVATIONS_TABLE } from '../../../contract/files/export-tables.ts';
 import type { ObservationEntry } from '../../../contract/log/entries.ts';
-import type { Market } from '../../../contract/market.ts';
+import { millisecondInstant } from '../../../contract/values/instants.ts';
+import type { Market } from '../../../contract/values/market.ts';
 import { marketBody } from '../../core/bodies/render.ts';
 import type { LogFold } from '../../core/log/fold.ts';
 import { foldObservations } from '../../core/log/fold-observations.ts';

@@ -5,13 +5,13 @@
  * before the objects, and says "unused from today on" until the transaction that makes the file part of the export. Whatever is
  * left by a process that died is swept like a file of an old export.
  */
-import type { ExportTable } from '../../../contract/export-tables.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { created } from '../../../storage/changes.ts';
-import type { Change, Item } from '../../../storage/ledger.ts';
-import { bodyDigest } from '../../../storage/object-rules.ts';
-import { readAll } from '../../../storage/paging.ts';
+import type { ExportTable } from '../../../contract/files/export-tables.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { created } from '../../../storage/ports/changes.ts';
+import type { Change, Item } from '../../../storage/ports/ledger.ts';
+import { bodyDigest } from '../../../storage/ports/object-rules.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import {
   type ExportFiles,
   type ExportPartValue,

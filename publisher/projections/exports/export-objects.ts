@@ -1,6 +1,6 @@
 /** The objects of the files of exports. */
-import { EXPORT_FORMATS, type ExportExtension } from '../../../contract/export-tables.ts';
-import type { ExportFileKind, PublicObjectName } from '../../../contract/public-object-names.ts';
+import { EXPORT_FORMATS, type ExportExtension } from '../../../contract/files/export-tables.ts';
+import type { ExportFileKind, PublicObjectName } from '../../../contract/files/public-object-names.ts';
 
 const KINDS: { readonly [Extension in ExportExtension]: ExportFileKind } = {
   parquet: 'export-parquet',

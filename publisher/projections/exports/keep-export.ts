@@ -3,12 +3,13 @@
  * never made again with other rows, and one that the store has lost is made from the log (remake-kept.ts). The manifest of
  * the newest export names all of them.
  */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import type { KeptExport } from '../../../contract/export-manifest.ts';
-import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
-import { EXPORT_ROOT } from '../../../contract/routes.ts';
-import type { Change } from '../../../storage/ledger.ts';
-import { readAll } from '../../../storage/paging.ts';
+
+import type { KeptExport } from '../../../contract/files/export-manifest.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../../contract/files/public-objects.ts';
+import { EXPORT_ROOT } from '../../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { Change } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';

@@ -2,16 +2,17 @@
  * The two manifests of an export: a Data Package (version 2.0 of the Data Package Standard) and a schema.org `Dataset` as
  * JSON-LD. Pure: the same export has the same bytes.
  */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+
 import {
   type ColumnType,
   EXPORT_FORMATS,
   EXPORT_TABLES,
   type ExportExtension,
   type ExportTable,
-} from '../../../contract/export-tables.ts';
+} from '../../../contract/files/export-tables.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { ExportFiles } from '../../../storage/records/exports.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 import type { SourceSummary, SummarisedSource } from './source-summary.ts';
 
 export interface ExportManifest {

@@ -1,6 +1,6 @@
 /** Makes the table of markets from the published list, which is one generation as a whole. */
-import { type ExportRow, MARKETS_TABLE } from '../../../contract/export-tables.ts';
-import type { Market } from '../../../contract/market.ts';
+import { type ExportRow, MARKETS_TABLE } from '../../../contract/files/export-tables.ts';
+import type { Market } from '../../../contract/values/market.ts';
 import type { ExportWriter } from './export-files.ts';
 import { marketRows } from './market-rows.ts';
 import { PartFile } from './part-file.ts';

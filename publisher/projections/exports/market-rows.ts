@@ -1,8 +1,8 @@
 /** From public bodies of markets to the rows of the table of markets. */
-import type { ExportRow } from '../../../contract/export-tables.ts';
-import type { Market } from '../../../contract/market.ts';
-import type { PublicMetric } from '../../../contract/metric.ts';
-import { approximateMoney } from '../../../contract/money-texts.ts';
+import type { ExportRow } from '../../../contract/files/export-tables.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { PublicMetric } from '../../../contract/values/metric.ts';
+import { approximateMoney } from '../../../contract/values/money-texts.ts';
 
 /** One row for each metric. The representative is left out: the name of a person must not be in an immutable file. */
 export function marketRows(market: Market): readonly ExportRow[] {

@@ -9,11 +9,11 @@
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { OBSERVATIONS_TABLE } from '../../../contract/export-tables.ts';
+import { OBSERVATIONS_TABLE } from '../../../contract/files/export-tables.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import type { Item } from '../../../storage/ledger.ts';
-import { readMany } from '../../../storage/paging.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
+import { readMany } from '../../../storage/ports/paging.ts';
 import type { ExportPartValue } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import type { PublisherStorage } from '../../dependencies.ts';

@@ -1,5 +1,5 @@
 /** All observations as files for analysis, made once a day by `makeExport`. */
-import { EXPORTS_URL } from '../../../contract/routes.ts';
+import { EXPORTS_URL } from '../../../contract/files/routes.ts';
 import type { Projector } from '../../kernel/projection.ts';
 import { reachableExports } from './reachable.ts';
 

@@ -4,10 +4,10 @@
  * none any more, and the newest one is removed too. Exports that an operator keeps stay, with their files. (If the next one begins at that moment, it may name a file that is
  * removed; the one after it notices and puts the file back.)
  */
-import { EXPORT_KEPT_DAYS } from '../../../contract/export-tables.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import type { Item } from '../../../storage/ledger.ts';
-import { readAll, readMany } from '../../../storage/paging.ts';
+import { EXPORT_KEPT_DAYS } from '../../../contract/files/export-tables.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
+import { readAll, readMany } from '../../../storage/ports/paging.ts';
 import {
   dateOfExportDay,
   EXPORT_DAYS,

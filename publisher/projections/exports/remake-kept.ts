@@ -7,13 +7,13 @@
  * nothing is put. Compressed bytes are the same with the same version of Node.
  */
 import pMap from 'p-map';
-import { EXPORT_PART_ENTRIES } from '../../../contract/export-tables.ts';
+import { EXPORT_PART_ENTRIES } from '../../../contract/files/export-tables.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { takenDownHash } from '../../../contract/log/entry-bundle.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
-import type { Market } from '../../../contract/market.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import type { Item } from '../../../storage/ledger.ts';
-import { readAll } from '../../../storage/paging.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue } from '../../../storage/records/exports.ts';
 import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
 import { marketBody } from '../../core/bodies/render.ts';

@@ -1,6 +1,6 @@
 /** Gathers the sources, licences and attributions of markets for a manifest: each once, and a bounded number of them. */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import type { Market, Source } from '../../../contract/market.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { Market, Source } from '../../../contract/values/market.ts';
 
 export type SummarisedSource = Pick<Source, 'label' | 'url' | 'publisher' | 'licence' | 'attribution'>;
 

@@ -1,7 +1,13 @@
 /** Writes Parquet. The same rows give the same bytes with the same version of Node, which compresses the pages. */
 import { zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ColumnType, ExportCell, ExportColumn, ExportRow, ExportTable } from '../../../contract/export-tables.ts';
+import type {
+  ColumnType,
+  ExportCell,
+  ExportColumn,
+  ExportRow,
+  ExportTable,
+} from '../../../contract/files/export-tables.ts';
 
 /** Writing a group takes some 50 ms, in which the process does nothing else. Readers skip groups by market and time. */
 const ROWS_IN_A_GROUP = 4_096;

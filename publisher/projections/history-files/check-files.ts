@@ -1,18 +1,19 @@
 /** Compares the files of a market's history with its pages: they must have the same observations, byte for byte. */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { historyIndex, historyIndexSchema, historyTooLongSchema } from '../../../contract/history-files.ts';
+
+import { historyIndex, historyIndexSchema, historyTooLongSchema } from '../../../contract/files/history-files.ts';
 import {
   FILE_BYTES_MAX,
   FILE_ROWS_MAX,
   HISTORY_FILE_FORMS,
   HISTORY_FORMATS,
   type HistoryFormat,
-} from '../../../contract/history-rows.ts';
-import { millisecondInstant } from '../../../contract/instants.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
-import { PUBLIC_OBJECTS } from '../../../contract/public-objects.ts';
-import { historyFileUrl, historyIndexUrl, historyUrl } from '../../../contract/routes.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
+} from '../../../contract/files/history-rows.ts';
+import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
+import { historyFileUrl, historyIndexUrl, historyUrl } from '../../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { millisecondInstant } from '../../../contract/values/instants.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { checkAnswer, checkHeaders, Findings } from '../../verify/check-body.ts';
 import type { ReadHistory } from '../../verify/projection-check.ts';
 import type { PublicReader } from '../../verify/reader.ts';

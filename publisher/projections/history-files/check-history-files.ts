@@ -1,9 +1,10 @@
 /** Compares the files of a history, where the deployment publishes them, with what the log gives: every byte. */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { historyIndex } from '../../../contract/history-files.ts';
-import { HISTORY_FORMATS } from '../../../contract/history-rows.ts';
-import { canonicalInstant } from '../../../contract/metric.ts';
-import { historyFileUrl, historyIndexUrl } from '../../../contract/routes.ts';
+
+import { historyIndex } from '../../../contract/files/history-files.ts';
+import { HISTORY_FORMATS } from '../../../contract/files/history-rows.ts';
+import { historyFileUrl, historyIndexUrl } from '../../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { canonicalInstant } from '../../../contract/values/metric.ts';
 import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import { Findings } from '../../verify/check-body.ts';
 import type { PublicReader } from '../../verify/reader.ts';

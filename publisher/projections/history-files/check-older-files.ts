@@ -2,12 +2,12 @@
  * Files of histories wait for their turn while much is written, and the snapshot says so. Then a file may show what the
  * history was before: rows that were public together, each as it was public then, in their order.
  */
-import { historyIndexSchema } from '../../../contract/history-files.ts';
-import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/history-rows.ts';
-import { millisecondInstant } from '../../../contract/instants.ts';
-import { snapshotSchema } from '../../../contract/market.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
-import { historyFileUrl, historyIndexUrl, SNAPSHOT_URL } from '../../../contract/routes.ts';
+import { historyIndexSchema } from '../../../contract/files/history-files.ts';
+import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/files/history-rows.ts';
+import { historyFileUrl, historyIndexUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { millisecondInstant } from '../../../contract/values/instants.ts';
+import { snapshotSchema } from '../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { checkAnswer, checkBody, Findings } from '../../verify/check-body.ts';
 import type { ReadHistory } from '../../verify/projection-check.ts';
 import type { PublicReader } from '../../verify/reader.ts';

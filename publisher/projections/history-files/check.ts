@@ -1,5 +1,5 @@
 /** What must hold of the files of histories: they have what the pages have. */
-import { historyIndexUrl } from '../../../contract/routes.ts';
+import { historyIndexUrl } from '../../../contract/files/routes.ts';
 import type { CheckContext, ProjectionCheck } from '../../verify/projection-check.ts';
 import { checkFilesInTurn } from './check-older-files.ts';
 

@@ -1,10 +1,10 @@
 /** Reads the beginning of a history's files from what is published, so that an append need not render it again. */
-import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/history-rows.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
+import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../../contract/files/history-rows.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { FileSize, FilesPosition, PublishedFile } from '../../../storage/records/publication.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 import { type FilePrefixes, type InFormats, isFileTooLong, NO_PREFIXES } from './history-files.ts';
 
 /** The object of a file. */

@@ -5,8 +5,8 @@
  *
  * Files of a market that is new, removed or refreshed do not wait.
  */
-import type { ItemKey } from '../../../storage/ledger.ts';
-import { queryPages } from '../../../storage/paging.ts';
+import type { ItemKey } from '../../../storage/ports/ledger.ts';
+import { queryPages } from '../../../storage/ports/paging.ts';
 import {
   FILES_BEHIND,
   filesBehindKey,

@@ -13,8 +13,8 @@ import {
   HISTORY_FILE_FORMS,
   HISTORY_FORMATS,
   type HistoryFormat,
-} from '../../../contract/history-rows.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
+} from '../../../contract/files/history-rows.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { FileSize, FilesPosition } from '../../../storage/records/publication.ts';
 import { publicObservation } from '../../core/bodies/render.ts';

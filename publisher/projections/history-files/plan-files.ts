@@ -2,14 +2,16 @@
  * Plans the files of one market's history: the whole history and each year as CSV and NDJSON, and the index. A file is
  * put only if its bytes change. So an append puts those of the whole history and of the open year.
  */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { historyIndex, historyTooLongDocument } from '../../../contract/history-files.ts';
-import { HISTORY_FORMATS, type HistoryFormat } from '../../../contract/history-rows.ts';
-import { canonicalInstant } from '../../../contract/metric.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { type Removal, removedMarketDocument } from '../../../contract/removed-market.ts';
-import { readAll } from '../../../storage/paging.ts';
+
+import { historyIndex, historyTooLongDocument } from '../../../contract/files/history-files.ts';
+import { HISTORY_FORMATS, type HistoryFormat } from '../../../contract/files/history-rows.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { canonicalInstant } from '../../../contract/values/metric.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import {
   type FileSize,
   type FilesPosition,
@@ -23,7 +25,6 @@ import {
   publishedYearsOf,
   yearOf,
 } from '../../../storage/records/publication.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { assertFits } from '../../kernel/assert-fits.ts';
 import { BUNDLE_PART_BYTES, type BundleLine, type HeadPut } from '../../kernel/bundle.ts';

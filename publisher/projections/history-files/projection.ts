@@ -1,6 +1,7 @@
 /** Histories as files: whole and by year, in CSV and NDJSON, with an index. */
-import type { Json } from '../../../contract/canonical-json.ts';
-import { HISTORY_FILE_KINDS } from '../../../contract/public-object-names.ts';
+
+import { HISTORY_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
+import type { Json } from '../../../contract/values/canonical-json.ts';
 import type { PublishedFiles } from '../../../storage/records/publication.ts';
 import type { MarketContext, MarketPart, PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';

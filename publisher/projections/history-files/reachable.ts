@@ -1,8 +1,8 @@
 /** Which files of histories are published, by the ledger's records. */
-import { HISTORY_FORMATS } from '../../../contract/history-rows.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import type { ItemKey, Ledger } from '../../../storage/ledger.ts';
-import { queryPages, readAll, readMany } from '../../../storage/paging.ts';
+import { HISTORY_FORMATS } from '../../../contract/files/history-rows.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import type { ItemKey, Ledger } from '../../../storage/ports/ledger.ts';
+import { queryPages, readAll, readMany } from '../../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
 import {
   type PublishedFiles,

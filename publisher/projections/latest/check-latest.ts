@@ -1,15 +1,15 @@
 /** Compares the files of newest prices with the list, and with the histories that were read. */
 import type * as z from 'zod';
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { latestSchema } from '../../../contract/latest.ts';
-import { LATEST_MARKETS_MAX, type LatestEntry, latestCsv } from '../../../contract/latest-entries.ts';
-import type { PublicObservation } from '../../../contract/metric.ts';
-import type { Projection } from '../../../contract/projections.ts';
-import { PUBLIC_OBJECTS } from '../../../contract/public-objects.ts';
-import { recentSchema } from '../../../contract/recent.ts';
-import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../../contract/recent-prices.ts';
-import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, RECENT_URL } from '../../../contract/routes.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
+import { latestSchema } from '../../../contract/files/latest.ts';
+import { LATEST_MARKETS_MAX, type LatestEntry, latestCsv } from '../../../contract/files/latest-entries.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
+import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
+import { recentSchema } from '../../../contract/files/recent.ts';
+import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../../contract/files/recent-prices.ts';
+import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, RECENT_URL } from '../../../contract/files/routes.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { checkAnswer, checkHeaders, Findings } from '../../verify/check-body.ts';
 import type { PublicReader } from '../../verify/reader.ts';
 

@@ -1,6 +1,7 @@
 /** What must hold of the newest prices: they are those of the list and of the histories. */
-import { canonicalJson } from '../../../contract/canonical-json.ts';
-import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/routes.ts';
+
+import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/files/routes.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { CheckContext, ProjectionCheck } from '../../verify/projection-check.ts';
 import { checkLatest, ReadPrices } from './check-latest.ts';
 

@@ -1,12 +1,17 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
 import pMap from 'p-map';
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
-import { LATEST_MARKETS_MAX, type LatestEntry, latestCsv, latestEntry } from '../../../contract/latest-entries.ts';
-import type { Market } from '../../../contract/market.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/recent-prices.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
+import {
+  LATEST_MARKETS_MAX,
+  type LatestEntry,
+  latestCsv,
+  latestEntry,
+} from '../../../contract/files/latest-entries.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/files/recent-prices.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import type { PlannedFiles } from '../../kernel/planned-files.ts';
 import type { NewList } from '../../kernel/projection.ts';

@@ -1,9 +1,10 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
-import type { Json } from '../../../contract/canonical-json.ts';
-import type { LatestEntry } from '../../../contract/latest-entries.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/routes.ts';
+
+import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/files/routes.ts';
+import type { Json } from '../../../contract/values/canonical-json.ts';
 import type { PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { addLatest, hasLatest, hasRecent, type LatestState, latestOfPage } from './plan-latest.ts';

@@ -1,10 +1,11 @@
 /** The last prices of a market, from the newest page of its history on. No read of the ledger. */
-import type { PublicObservation } from '../../../contract/metric.ts';
-import { moneyTexts } from '../../../contract/money-texts.ts';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { RecentPrices } from '../../../contract/recent-prices.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
+
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { RecentPrices } from '../../../contract/files/recent-prices.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { moneyTexts } from '../../../contract/values/money-texts.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import type { HistoryPlan } from '../../kernel/history-plan.ts';
 
 /** Prices of the newest page, and the cursor of the page before it, which is in the store. */

@@ -1,7 +1,7 @@
 /** Checks the first page for people, and what it loads. */
-import { SITE_ROOT } from '../../../contract/object-paths.ts';
-import { PAGE_CONTENT_TYPE } from '../../../contract/page-headers.ts';
-import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
+import { SITE_ROOT } from '../../../contract/files/object-paths.ts';
+import { PAGE_CONTENT_TYPE } from '../../../contract/files/page-headers.ts';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { checkEntityTag, checkHeaders, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 

@@ -3,8 +3,8 @@
  * it differs, and only those are put that the last publication did not have. A file that the site no longer has is left
  * to the sweep.
  */
-import { SITE_KINDS } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { SITE_KINDS } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
 import type { OwnedObject, PlanContext, Projector } from '../../kernel/projection.ts';
 import { siteObject } from '../../site.ts';

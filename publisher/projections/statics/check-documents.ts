@@ -1,10 +1,10 @@
 /** Checks the documents that explain the use of the API. They exist in every generation. */
 import * as z from 'zod';
-import type { Json } from '../../../contract/canonical-json.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../../contract/edge-problems.ts';
-import { PROBLEMS_PATH } from '../../../contract/object-paths.ts';
-import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
-import { waitlistSchema } from '../../../contract/waitlist.ts';
+import { PROBLEMS_PATH } from '../../../contract/files/object-paths.ts';
+import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
+import type { Json } from '../../../contract/values/canonical-json.ts';
+import { waitlistSchema } from '../../../contract/values/waitlist.ts';
 import { checkBody, type Excuse, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader } from '../../verify/reader.ts';
 

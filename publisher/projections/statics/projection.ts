@@ -1,7 +1,7 @@
 /** The bodies that depend on no record: they change with a deployment or its configuration. */
-import { STATIC_KINDS, type StaticKind } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
+import { STATIC_KINDS, type StaticKind } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
 import type { Projector } from '../../kernel/projection.ts';
 
 /** SHA-256 of each, in hex. One whose published bytes are not known is left out. */

@@ -1,4 +1,4 @@
-/** Test engines: free stand-ins for AWS services, installed and started by `scripts/test-aws.ts`. */
+/** Test engines: free stand-ins for AWS services, installed and started by `tools/test/test-aws.ts`. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants, setPriority } from 'node:os';

@@ -3,9 +3,9 @@
  * the cache rules that its policies are given. Not as in CloudFront: one edge instead of hundreds with caches of their own
  * and in two tiers, a purge that is done at once, HTTP without TLS, and its own answers to malformed requests.
  */
-import { createEdgeServer } from '../../../embedded/edge/server.ts';
-import { createS3Client } from '../../../storage/s3-client.ts';
-import { openS3Objects } from '../../../storage/s3-objects.ts';
+import { createEdgeServer } from '../../../server/edge/server.ts';
+import { createS3Client } from '../../../storage/s3/s3-client.ts';
+import { openS3Objects } from '../../../storage/s3/s3-objects.ts';
 import { type LocalServer, listenLocally } from './local-server.ts';
 import { REGION } from './references.ts';
 import { CREDENTIALS } from './resources.ts';

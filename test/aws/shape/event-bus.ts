@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { FunctionName } from '../../../infra/permissions.ts';
+import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { matches } from './event-pattern.ts';
 import { ACCOUNT, REGION } from './references.ts';
 import type { Deployed } from './stacks.ts';

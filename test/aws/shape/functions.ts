@@ -1,6 +1,6 @@
 /** All functions of a deployment, each from its bundle, with the variables of its stack and those that Lambda sets. */
 import { join } from 'node:path';
-import type { FunctionName } from '../../../infra/permissions.ts';
+import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { type HostedFunction, hostFunction } from './hosted-function.ts';
 import { REGION } from './references.ts';
 import { CREDENTIALS, type Engines } from './resources.ts';

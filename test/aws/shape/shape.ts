@@ -9,8 +9,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import type { FunctionName } from '../../../infra/permissions.ts';
-import { buildLambdas } from '../../../scripts/build-lambdas.ts';
+import type { FunctionName } from '../../../infra/deployment/permissions.ts';
+import { buildLambdas } from '../../../tools/build/build-lambdas.ts';
 import { serveKms } from '../../bundles/kms-answers.ts';
 import type { Deployment } from '../../scenario/deployment.ts';
 import { makeRunFolder, removeRunFolder } from '../engines/run-folder.ts';

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { FUNCTION_NAMES, type FunctionName } from '../../../infra/permissions.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../../infra/deployment/permissions.ts';
 import type { Properties } from '../../infra/synthesised.ts';
 import type { EventPattern } from './event-pattern.ts';
 import type { FunctionSettings } from './hosted-function.ts';

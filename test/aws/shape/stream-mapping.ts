@@ -12,7 +12,7 @@ import {
   GetShardIteratorCommand,
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
-import type { FunctionName } from '../../../infra/permissions.ts';
+import type { FunctionName } from '../../../infra/deployment/permissions.ts';
 import { matches } from './event-pattern.ts';
 import type { StreamMapping } from './stacks.ts';
 

@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openReceipt, receiptOf } from '../../../client/receipts.ts';
-import { importLogKey, LogVerificationError, SignedLog } from '../../../client/signed-log.ts';
+import { openReceipt, receiptOf } from '../../../clients/typescript/receipts.ts';
+import { importLogKey, LogVerificationError, SignedLog } from '../../../clients/typescript/signed-log.ts';
 import { checkpointText, openCheckpoint, parseCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { entryText, type LogEntry, logEntrySchema, observationEntry } from '../../../contract/log/entries.ts';
 import {
@@ -20,8 +20,8 @@ import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { EMPTY_ROOT, leafHash } from '../../../contract/log/merkle.ts';
 import { signNote, verifierKey } from '../../../contract/log/notes.ts';
 import { parseEntry } from '../../../contract/log/parse-entry.ts';
-import { marketDefinitionFields } from '../../../contract/market.ts';
-import type { Observation } from '../../../contract/metric.ts';
+import { marketDefinitionFields } from '../../../contract/values/market.ts';
+import type { Observation } from '../../../contract/values/metric.ts';
 import {
   growLog,
   type LogFiles,

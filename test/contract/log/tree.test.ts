@@ -1,7 +1,7 @@
 /** Hashes, trees and proofs, against published roots and against the RFC's own definitions. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { inclusionPath, isIncluded } from '../../../client/inclusion.ts';
+import { inclusionPath, isIncluded } from '../../../clients/typescript/inclusion.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { EMPTY_ROOT, leafHash, nodeHash, perfectRoot } from '../../../contract/log/merkle.ts';
 import { consistencyProof, verifyConsistency } from '../../../contract/log/proofs.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { BundleLost } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { StoredObject } from '../../../storage/object-store.ts';
+import type { StoredObject } from '../../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
 import {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
-import { StorageCorrupt } from '../../../storage/errors.ts';
-import type { ObjectHead } from '../../../storage/object-store.ts';
-import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { StorageCorrupt } from '../../../storage/ports/errors.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { createWorld, dependenciesOn, market, price, publicObjects } from '../world.ts';
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });

@@ -1,6 +1,6 @@
 /** What a new projection gets from its folder and its line: planning, sweep, verify and OpenAPI. */
 import { expect, test } from 'vitest';
-import { openApiDocument } from '../../../contract/openapi.ts';
+import { openApiDocument } from '../../../contract/openapi/openapi.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { PROJECTORS } from '../../../publisher/projections.ts';

@@ -1,10 +1,10 @@
 /** `verify` reads the newest export. */
 import { expect, test } from 'vitest';
-import { exportDatasetSchema } from '../../../contract/export-manifest.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { exportDatasetSchema } from '../../../contract/files/export-manifest.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { ObjectHead } from '../../../storage/object-store.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { market, SMALL_PAGES } from '../world.ts';
 import { days, exportWorld, keysOf } from './export-world.ts';
 import { readPackage } from './exported.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { EXPORT_FILES } from '../../../storage/records/exports.ts';
 import { market } from '../world.ts';
 import { DAY_MS, days, exportWorld, keysOf } from './export-world.ts';

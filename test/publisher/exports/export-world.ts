@@ -1,6 +1,7 @@
 /** A small deployment with a log, whose exports have small parts. */
-import type { IngestMode, IngestRecordInput } from '../../../contract/ingest-records.ts';
-import type { Projection } from '../../../contract/projections.ts';
+
+import type { Projection } from '../../../contract/files/projections.ts';
+import type { IngestMode, IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
 import { type ExportOptions, makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';

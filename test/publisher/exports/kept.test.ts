@@ -6,7 +6,7 @@ import { keepExport } from '../../../publisher/projections/exports/keep-export.t
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../../publisher/projections/exports/remake-kept.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { created, replaced } from '../../../storage/changes.ts';
+import { created, replaced } from '../../../storage/ports/changes.ts';
 import { exportDayKey } from '../../../storage/records/exports.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { FRESH_MARKS } from '../../../storage/records/publication.ts';

@@ -1,12 +1,12 @@
 /** Daily exports, through the reader's URLs: rows, formats, and the objects that are written. */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { EXPORT_TABLES } from '../../../contract/export-tables.ts';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { EXPORT_TABLES } from '../../../contract/files/export-tables.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
-import type { ObjectHead } from '../../../storage/object-store.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price, START_MS } from '../world.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf, SOURCE } from './export-world.ts';

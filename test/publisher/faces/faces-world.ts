@@ -1,9 +1,9 @@
 /** A small deployment with daily faces. */
-import type { Projection } from '../../../contract/projections.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
 import { type FacesOptions, makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { createWorld, readerOf, SMALL_PAGES } from '../world.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;

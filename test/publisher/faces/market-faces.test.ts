@@ -1,10 +1,10 @@
 /** The daily files of markets, through their URLs: price files and quotes, and which of them are written. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
-import { removedMarketSchema } from '../../../contract/removed-market.ts';
+import { removedMarketSchema } from '../../../contract/files/removed-market.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { ObjectHead } from '../../../storage/object-store.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price, SMALL_PAGES } from '../world.ts';
 import { DAY_MS, facesWorld } from './faces-world.ts';

@@ -1,9 +1,9 @@
 /** Rates of currencies in the layout of currency-api, and the names of commodities. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { commodityOf } from '../../../publisher/projections/compat/commodity.ts';
-import type { ObjectHead } from '../../../storage/object-store.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';
 import { DAY_MS, facesWorld } from './faces-world.ts';

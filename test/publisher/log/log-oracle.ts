@@ -2,11 +2,12 @@
  * Judges a log by its definition, with code of its own: the entries, read in order, state exactly what is public. For a
  * store of which one generation is applied as a whole.
  */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+
 import type { LogEntry } from '../../../contract/log/entries.ts';
 import { parseEntry } from '../../../contract/log/parse-entry.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { readTexts } from './test-log.ts';
 
 type Body = { readonly [name: string]: Json };

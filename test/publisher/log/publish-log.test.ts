@@ -1,6 +1,6 @@
 /** The log that publishing writes: its entries, their order, and that it only grows. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { ed25519Signer, privateNoteKey } from '../../../contract/log/notes.ts';
 import { LogForked } from '../../../publisher/errors.ts';

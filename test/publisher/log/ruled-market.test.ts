@@ -1,7 +1,7 @@
 /** A market with a rule of its own for outliers: what readers see of it, and what the log says. */
 import { expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
-import type { OutlierRule } from '../../../contract/market.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import type { OutlierRule } from '../../../contract/values/market.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';

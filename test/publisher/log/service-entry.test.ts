@@ -1,7 +1,7 @@
 /** The log says what the service publishes, once for each change, so that nobody can leave a kind of files out. */
 import { expect, test } from 'vitest';
+import { ALL_PROJECTIONS, PROJECTIONS, type Projection } from '../../../contract/files/projections.ts';
 import { parseEntry } from '../../../contract/log/parse-entry.ts';
-import { ALL_PROJECTIONS, PROJECTIONS, type Projection } from '../../../contract/projections.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { refresh } from '../refresh.ts';

@@ -1,9 +1,9 @@
 /** The log after losses: of objects, of a bundle, of a market, of the ledger's newest state, and of its own switch. */
 import { expect, test } from 'vitest';
-import type { Json } from '../../../contract/canonical-json.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+import type { Json } from '../../../contract/values/canonical-json.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { BundleLost, ImmutableMismatch, LedgerBehind, LogForked } from '../../../publisher/errors.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';

@@ -1,5 +1,6 @@
 /** The log of a small deployment, and a strict reader of a public one. */
 import { gunzipSync } from 'node:zlib';
+import { LOG_ROOT, PUBLIC_PREFIX } from '../../../contract/files/public-objects.ts';
 import { type LogCheckpoint, openCheckpoint } from '../../../contract/log/checkpoint.ts';
 import type { LogEntry } from '../../../contract/log/entries.ts';
 import { decodeEntryBundle } from '../../../contract/log/entry-bundle.ts';
@@ -8,9 +9,8 @@ import { ed25519Signer, privateNoteKey, verifierKey } from '../../../contract/lo
 import { parseEntry } from '../../../contract/log/parse-entry.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath, tilesOfGrowth } from '../../../contract/log/tiles.ts';
 import { LogTree } from '../../../contract/log/tree.ts';
-import { LOG_ROOT, PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
 import type { LogSettings, PublisherDependencies } from '../../../publisher/dependencies.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 
 export const LOG_ORIGIN = 'tidemark.test/log';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { type PublishOutcome, publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { FRESH_MARKS, HEAD_KEY, parseMark } from '../../../storage/records/publication.ts';
 import { answerTo, wait, waiting } from '../waiting.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';

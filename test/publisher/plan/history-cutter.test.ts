@@ -1,12 +1,12 @@
 /** Properties of all histories: grown by one change at a time, and cut from the beginning. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pageCursor } from '../../../contract/cursors.ts';
+import { pageCursor } from '../../../contract/files/cursors.ts';
 import { type ClosedPage, HistoryCutter, type HistoryInput } from '../../../publisher/core/bodies/history-cutter.ts';
 import type { HistoryPlan, IndexedPage, OrderedObservation } from '../../../publisher/kernel/history-plan.ts';
-import { HistorySum } from '../../../storage/history-sum.ts';
+import { HistorySum } from '../../../storage/ports/history-sum.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
 
 /** A history, as a reader and the next plan find it. */
 interface Published {

@@ -1,6 +1,6 @@
 /** Bodies are published at once. The list has a cadence. */
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { defaultListEverySeconds } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';

@@ -1,8 +1,8 @@
 /** A list that is published after several generations, from the changes that the ledger remembers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { marketKey } from '../../../storage/records/markets.ts';

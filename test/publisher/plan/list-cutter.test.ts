@@ -1,7 +1,7 @@
 /** Properties of all lists: changed by one generation at a time, and cut from the beginning. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pageCursor } from '../../../contract/cursors.ts';
+import { pageCursor } from '../../../contract/files/cursors.ts';
 import {
   type CutListPage,
   ItemsMiscounted,
@@ -11,7 +11,7 @@ import {
   type ListItem,
 } from '../../../publisher/core/lists/list-cutter.ts';
 import type { ListedPage } from '../../../publisher/kernel/list-layout.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 
 /** A list, as a reader and the next plan find it. */
 interface Published {

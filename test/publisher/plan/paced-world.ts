@@ -1,11 +1,11 @@
 /** A published world whose list has a cadence of a minute. */
 import { expect } from 'vitest';
-import type { PublicObjectName } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { LIST_CHANGES } from '../../../storage/records/publication.ts';
 import { createWorld, market, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 

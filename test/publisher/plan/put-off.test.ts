@@ -1,16 +1,16 @@
 /** A market whose view does not add up is put off. All others are published. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { isDeferredTooLong } from '../../../publisher/kernel/deferred.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { ItemKey } from '../../../storage/ledger.ts';
-import { readAll } from '../../../storage/paging.ts';
+import type { ItemKey } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
 import { FRESH_MARKS, PUT_OFF, parseMark } from '../../../storage/records/publication.ts';
-import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';

@@ -1,11 +1,11 @@
 /** Refresh marks: markets are rendered from their first observation, and compared with the published bodies. */
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { historyPagesOf, parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { askForEverything, refresh, renameUnmarked } from '../refresh.ts';

@@ -5,7 +5,7 @@ import type { WorkOf } from '../../../lambdas/worker/run-work.ts';
 import type { PageSizes, PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { WORK_QUEUE } from '../../../storage/records/batches.ts';
 import { HEAD_KEY, REFRESH_MARKS } from '../../../storage/records/publication.ts';
 import { diesAfter, failsWithoutEffect, faultyStorage } from '../faulty-storage.ts';

@@ -1,14 +1,14 @@
 /** The static bodies of a deployment are published when they change, and only then. */
 import { expect, test } from 'vitest';
-import { STATIC_KINDS, type StaticKind } from '../../../contract/public-object-names.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
-import { waitlistBody } from '../../../contract/waitlist.ts';
+import { STATIC_KINDS, type StaticKind } from '../../../contract/files/public-object-names.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { waitlistBody } from '../../../contract/values/waitlist.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { staticBodies } from '../../../publisher/static-bodies.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { Item } from '../../../storage/ledger.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
 import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
 import {
   createWorld,

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { publish } from '../../../publisher/publish.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
-import type { Change, ItemKey } from '../../../storage/ledger.ts';
-import { readAll } from '../../../storage/paging.ts';
+import type { Change, ItemKey } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { marketIndexKey, observationsOf } from '../../../storage/records/markets.ts';
 import { awaitingGenerationKey, marketMarkKey } from '../../../storage/records/publication.ts';
 import { answerTo, wait, waiting } from '../waiting.ts';

@@ -1,6 +1,6 @@
 /** A generation that is public in part, but unknown to the ledger: after a lost bundle, or a restore. */
 import { expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { BundleLost } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';

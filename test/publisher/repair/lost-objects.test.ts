@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';

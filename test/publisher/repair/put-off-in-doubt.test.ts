@@ -1,6 +1,6 @@
 /** A market that does not add up when HEAD is raised: readers keep its pages in the store. */
 import { expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -9,7 +9,7 @@ import { resume } from '../../../publisher/repair/resume.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { WALK_KEY } from '../../../storage/records/publication.ts';
-import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { laggingLedger } from '../lagging-ledger.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, dependenciesOn, market, price, publicObjects, readerOf, SMALL_PAGES } from '../world.ts';

@@ -1,8 +1,8 @@
 /** Everything public can be made again from the ledger alone. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { STATIC_KINDS } from '../../../contract/public-object-names.ts';
-import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
+import { STATIC_KINDS } from '../../../contract/files/public-object-names.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { BundleLost, LedgerBehind, Superseded } from '../../../publisher/errors.ts';
@@ -10,7 +10,7 @@ import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { ObjectHead, ObjectMetadata, ObjectStore } from '../../../storage/object-store.ts';
+import type { ObjectHead, ObjectMetadata, ObjectStore } from '../../../storage/ports/object-store.ts';
 import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';

@@ -1,8 +1,8 @@
 /** A market's record, derived from its observations alone. */
 import { describe, expect, test } from 'vitest';
 import { mendedLinks, recountOf, type StoredObservation } from '../../../publisher/repair/recount.ts';
-import { HistorySum } from '../../../storage/history-sum.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { HistorySum } from '../../../storage/ports/history-sum.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import {
   type MarketRecordValue,
   marketKey,

@@ -1,14 +1,14 @@
 /** The repair of a market of which the ledger holds a part of a transaction. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Json } from '../../../contract/canonical-json.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { Json } from '../../../contract/values/canonical-json.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { repairMarket, repairMarkets, repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { Item, ItemKey, Ledger } from '../../../storage/ledger.ts';
-import type { ObjectHead } from '../../../storage/object-store.ts';
-import { readAll } from '../../../storage/paging.ts';
+import type { Item, ItemKey, Ledger } from '../../../storage/ports/ledger.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { type MarketRecordValue, marketIndexKey, marketKey, observationsOf } from '../../../storage/records/markets.ts';
 import {
   historyMarkKey,

@@ -3,15 +3,15 @@
  * place, readers of anything that was public before never see a 404.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
+import { PUBLIC_PREFIX } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { Ledger } from '../../../storage/ledger.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
-import { readAll } from '../../../storage/paging.ts';
+import type { Ledger } from '../../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { MARKET_INDEX, observationsOf } from '../../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { runs } from '../../runs.ts';

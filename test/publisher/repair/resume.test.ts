@@ -7,7 +7,7 @@ import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../../storage/errors.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../../storage/ports/errors.ts';
 import { HEAD_KEY, marketMarkKey } from '../../../storage/records/publication.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { diesAfter, faultyStorage } from '../faulty-storage.ts';

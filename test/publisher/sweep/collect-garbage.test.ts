@@ -1,16 +1,16 @@
 /** Which objects a sweep removes and, above all, which it keeps. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
 import { type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { Change, Ledger } from '../../../storage/ledger.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
-import { readAll } from '../../../storage/paging.ts';
+import type { Change, Ledger } from '../../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import {
   GENERATIONS,
   generationKey,

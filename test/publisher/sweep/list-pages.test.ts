@@ -1,11 +1,11 @@
 /** Superseded list pages. The layout names them; the ledger has no item of them. */
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { type ListLayout, readLayoutAt } from '../../../publisher/kernel/list-layout.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { readAll } from '../../../storage/paging.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
 import { GENERATIONS, HEAD_KEY, SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';
-import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { laggingLedger } from '../lagging-ledger.ts';
 import { createWorld, dependenciesOn, market, price, SMALL_PAGES } from '../world.ts';

@@ -1,16 +1,16 @@
 /** Each waiting batch or publication gets, once, the number of a generation that shows its writes, despite all faults. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
-import { publicKey } from '../../../contract/public-objects.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { takeBatch } from '../../../lambdas/ingest/take-batch.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { StorageUnavailable } from '../../../storage/errors.ts';
+import { StorageUnavailable } from '../../../storage/ports/errors.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../../storage/records/publication.ts';
-import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';

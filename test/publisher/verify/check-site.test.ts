@@ -1,12 +1,12 @@
 /** The first page and what it loads: what `verify` finds, and what it lets be. */
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/page-headers.ts';
-import { PUBLIC_CACHE_CONTROL } from '../../../contract/public-objects.ts';
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
+import { PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-objects.ts';
 import { checkSite } from '../../../publisher/projections/pages/check-site.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
 import type { PublicResponse } from '../../../publisher/verify/reader.ts';
-import { bodyDigest, etagOfDigest } from '../../../storage/object-rules.ts';
+import { bodyDigest, etagOfDigest } from '../../../storage/ports/object-rules.ts';
 
 function answer(text: string, contentType: string, more: Readonly<Record<string, string>> = {}): PublicResponse {
   const body = Buffer.from(text);

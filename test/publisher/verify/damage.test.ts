@@ -1,6 +1,6 @@
 /** `verify` is specific: each kind of damage breaks exactly these rules. */
 import { describe, expect, test } from 'vitest';
-import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
+import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { SMALL_PAGES, WAITLIST_EMAIL } from '../world.ts';

@@ -1,5 +1,5 @@
 /** A reader of the published world with some answers changed, for tests of `verify`. */
-import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 
 /** Changes the answer to one URL. */

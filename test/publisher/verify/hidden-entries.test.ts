@@ -1,15 +1,15 @@
 /** Tombstones: those that the log announces are taken, and no others. By `verify --log` and by mirrors. */
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
 import { TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts';
-import { LOG_ROOT } from '../../../contract/public-objects.ts';
-import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
-import { MirrorLog, type MirrorLogState } from '../../../embedded/mirror/mirror-log.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { UpstreamInvalid } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { publishedWorld, roundOf, servedBy } from '../../embedded/mirror/mirrored-world.ts';
+import { MirrorCopy } from '../../../server/mirror/copy.ts';
+import { MirrorLog, type MirrorLogState } from '../../../server/mirror/mirror-log.ts';
+import { publishedWorld, roundOf, servedBy } from '../../server/mirror/mirrored-world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { TEST_LOG, testSigner } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';

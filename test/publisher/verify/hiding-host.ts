@@ -1,8 +1,8 @@
 /** A host without the key: it puts tombstones in the place of signed entries. */
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
 import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
-import { LOG_ROOT } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';

@@ -1,7 +1,7 @@
 /** Everything that ingest accepts can be published: `verify` finds nothing. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { ingest } from '../../ingest/ingest.ts';

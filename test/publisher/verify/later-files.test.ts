@@ -3,8 +3,8 @@
  * compared with the log as well, although the snapshot says that there is nothing, or that the list is behind.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
-import { ALL_PROJECTIONS } from '../../../contract/projections.ts';
+import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
 import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
@@ -12,7 +12,7 @@ import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';

@@ -1,7 +1,7 @@
 /** A large world is verified in shares: together they see everything, and each sees the whole list. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contract/routes.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyReport } from '../../../publisher/verify/report.ts';

@@ -1,9 +1,9 @@
 /** A log that its own key has signed, with faults: `verify --log` finds them, and remembers nothing of it. */
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { cacheControlOf, LOG_ROOT, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { entryText, type LogEntry, type ObservationEntry } from '../../../contract/log/entries.ts';
 import { parseEntry } from '../../../contract/log/parse-entry.ts';
-import { cacheControlOf, LOG_ROOT, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';

@@ -1,11 +1,11 @@
 /** `verify --log` proves the newest export: a wrong row is found, although the manifest has the digest of its file. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EXPORT_ROOT } from '../../../contract/routes.ts';
+import { EXPORT_ROOT } from '../../../contract/files/routes.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { sha256Hex } from '../../../storage/sha256.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY } from '../exports/export-world.ts';
 import { LATEST, type Package, readPackage } from '../exports/exported.ts';
 import { testSigner } from '../log/test-log.ts';

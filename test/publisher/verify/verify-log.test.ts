@@ -1,17 +1,17 @@
 /** `verify --log`: everything public follows from the log, and a change anywhere is found. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../../contract/files/public-objects.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { checkpointText, openCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { EMPTY_ROOT, leafHash } from '../../../contract/log/merkle.ts';
 import { type NoteSigner, signNote, verifierKey } from '../../../contract/log/notes.ts';
-import { ALL_PROJECTIONS } from '../../../contract/projections.ts';
-import { PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { type VerifyLogOptions, verifyLog } from '../../../publisher/verify/verify-log.ts';
-import type { ObjectStore } from '../../../storage/object-store.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { runs, sampled } from '../../runs.ts';
 import { LOG_ORIGIN, testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';

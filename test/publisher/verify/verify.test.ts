@@ -1,8 +1,8 @@
 /** `verify` finds nothing in a sound world, also while a generation is being applied. */
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../../contract/openapi.ts';
-import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
-import { waitlistBody } from '../../../contract/waitlist.ts';
+import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/files/routes.ts';
+import { openApiDocument } from '../../../contract/openapi/openapi.ts';
+import { waitlistBody } from '../../../contract/values/waitlist.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { staticBodies } from '../../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
@@ -168,7 +168,7 @@ describe('source URLs with an @ are not e-mail addresses', () => {
   }
 
   test('those of the sample', async () => {
-    const folder = new URL('../../../sample/', import.meta.url);
+    const folder = new URL('../../../mapping/sample/', import.meta.url);
     const mapping = readMapping(new URL('mapping.json', folder));
     const { observations } = await readMapped(mapping, new URL('currency-api.csv', folder));
     const urls = [...new Set(observations.map(({ record }) => record.sourceUrl))];

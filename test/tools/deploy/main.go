@@ -1,4 +1,4 @@
-// Judges the files of deploy/docker: the Dockerfile by BuildKit's own checks, the Compose file by Compose's own loader. Prints one
+// Judges the files of infra/hosting/docker: the Dockerfile by BuildKit's own checks, the Compose file by Compose's own loader. Prints one
 // line for each finding, and ends with 1 if there is any. No image is fetched.
 package main
 

@@ -1,5 +1,5 @@
 /** Defines markets, removes them when they are public, and takes their entries out of the log. */
-import { marketUrl } from '../../../contract/routes.ts';
+import { marketUrl } from '../../../contract/files/routes.ts';
 import { sendBatch } from './batches.ts';
 import type { Writer } from './writer.ts';
 

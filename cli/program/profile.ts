@@ -1,0 +1,168 @@
+/**
+ * Which deployment a command speaks to, and with which key. In this order: options; the environment; the default profile
+ * of the configuration file; the server that runs in the default data folder. A data folder that is named, by an option or
+ * by the environment, means its own server: if none runs there, no other is asked.
+ *
+ * A key is sent only where its owner said: the key of a profile or of a data folder goes to that profile's or folder's
+ * own URL, and nowhere else.
+ */
+import { join } from 'node:path';
+import { hasControl } from '../../server/backup/control-socket.ts';
+import { DEFAULT_DATA_FOLDER, readAddress } from '../../server/settings/address-file.ts';
+import { configPath, readConfigFile, readSecret } from './config-file.ts';
+import type { ProfileSettings } from './config-schema.ts';
+import { CommandError } from './exit-codes.ts';
+
+/** The options of every command, as the parser gives them. */
+export interface GlobalOptions {
+  readonly profile?: string;
+  readonly url?: string;
+  readonly writeUrl?: string;
+  readonly keyFile?: string;
+  readonly config?: string;
+  readonly data?: string;
+  readonly json?: boolean;
+  /** No progress is shown. */
+  readonly quiet?: boolean;
+  /** Seconds that one answer may take. */
+  readonly timeout: number;
+  /** Seconds that a request may wait for its next tries, in all. */
+  readonly patience: number;
+  readonly allowClearText?: boolean;
+  readonly uploadHost?: string;
+}
+
+export interface Profile {
+  readonly readUrl: URL;
+  readonly writeUrl: URL;
+  /** Another host that may be sent large files, by https. Null: none. */
+  readonly uploadHost: string | null;
+  /** Null: no key is known. */
+  readonly key: string | null;
+  /** For messages: where the key comes from, or how to name one. */
+  readonly keySource: string;
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8787';
+const NO_KEY =
+  'Set TIDEMARK_KEY, or name a file with --key-file, or a profile with --profile, or the data folder of a server on ' +
+  'this machine with --data.';
+
+interface Level {
+  readonly url: string | undefined;
+  readonly writeUrl: string | undefined;
+  readonly uploadHost?: string | undefined;
+  readonly key: string | null;
+  readonly keySource: string;
+}
+
+/** @throws CommandError for settings that cannot be used */
+export async function readProfile(
+  options: GlobalOptions,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Profile> {
+  const stated = statedLevel(options, environment);
+  const level =
+    stated.url === undefined && stated.writeUrl === undefined
+      ? ((await profileLevel(options, environment)) ?? (await folderLevel(options, environment)))
+      : stated;
+  const url = parseUrl(level.url ?? level.writeUrl ?? DEFAULT_URL);
+  const writeUrl = level.writeUrl === undefined ? url : parseUrl(level.writeUrl);
+  const withKey = stated.key === null ? level : stated;
+  const uploadHost = options.uploadHost ?? level.uploadHost ?? null;
+  return {
+    readUrl: url,
+    writeUrl,
+    uploadHost,
+    key: withKey.key,
+    keySource: withKey.key === null ? NO_KEY : withKey.keySource,
+  };
+}
+
+function statedLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level {
+  const { url, writeUrl, data, profile } = options;
+  const isUrlStated = [url, writeUrl, data, profile].some((option) => option !== undefined);
+  const urls = isUrlStated
+    ? { url, writeUrl }
+    : { url: environment.TIDEMARK_URL || undefined, writeUrl: environment.TIDEMARK_WRITE_URL || undefined };
+  const isByName = isUrlStated && url === undefined && writeUrl === undefined;
+  const isKeyOfUrl = Boolean(environment.TIDEMARK_URL || environment.TIDEMARK_WRITE_URL);
+  // The key of an environment with a URL is for that URL, and for no other folder or profile.
+  if (isByName && isKeyOfUrl && options.keyFile === undefined) return { ...urls, key: null, keySource: NO_KEY };
+  const { keyFile = environment.TIDEMARK_KEY_FILE || undefined } = options;
+  if (keyFile !== undefined) return { ...urls, key: readKeyFile(keyFile), keySource: keyFile };
+  return { ...urls, key: environment.TIDEMARK_KEY || null, keySource: 'TIDEMARK_KEY' };
+}
+
+/** Null if a data folder is named instead, or no profile is named and no configuration file has a default one. */
+async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level | null> {
+  const path = options.config ?? configPath(environment);
+  const file = await readConfigFile(path);
+  const { profile, data } = options;
+  const ofEnvironment = environment.TIDEMARK_PROFILE || (environment.TIDEMARK_DATA ? undefined : file?.default);
+  const name = profile ?? (data === undefined ? ofEnvironment : undefined);
+  if (name === undefined) return null;
+  const settings: ProfileSettings | undefined =
+    file !== null && Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
+  if (settings === undefined) {
+    const known = Object.keys(file?.profiles ?? {});
+    const hint = known.length === 0 ? `Write it into ${path}.` : `The file has: ${known.join(', ')}.`;
+    throw new CommandError('usage', `There is no profile ${JSON.stringify(name)} in ${path}.`, hint);
+  }
+  const { url, writeUrl, uploadHost, key = null, keyFile } = settings;
+  const keySource = `the profile ${name} in ${path}`;
+  return { url, writeUrl, uploadHost, key: keyFile === undefined ? key : readKeyFile(keyFile), keySource };
+}
+
+/** The server that runs in the data folder, with its operator's key. */
+async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level> {
+  const named = options.data ?? (environment.TIDEMARK_DATA || null);
+  const folder = named ?? DEFAULT_DATA_FOLDER;
+  // A killed server leaves its address, and any user may take its port: only its own process gets the key.
+  const address = readAddress(folder);
+  const url = address !== null && (await hasControl(folder)) ? address : undefined;
+  if (url === undefined && named !== null) {
+    throw new CommandError('unreachable', `No server runs in ${folder}.`, `tidemark start --data ${folder}`);
+  }
+  const keySource = join(folder, 'operator-key');
+  return {
+    url,
+    writeUrl: undefined,
+    key: url === undefined ? null : (readSecret(keySource)?.trim() ?? null),
+    keySource,
+  };
+}
+
+function readKeyFile(path: string): string {
+  const key = readSecret(path)?.trim();
+  if (key) return key;
+  throw new CommandError('usage', `There is no key in ${path}.`, 'The file must hold the key alone, on one line.');
+}
+
+/** @throws CommandError unless it is a base URL with http or https */
+export function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/') {
+    throw new CommandError('usage', `${JSON.stringify(text)} is no base URL.`, 'Write it as in https://data.example');
+  }
+  return url;
+}
+
+/** @throws CommandError if no key is known, or it would travel in clear text */
+export function needKey({ key, keySource, writeUrl }: Profile, options: GlobalOptions): string {
+  if (key === null) throw new CommandError('usage', 'This command needs a key, and none is known.', keySource);
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new CommandError('usage', `The key of ${keySource} holds blanks or line breaks: it must hold the key alone.`);
+  }
+  if (writeUrl.protocol === 'https:' || isLoopbackName(writeUrl.hostname) || options.allowClearText) return key;
+  throw new CommandError(
+    'usage',
+    `The key would travel to ${writeUrl.origin} in clear text.`,
+    'Use its https URL. In a network that you trust: --allow-clear-text.',
+  );
+}
+
+/** Of a URL. */
+export function isLoopbackName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

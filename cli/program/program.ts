@@ -1,0 +1,89 @@
+/** The commands, with their options and help. Each command loads its own code when it runs. */
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { addIngestCommands } from '../ingest/commands.ts';
+import { addBackupCommands } from '../local/backup-commands.ts';
+import { addLocalCommands } from '../local/commands.ts';
+import { addDoctorCommand } from '../local/doctor-command.ts';
+import { addExportCommands } from '../local/export-commands.ts';
+import { addLogCommands } from '../local/log-commands.ts';
+import { addReceiptCommands } from '../log/commands.ts';
+import { addMappingCommands } from '../mapping/commands.ts';
+import { addMirrorCommand } from '../mirror/command.ts';
+import { addReadCommands } from '../reads/commands.ts';
+import { addSourceCommands } from '../sources/commands.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import { seconds } from './numbers.ts';
+import { PARSER_OUTPUT } from './output.ts';
+
+const EXAMPLES = `
+Examples:
+  tidemark start                                  serve the sample on http://127.0.0.1:8787
+  tidemark markets list                           what the server in ./.tidemark shows
+  tidemark markets history gold-usd --csv > gold.csv
+  tidemark verify https://data.example            check every public promise
+  tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
+  tidemark publish --all                          publish everything again, and wait
+
+Settings come from options, then from the environment (TIDEMARK_URL, TIDEMARK_WRITE_URL, TIDEMARK_KEY,
+TIDEMARK_KEY_FILE, TIDEMARK_PROFILE, TIDEMARK_CONFIG, TIDEMARK_DATA), then from the default profile in
+~/.config/tidemark/config.json (mode 600), then from the server that runs in ./.tidemark, or on port 8787.
+If no server runs in a data folder that is named (--data, TIDEMARK_DATA), no other one is asked.
+
+Exit codes:
+${Object.values(EXIT_CODES)
+  .map(({ code, meaning }) => `  ${code}  ${meaning}`)
+  .join('\n')}`;
+
+/** @param words the arguments, or none for all commands */
+export async function createProgram(words: readonly string[] = []): Promise<Command> {
+  const program = new Command('tidemark')
+    .description('Market data as static files: serve it, fill it, look after it.')
+    .version(readVersion(), '--version', 'print the version')
+    .helpOption('--help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput(PARSER_OUTPUT)
+    .showSuggestionAfterError()
+    .addOption(new Option('--url <url>', 'base URL of the public reads'))
+    .addOption(new Option('--write-url <url>', 'base URL of the write API, if it is another one'))
+    .addOption(new Option('--key-file <file>', 'a file (mode 600) that holds the key'))
+    .addOption(new Option('--profile <name>', 'a profile of the configuration file'))
+    .addOption(new Option('--config <file>', 'the configuration file'))
+    .addOption(new Option('--data <folder>', 'the data folder of a server on this machine'))
+    .addOption(new Option('--json', 'print JSON, and no progress'))
+    .addOption(new Option('--quiet', 'show no progress'))
+    .addOption(
+      new Option('--timeout <seconds>', 'for one answer, from its request to its last byte')
+        .argParser(seconds)
+        .default(30),
+    )
+    .addOption(new Option('--patience <seconds>', 'for trying again, in all').argParser(seconds).default(120))
+    .addOption(new Option('--allow-clear-text', 'send the key over http to other machines'))
+    .addHelpText('after', EXAMPLES);
+  addLocalCommands(program);
+  addBackupCommands(program);
+  addExportCommands(program);
+  addLogCommands(program);
+  addDoctorCommand(program);
+  addReadCommands(program);
+  addReceiptCommands(program);
+  addMirrorCommand(program);
+  addMappingCommands(program);
+  addIngestCommands(program);
+  addSourceCommands(program);
+  // Loading the table of operations takes longer than most commands do.
+  const [name] = program.parseOptions([...words]).operands;
+  if (!program.commands.some((command) => command.name() === name)) {
+    const { addOperationCommands } = await import('../operations/commands.ts');
+    addOperationCommands(program);
+  }
+  return program;
+}
+
+function readVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}

@@ -1,0 +1,47 @@
+/** The moment of which a tool is asked. It refuses to look ahead. */
+import * as z from 'zod';
+import { isAhead } from '../typescript/moments.ts';
+import { TidemarkError } from '../typescript/tidemark-error.ts';
+
+export const asOfFields = {
+  asOf: z
+    .string()
+    .optional()
+    .describe(
+      'Answer with what was known at this moment, e.g. `2026-09-01T00:00:00Z`. It needs a time, and must not be in the future. ' +
+        'Left out: what is known now.',
+    ),
+  byRelease: z
+    .boolean()
+    .optional()
+    .describe(
+      'With `asOf`: a value counts from the moment when its source published it, where that is known, and not from when ' +
+        'this service took it in. For questions about a time before the service began. Default: false.',
+    ),
+} as const;
+
+export const asOfShownSchema = z.string().describe('The moment of which this is the answer, and by which clock.');
+
+export interface AsOfArgument {
+  readonly asOf?: string | undefined;
+  readonly byRelease?: boolean | undefined;
+}
+
+/** @throws TidemarkError for a moment that has not come */
+export function assertNotAhead({ asOf, byRelease }: AsOfArgument, nowMs: number): void {
+  if (asOf === undefined && byRelease === true) {
+    throw new TidemarkError('invalid-request', {
+      detail: '`byRelease` needs `asOf`: give the moment, or leave both out',
+    });
+  }
+  if (asOf === undefined || !isAhead(Date.parse(asOf), nowMs)) return;
+  const now = new Date(nowMs).toISOString();
+  const detail = `\`asOf\` ${asOf} is in the future: nothing is known of it. It is ${now} now: leave \`asOf\` out, or give an earlier moment`;
+  throw new TidemarkError('invalid-request', { detail });
+}
+
+/** For {@link asOfShownSchema}. */
+export function asOfShown({ asOf, byRelease }: AsOfArgument, nowMs: number): string {
+  if (asOf === undefined) return `${new Date(nowMs).toISOString()}, as the service shows it now`;
+  return `${asOf}, ${byRelease === true ? 'as the sources had published by then' : 'as this service had recorded by then'}`;
+}

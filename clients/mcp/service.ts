@@ -1,0 +1,73 @@
+/** The service that the tools ask. */
+
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import { openReceipt } from '../typescript/receipts.ts';
+import { LogVerificationError } from '../typescript/signed-log.ts';
+import { Tidemark } from '../typescript/tidemark.ts';
+import { TidemarkError } from '../typescript/tidemark-error.ts';
+import type { LogPlace } from './values.ts';
+
+export interface ServiceOptions {
+  /** E.g. `https://data.example`. */
+  readonly url: string;
+  /** The verifier keys of the log, as its operator tells them. Without one, those that the host names are taken, and said so. */
+  readonly vkeys: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  readonly fetch?: typeof fetch;
+}
+
+export class AskedService {
+  readonly tidemark: Tidemark;
+  readonly nowMs: () => number;
+  readonly #options: ServiceOptions;
+
+  constructor(options: ServiceOptions) {
+    this.#options = options;
+    this.nowMs = options.nowMs;
+    this.tidemark = this.#with([]);
+  }
+
+  /** Looks a row up in the signed log. A log that contradicts the row is an error; a missing one is said. */
+  async placeOf(slug: string, row: PublicObservation): Promise<LogPlace & { readonly receipt: string | null }> {
+    try {
+      const { vkeys, note } = await this.#keys();
+      const receipt = await this.#with(vkeys).receipt(slug, row);
+      const { index } = await openReceipt(receipt, vkeys);
+      return { index, verified: true, note, receipt };
+    } catch (error) {
+      const missing = { index: null, verified: false, receipt: null };
+      if (error instanceof TidemarkError && error.code === 'not-in-log-yet') {
+        return { ...missing, note: 'It is newer than the checkpoint of the log: ask again in a minute.' };
+      }
+      if (error instanceof TidemarkError && error.status === 404) {
+        return { ...missing, note: 'This service publishes no log.' };
+      }
+      if (!(error instanceof LogVerificationError)) throw error;
+      const detail = `the signed log contradicts this value, so it is not given: ${error.message}. Tell the operator`;
+      throw new TidemarkError('log-contradiction', { detail, cause: error });
+    }
+  }
+
+  /** Null: this service publishes no log. */
+  async logSize(): Promise<number | null> {
+    return await this.tidemark.logSize().catch((error: unknown) => {
+      if (error instanceof TidemarkError && error.status === 404) return null;
+      throw error;
+    });
+  }
+
+  async #keys(): Promise<{ readonly vkeys: readonly string[]; readonly note: string }> {
+    if (this.#options.vkeys.length > 0)
+      return { vkeys: this.#options.vkeys, note: 'Checked by the key that the user gave.' };
+    return {
+      vkeys: await this.tidemark.logKeys(),
+      note: 'Checked by the key that the host itself names: it shows that the host is consistent.',
+    };
+  }
+
+  #with(vkeys: readonly string[]): Tidemark {
+    const { url, nowMs, fetch: ask } = this.#options;
+    return new Tidemark({ url, vkeys, system: { nowMs, ...(ask === undefined ? {} : { fetch: ask }) } });
+  }
+}

@@ -1,0 +1,71 @@
+/** The tool `value`: one number, now or as it was known at a moment. */
+import * as z from 'zod';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import { type AsOfArgument, asOfFields, asOfShown, asOfShownSchema, assertNotAhead } from './as-of-argument.ts';
+import type { AskedService } from './service.ts';
+import { logPlaceSchema, shownValue, shownValueSchema } from './values.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export const valueInput = z.object({
+  market: z.string().describe('The slug of the market: `find_markets` gives it.'),
+  metric: z.string().optional().describe('Default: `price`.'),
+  ...asOfFields,
+});
+
+export const valueOutput = z.object({
+  market: z.string(),
+  name: z.string(),
+  asOf: asOfShownSchema,
+  value: shownValueSchema.nullable().describe('Null: no value was known at that moment; `note` says more.'),
+  log: logPlaceSchema.nullable(),
+  disputed: z.boolean().describe('Whether the metric is disputed now.'),
+  note: z.string().nullable(),
+});
+
+export async function askedValue(
+  service: AskedService,
+  { market: slug, metric = 'price', ...at }: z.infer<typeof valueInput>,
+): Promise<z.infer<typeof valueOutput>> {
+  assertNotAhead(at, service.nowMs());
+  const market = await service.tidemark.market(slug);
+  const row = await shownRow(service, slug, metric, at);
+  const { receipt: _, ...log } = row === null ? { receipt: null } : await service.placeOf(slug, row);
+  return {
+    market: slug,
+    name: market.name,
+    asOf: asOfShown(at, service.nowMs()),
+    value: row === null ? null : shownValue(row, market),
+    log: row === null ? null : logPlaceSchema.parse(log),
+    disputed: market.disputedMetrics.includes(metric),
+    note: row === null ? unknownNote(metric, Object.keys(market.metrics), at) : null,
+  };
+}
+
+/** The newest row of the metric that the market showed at the moment. */
+async function shownRow(
+  { tidemark }: AskedService,
+  slug: string,
+  metric: string,
+  { asOf, byRelease }: AsOfArgument,
+): Promise<PublicObservation | null> {
+  // The service takes in nothing that is more than a day ahead, but a source may publish long before the moment itself.
+  const to = asOf === undefined || byRelease === true ? {} : { to: new Date(Date.parse(asOf) + 2 * DAY_MS) };
+  const known =
+    asOf === undefined ? {} : { asOf, byRelease: byRelease ?? false, ...(Number.isNaN(Date.parse(asOf)) ? {} : to) };
+  for await (const row of tidemark.history(slug, known)) {
+    const isShown =
+      row.metric === metric && row.retraction !== 'mistake' && (asOf !== undefined || row.supersededAt === null);
+    if (isShown) return row;
+  }
+  return null;
+}
+
+function unknownNote(metric: string, metrics: readonly string[], { asOf, byRelease }: AsOfArgument): string {
+  if (asOf === undefined) return `There is no ${metric}. The metrics of this market: ${metrics.join(', ')}.`;
+  if (byRelease === true) return `The sources had published no ${metric} by then, as far as is known.`;
+  return (
+    `This service had recorded no ${metric} by then. Values that it took in later are not used, because that would look ahead. ` +
+    'With `byRelease` they count from the moment when their source published them.'
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * What a market showed at an earlier moment, from the rows of its history alone. Pure: a reader needs nothing but
+ * `GET /api/v1/markets/{slug}/history`.
+ */
+import { BY_SOURCE_MAX } from '../../contract/files/limits.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+
+/** The members of a row that the reading needs. Rows of CSV files have them too. */
+export type AsOfRow = Pick<
+  PublicObservation,
+  'id' | 'metric' | 'recordedAt' | 'releasedAt' | 'retraction' | 'sourceLabel' | 'supersededAt' | 'supersedes'
+>;
+
+/** A moment, and the clock by which rows are known at it. */
+export interface AsOf {
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  /**
+   * - `recorded`: what this service showed at the moment.
+   * - `released`: what the sources had published at the moment, as far as is known today. A version counts from its
+   *   `releasedAt`, or from its `recordedAt` where that is null, and replaces the one before it from then on. So a
+   *   back-test on imported history sees no value, and no revision, before its release. Retractions state no release:
+   *   they count from the moment when they were recorded.
+   */
+  readonly clock: 'recorded' | 'released';
+}
+
+/**
+ * Reads a history as of a moment. Takes rows newest first, as pages have them, one by one: it keeps only the rows that
+ * the market showed, so a long history needs little memory.
+ */
+export class AsOfReading<Row extends AsOfRow> {
+  readonly #asOf: AsOf;
+  /** Older versions of rows that were known at the moment. Versions of one observation are neighbours, newest first. */
+  readonly #replaced = new Set<string>();
+  readonly #shown = new Map<string, Map<string, Row>>();
+
+  constructor(asOf: AsOf) {
+    this.#asOf = asOf;
+  }
+
+  /** Takes the next row. Returns whether it was visible at the moment. A visible row may say that a value never was. */
+  add(row: Row): boolean {
+    const isVisible = this.#asOf.clock === 'recorded' ? this.#stood(row) : this.#wasNewestRelease(row);
+    if (isVisible && row.retraction !== 'mistake') this.#show(row);
+    return isVisible;
+  }
+
+  /** The values that the market showed, by metric: its newest one. A metric without any is left out. */
+  get metrics(): { readonly [metric: string]: Row } {
+    return Object.fromEntries([...this.#shown].map(([metric, rows]) => [metric, first(rows)]));
+  }
+
+  /** Each metric of several sources, as on the market: the newest value of each source, newest first. */
+  get bySource(): { readonly [metric: string]: readonly Row[] } {
+    const several = [...this.#shown].filter(([, rows]) => rows.size > 1);
+    return Object.fromEntries(several.map(([metric, rows]) => [metric, [...rows.values()].slice(0, BY_SOURCE_MAX)]));
+  }
+
+  #stood({ recordedAt, supersededAt }: Row): boolean {
+    const { atMs } = this.#asOf;
+    return Date.parse(recordedAt) <= atMs && (supersededAt === null || Date.parse(supersededAt) > atMs);
+  }
+
+  #wasNewestRelease({ id, recordedAt, releasedAt, supersedes }: Row): boolean {
+    const isReplaced = this.#replaced.delete(id);
+    const isKnown = Date.parse(releasedAt ?? recordedAt) <= this.#asOf.atMs;
+    if (supersedes !== null && (isKnown || isReplaced)) this.#replaced.add(supersedes);
+    return isKnown && !isReplaced;
+  }
+
+  /** Rows come newest first, and at one moment in the order of the tie rule: the first one of a source is its newest. */
+  #show(row: Row): void {
+    const rows = this.#shown.get(row.metric) ?? new Map<string, Row>();
+    if (!rows.has(row.sourceLabel)) rows.set(row.sourceLabel, row);
+    this.#shown.set(row.metric, rows);
+  }
+}
+
+function first<Row>(rows: ReadonlyMap<string, Row>): Row {
+  return rows.values().next().value as Row;
+}

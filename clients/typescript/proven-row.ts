@@ -1,0 +1,46 @@
+/** Whether a row says the same as its entry in the signed log. */
+import { decimalText } from '../../contract/values/decimal-text.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import { LogVerificationError, type ProvenEntry, type SignedLog } from './signed-log.ts';
+
+/** Members of an entry that are no members of a row. */
+const OF_THE_ENTRY: ReadonlySet<string> = new Set(['format', 'type', 'market', 'revision']);
+/** A service publishes a value some seconds before its entry. */
+const NEWER_THAN_LOG_MS = 10 * 60_000;
+
+/**
+ * The entry of a row, which says the same. Null: the log may not have it yet.
+ *
+ * @throws LogVerificationError if the log says something else, or nothing
+ */
+export async function provenRow(
+  log: SignedLog,
+  slug: string,
+  row: PublicObservation,
+  nowMs: number,
+): Promise<ProvenEntry | null> {
+  const proven = await log.prove(row);
+  if (proven !== null) assertSameRow(slug, row, proven);
+  else if (nowMs - Date.parse(row.recordedAt) >= NEWER_THAN_LOG_MS) {
+    throw new LogVerificationError(`${row.id} is not in the log`);
+  }
+  return proven;
+}
+
+/** @throws LogVerificationError for a row that says something else than the entry */
+export function assertSameRow(slug: string, row: PublicObservation, { entry, index }: ProvenEntry): void {
+  const shown = row as unknown as Readonly<Record<string, unknown>>;
+  const differs = Object.keys(entry).find((name) => !OF_THE_ENTRY.has(name) && shown[name] !== entry[name]);
+  const wrong = entry.market !== slug ? 'market' : (differs ?? (isDecimalRight(row) ? null : 'decimal'));
+  if (wrong === null) return;
+  throw new LogVerificationError(`${wrong} of ${row.id} differs from entry ${index} of the log`);
+}
+
+/** The entry has no `decimal`, but the digits of the currency, which were compared. */
+function isDecimalRight(row: PublicObservation): boolean {
+  if (row.kind !== 'money') return true;
+  const { amountMinor, minorDigits, decimal } = row;
+  return (
+    decimal === (amountMinor === null ? null : decimalText(String(Math.abs(amountMinor)), minorDigits, amountMinor < 0))
+  );
+}

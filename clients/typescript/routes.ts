@@ -1,0 +1,29 @@
+/**
+ * The operations whose answers are JSON, by method and path. Types alone: the package has them without the schema library
+ * (tools/build/client-types.ts).
+ */
+import type * as z from 'zod';
+import type { ALL_OPERATIONS } from '../../contract/operations/all-operations.ts';
+
+type Table = typeof ALL_OPERATIONS;
+
+type Part<Row, Name extends 'params' | 'query' | 'body'> =
+  Row extends Readonly<Record<Name, infer Schema extends z.ZodType>> ? z.input<Schema> : undefined;
+
+type AnswerOf<Success> = Success extends { readonly body: infer Schema extends z.ZodType } ? z.output<Schema> : null;
+
+type RouteOf<Row> = Row extends { readonly success: { readonly mediaType: string } }
+  ? never
+  : Row extends { readonly method: infer Method extends string; readonly path: infer Path extends string }
+    ? `${Method} ${Path}`
+    : never;
+
+/** What each operation takes, and what it answers. `undefined`: it takes none; `null`: it answers without a body. */
+export type Routes = {
+  [Id in keyof Table as RouteOf<Table[Id]>]: {
+    params: Part<Table[Id], 'params'>;
+    query: Part<Table[Id], 'query'>;
+    body: Part<Table[Id], 'body'>;
+    answer: AnswerOf<Table[Id]['success']>;
+  };
+};

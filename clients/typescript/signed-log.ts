@@ -1,0 +1,242 @@
+/**
+ * Verifies entries of a signed log (docs/log.md) in browsers and in Node: with WebCrypto alone, from any host. What it gives
+ * is signed by a key that the reader knows.
+ */
+import { findEntry } from '../../contract/log/find-entry.ts';
+import { HASH_LENGTH } from '../../contract/log/ranges.ts';
+import { ndjsonPath, TILE_WIDTH, tilePath, widthOfTile } from '../../contract/log/tiles.ts';
+import {
+  type Bytes,
+  encodedText,
+  fromBase64,
+  hexOf,
+  isSameHash,
+  joinedBytes,
+  leafHashOf,
+  perfectRootOf,
+  sha256Of,
+} from './hashes.ts';
+import { inclusionPath, rootOf } from './inclusion.ts';
+
+/** The host shows something else than what the key has signed, or nothing that it has signed. */
+export class LogVerificationError extends Error {
+  override readonly name = 'LogVerificationError';
+}
+
+/** A public key of a log. */
+export interface VerifyingKey {
+  /** Its text, as its operator tells it. */
+  readonly vkey: string;
+  /** The origin of the log that it signs. */
+  readonly name: string;
+  readonly id: string;
+  readonly key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+}
+
+/** Size and root of a log, signed. */
+export interface SignedCheckpoint {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: Bytes;
+  /** The known key that has signed. */
+  readonly vkey: string;
+}
+
+export interface ProvenEntry {
+  /** The entry, as docs/log.md describes it. */
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** Its place in the log, from 0. */
+  readonly index: number;
+  /** The bytes that are signed, as text. */
+  readonly text: string;
+}
+
+/** GETs a file below the root of the log, e.g. `checkpoint`. Rejects if it is not there. */
+export type LogFileReader = (path: string) => Promise<Bytes>;
+
+const ED25519 = 1;
+/** 256 entries of 64 KB, with their line breaks. */
+const LINES_BYTES_MAX = TILE_WIDTH * 0x10000;
+
+const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+
+/** @throws LogVerificationError for a text that is no verifier key (`<name>+<id>+<base64>`) of type Ed25519 */
+export async function importLogKey(vkey: string): Promise<VerifyingKey> {
+  const [, name = '', id = '', material = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
+  const bytes = fromBase64(material);
+  if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_LENGTH) {
+    throw new LogVerificationError(`not a verifier key of Ed25519: ${vkey}`);
+  }
+  const found = hexOf((await sha256Of(encodedText(`${name}\n`), bytes)).subarray(0, 4));
+  if (found !== id) throw new LogVerificationError(`the id of the verifier key is ${id}, and its key has ${found}`);
+  return { vkey, name, id, key: await crypto.subtle.importKey('raw', bytes.slice(1), 'Ed25519', false, ['verify']) };
+}
+
+/** Reads a checkpoint. @throws LogVerificationError unless one of the keys has signed it */
+export async function readSignedCheckpoint(note: string, keys: readonly VerifyingKey[]): Promise<SignedCheckpoint> {
+  const split = note.lastIndexOf('\n\n');
+  const [text, lines] = [note.slice(0, split + 1), note.slice(split + 2).split('\n')];
+  const [origin = '', size = '', encoded = ''] = text.split('\n');
+  const root = fromBase64(encoded);
+  if (split < 0 || !/^(0|[1-9]\d{0,14})$/.test(size) || root?.length !== HASH_LENGTH) {
+    throw new LogVerificationError('not a signed checkpoint');
+  }
+  for (const { vkey, name, id, key } of keys) {
+    for (const line of lines) {
+      const [, signer, signature = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
+      const bytes = fromBase64(signature);
+      if (signer !== name || name !== origin || bytes === null || hexOf(bytes.subarray(0, 4)) !== id) continue;
+      if (await crypto.subtle.verify('Ed25519', key, bytes.slice(4), encodedText(text))) {
+        return { origin, size: Number(size), root, vkey };
+      }
+    }
+  }
+  throw new LogVerificationError(`no known key has signed the checkpoint of ${origin}`);
+}
+
+/** The entries below one checkpoint. */
+export class SignedLog {
+  readonly checkpoint: SignedCheckpoint;
+  /** The signed text. */
+  readonly note: string;
+  readonly #read: LogFileReader;
+  /** The partial tiles, by level: together they give the root. */
+  readonly #edge: ReadonlyMap<number, Bytes>;
+
+  private constructor(
+    note: string,
+    checkpoint: SignedCheckpoint,
+    read: LogFileReader,
+    edge: ReadonlyMap<number, Bytes>,
+  ) {
+    this.note = note;
+    this.checkpoint = checkpoint;
+    this.#read = read;
+    this.#edge = edge;
+  }
+
+  /** Reads and checks the checkpoint, and the tiles whose hashes give its root. */
+  static async open(read: LogFileReader, keys: readonly VerifyingKey[]): Promise<SignedLog> {
+    // Bytes that are no UTF-8 become a text that nobody has signed.
+    const note = new TextDecoder().decode(await read('checkpoint'));
+    const checkpoint = await readSignedCheckpoint(note, keys);
+    const edge = new Map<number, Bytes>();
+    const root = await rootOf(checkpoint.size, async (level, n, width) => {
+      const tile = edge.get(level) ?? (await readTile(read, level, n, width));
+      edge.set(level, tile);
+      return tile;
+    });
+    if (!isSameHash(root, checkpoint.root)) {
+      throw new LogVerificationError('the tiles do not give the root that is signed');
+    }
+    return new SignedLog(note, checkpoint, read, edge);
+  }
+
+  /**
+   * Finds the entry of an observation, and proves that it is in the log. Null: the log has none with this id.
+   *
+   * @param sought a row of a history
+   */
+  async prove(sought: { readonly id: string; readonly recordedAt: string }): Promise<ProvenEntry | null> {
+    const { size } = this.checkpoint;
+    if (size === 0) return null;
+    const files = { entries: async (n: number, width: number) => await this.#lines(n, width) };
+    const found = await findEntry(files, size, sought).catch((cause: unknown) => {
+      // Of entries that are no JSON, or say no time.
+      if (cause instanceof SyntaxError || cause instanceof TypeError || cause instanceof RangeError) {
+        throw new LogVerificationError('the entries cannot be read', { cause });
+      }
+      throw cause;
+    });
+    if (found === null) return null;
+    return await this.#proven(found.index, found.text);
+  }
+
+  /** Reads one entry, and proves it. Null: its text was taken down. @param index below the size */
+  async entryAt(index: number): Promise<ProvenEntry | null> {
+    const n = Math.floor(index / TILE_WIDTH);
+    const lines = await this.#lines(n, widthOfTile(0, n, this.checkpoint.size));
+    const { text } = lines[index % TILE_WIDTH] as (typeof lines)[number];
+    return text === null ? null : await this.#proven(index, text);
+  }
+
+  /**
+   * The root that the log had when it was shorter. If an earlier checkpoint has another one, the log has another past
+   * than it had then.
+   *
+   * @param size at most that of the checkpoint
+   */
+  async rootAt(size: number): Promise<Bytes> {
+    // A tile only grows at its end, so each of a shorter log is the beginning of one of today's.
+    const tileOf = this.#tilesOnce();
+    return await rootOf(size, async (level, n, width) => (await tileOf(level, n)).subarray(0, width * HASH_LENGTH));
+  }
+
+  async #proven(index: number, text: string): Promise<ProvenEntry> {
+    const tile = await this.#tile(0, Math.floor(index / TILE_WIDTH));
+    const at = (index % TILE_WIDTH) * HASH_LENGTH;
+    if (!isSameHash(await leafHashOf(encodedText(text)), tile.subarray(at, at + HASH_LENGTH))) {
+      throw new LogVerificationError(`entry ${index} is not the one that is signed`);
+    }
+    return { entry: JSON.parse(text) as ProvenEntry['entry'], index, text };
+  }
+
+  /** The hashes that lead from an entry to the root, from its neighbour up (RFC 6962, section 2.1.1). */
+  async pathOf(index: number): Promise<readonly Bytes[]> {
+    return await inclusionPath(this.checkpoint.size, index, this.#tilesOnce());
+  }
+
+  /** A proof takes several hashes of a tile: it is read once. */
+  #tilesOnce(): (level: number, n: number) => Promise<Bytes> {
+    const tiles = new Map<string, Promise<Bytes>>();
+    return (level, n) => {
+      const name = `${level}/${n}`;
+      const tile = tiles.get(name) ?? this.#tile(level, n);
+      tiles.set(name, tile);
+      return tile;
+    };
+  }
+
+  /** The hashes of a tile, each of which the root covers. */
+  async #tile(level: number, n: number): Promise<Bytes> {
+    const width = widthOfTile(level, n, this.checkpoint.size);
+    const edge = width < TILE_WIDTH ? this.#edge.get(level) : undefined;
+    if (edge !== undefined) return edge;
+    const tile = await readTile(this.#read, level, n, width);
+    const parent = await this.#tile(level + 1, Math.floor(n / TILE_WIDTH));
+    const at = (n % TILE_WIDTH) * HASH_LENGTH;
+    if (isSameHash(await perfectRootOf(tile), parent.subarray(at, at + HASH_LENGTH))) return tile;
+    throw new LogVerificationError(`tile ${n} of level ${level} is not the one that is signed`);
+  }
+
+  async #lines(n: number, width: number): Promise<readonly { readonly text: string | null }[]> {
+    const lines = (await unzipped(await this.#read(ndjsonPath(n, width)))).split('\n').slice(0, -1);
+    if (lines.length !== width) throw new LogVerificationError(`file ${n} of entries has ${lines.length} lines`);
+    return lines.map((line) => ({ text: line.startsWith('{"takenDown":') ? null : line }));
+  }
+}
+
+async function readTile(read: LogFileReader, level: number, n: number, width: number): Promise<Bytes> {
+  const tile = await read(tilePath(level, n, width));
+  if (tile.length === width * HASH_LENGTH) return tile;
+  throw new LogVerificationError(`tile ${n} of level ${level} has ${tile.length} bytes`);
+}
+
+/** @throws LogVerificationError for bytes that are no gzip of UTF-8, or too many */
+export async function unzipped(gzipped: Bytes): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    const stream = new Blob([gzipped]).stream().pipeThrough(new DecompressionStream('gzip'));
+    // Safari's streams cannot be iterated.
+    const reader = stream.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.length;
+      if (bytes > LINES_BYTES_MAX) throw new RangeError('too large');
+      chunks.push(part.value);
+    }
+    return decode(joinedBytes(chunks));
+  } catch (cause) {
+    throw new LogVerificationError('a file of entries cannot be read', { cause });
+  }
+}

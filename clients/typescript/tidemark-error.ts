@@ -1,0 +1,99 @@
+/** The one error of the client: an answer that is a problem, or the lack of an answer. */
+import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
+import type { Problem, ProblemError } from '../../contract/problems/problems.ts';
+
+/**
+ * Codes beside those of the service:
+ *
+ * - `no-answer`: no whole answer came, also after all tries. Of a write, the effect is unknown: repeat it with the same
+ *   idempotency key.
+ * - `unexpected-answer`: not the answer of a Tidemark service. Often a proxy has given it.
+ * - `cursor-expired`: a walk began again, again and again, without getting any further.
+ * - `log-shorter`: the log has fewer entries than were read before.
+ * - `newer-format`: the log has entries of a format that this version does not know.
+ * - `not-in-log-yet`: the value is newer than the checkpoint of the log. Ask again in a minute.
+ */
+export type ClientCode =
+  | 'no-answer'
+  | 'unexpected-answer'
+  | 'cursor-expired'
+  | 'log-shorter'
+  | 'newer-format'
+  | 'not-in-log-yet';
+
+export interface TidemarkErrorParts {
+  readonly detail: string;
+  readonly request?: string;
+  readonly status?: number;
+  readonly errors?: readonly ProblemError[];
+  readonly requestId?: string | null;
+  readonly retryAfterMs?: number | null;
+  readonly idempotencyKey?: string | null;
+  readonly cause?: unknown;
+}
+
+/** Tell errors apart by `code`. Messages are for people, and change. */
+export class TidemarkError extends Error {
+  override readonly name = 'TidemarkError';
+  /** A code of the service's problem catalogue, or of this client. A newer service may have further ones. */
+  readonly code: ProblemCode | ClientCode | (string & {});
+  /** HTTP status. Null: there was no answer. */
+  readonly status: number | null;
+  /** What happened, and what to do about it. */
+  readonly detail: string;
+  /** The method and the address that were asked, without its query. Null: it is not about one request. */
+  readonly request: string | null;
+  /** The faults inside the request, each with a JSON Pointer. */
+  readonly errors: readonly ProblemError[];
+  /** Name it when you ask the operator about this request. Null: the answer has none. */
+  readonly requestId: string | null;
+  /** The wait for which the service has asked. Null: it did not say. */
+  readonly retryAfterMs: number | null;
+  /** Of a write: the key with which the same call can be repeated safely. Null: of a read. */
+  readonly idempotencyKey: string | null;
+
+  constructor(code: TidemarkError['code'], parts: TidemarkErrorParts) {
+    const asked = parts.request === undefined ? '' : ` (${parts.request})`;
+    super(`${code}: ${parts.detail}${asked}`, { cause: parts.cause });
+    this.code = code;
+    this.detail = parts.detail;
+    this.request = parts.request ?? null;
+    this.status = parts.status ?? null;
+    this.errors = parts.errors ?? [];
+    this.requestId = parts.requestId ?? null;
+    this.retryAfterMs = parts.retryAfterMs ?? null;
+    this.idempotencyKey = parts.idempotencyKey ?? null;
+  }
+}
+
+/** @param text the body of an answer that is no success. Of a proxy, it may be anything */
+export function errorOfAnswer(
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  text: string,
+  parts: Pick<TidemarkErrorParts, 'request' | 'retryAfterMs' | 'idempotencyKey'>,
+): TidemarkError {
+  const { code, detail, title, errors, instance } = problemIn(text);
+  if (typeof code !== 'string') {
+    const isElsewhere = status >= 300 && status < 400;
+    const words = isElsewhere
+      ? `leads to ${headers.get('location')}: use that address`
+      : `is ${status}, and no problem`;
+    return new TidemarkError('unexpected-answer', { ...parts, status, detail: `the answer ${words}` });
+  }
+  return new TidemarkError(code, {
+    ...parts,
+    status,
+    detail: detail ?? title ?? String(status),
+    errors: Array.isArray(errors) ? errors : [],
+    requestId: instance?.replace('/requests/', '') ?? null,
+  });
+}
+
+function problemIn(text: string): Partial<Problem> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

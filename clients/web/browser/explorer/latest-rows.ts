@@ -1,0 +1,93 @@
+/** The rows of the explorer: one for each market, from the file of newest prices or from the list. Pure. */
+import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
+import { type LatestEntry, latestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { Market } from '../../../../contract/values/market.ts';
+import { groupedDigits } from '../exact-decimal.ts';
+import { type Badge, dayText, sourceWords, UNKNOWN_WORDS, unitText } from '../market/words.ts';
+
+/** Members that a file from before this version of the service does not have. */
+const ADDED = {
+  kind: '',
+  decimalPerUnit: null,
+  confidence: null,
+  disputed: false,
+  retired: false,
+  expectedNextAt: null,
+  graceSeconds: null,
+  rounded: null,
+  sourceValue: null,
+} as const;
+
+/** Reads the body of `GET /api/v1/latest`. @throws TypeError if the body has another form */
+export function entriesOfLatest(body: unknown): LatestEntry[] {
+  return dataOf(body).map((entry) => ({ ...ADDED, ...(entry as LatestEntry) }));
+}
+
+/** Reads a page of `GET /api/v1/markets`. @throws TypeError if the body has another form */
+export function entriesOfList(body: unknown): LatestEntry[] {
+  return dataOf(body).map((market) => latestEntry(market as Market, null));
+}
+
+/** @throws TypeError for a body without a list in `data` */
+export function dataOf(body: unknown): readonly unknown[] {
+  const { data } = body as { readonly data?: unknown };
+  if (Array.isArray(data)) return data;
+  throw new TypeError('the answer has no list of data');
+}
+
+/**
+ * The new entries, where each that is the same as before is the same object. So rows of the page that show it can stay.
+ */
+export function keepEqual(before: readonly LatestEntry[], after: readonly LatestEntry[]): LatestEntry[] {
+  const known = new Map(before.map((entry) => [entry.slug, entry]));
+  return after.map((entry) => {
+    const same = known.get(entry.slug);
+    return same !== undefined && JSON.stringify(same) === JSON.stringify(entry) ? same : entry;
+  });
+}
+
+/** The price in two lines. `digits` is null if it is unknown; `below` then says why. */
+export interface PriceWords {
+  readonly digits: string | null;
+  /** `per 100 EUR`, `366.90 per EUR`. The second is left out where it would not be exact, or says the same. */
+  readonly below: readonly string[];
+}
+
+export function priceWords(entry: LatestEntry): PriceWords {
+  const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
+  if (decimal === null) {
+    if (observedAt === null) return { digits: null, below: ['never observed'] };
+    return { digits: null, below: [unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[unknownReason]] };
+  }
+  const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
+  return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit] };
+}
+
+/** Since when the next price is late. Null: it is not late, or nobody says when it is due. @param nowMs since the epoch */
+export function lateSince({ expectedNextAt, graceSeconds }: LatestEntry, nowMs: number): string | null {
+  if (expectedNextAt === null || graceSeconds === null) return null;
+  return latenessSeconds(expectedNextAt, graceSeconds, nowMs) > 0 ? expectedNextAt : null;
+}
+
+/** `late since 30 Sep 2025`; without the year in this year, and with the time alone within a day. */
+function lateWords(since: string, nowMs: number): string {
+  if (nowMs - Date.parse(since) < 86_400_000) return `late since ${since.slice(11, 16)} UTC`;
+  const day = dayText(since);
+  const isThisYear = day.endsWith(` ${new Date(nowMs).getUTCFullYear()}`);
+  return `late since ${isThisYear ? day.slice(0, -' 2026'.length) : day}`;
+}
+
+/** What a reader must know before he uses the price, the gravest first. @param nowMs milliseconds since the epoch */
+export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
+  const { disputed, retired, status, confidence, rounded, sourceValue } = entry;
+  const late = lateSince(entry, nowMs);
+  const badges: (Badge | false)[] = [
+    disputed && { text: 'disputed', look: 'alarm' },
+    late !== null && { text: lateWords(late, nowMs), look: 'notice' },
+    status !== null && status !== 'final' && { text: status, look: 'notice' },
+    confidence === 'low' && { text: 'low confidence', look: 'notice' },
+    rounded === true && { text: 'rounded', look: 'plain', detail: sourceWords(sourceValue) },
+    retired && { text: 'retired', look: 'plain' },
+  ];
+  return badges.filter((badge) => badge !== false);
+}

@@ -1,0 +1,112 @@
+/** What the explorer reads: the snapshot, the newest prices of all markets, and their last prices. */
+
+import { LATEST_MARKETS_MAX, type LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { FRESH_SECONDS } from '../../../../contract/files/limits.ts';
+import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
+import type { Snapshot } from '../../../../contract/values/market.ts';
+import { PublicAnswers, UnreachableError } from '../market/public-answers.ts';
+import { clockOffsetMs } from '../service-clock.ts';
+import { dataOf, entriesOfLatest, entriesOfList, keepEqual } from './latest-rows.ts';
+
+/** Pages of the list that are read at once, where there is no file of all markets: 1,000 markets. */
+const PAGES_AT_ONCE = 10;
+/** Fresh in a shared cache, and then in this browser's. */
+const STALE_AGE_SECONDS = 2 * FRESH_SECONDS + 5;
+
+export class MarketFeed {
+  snapshot: Snapshot | null = null;
+  /** By slug. */
+  entries: readonly LatestEntry[] = [];
+  recent: ReadonlyMap<string, RecentEntry> = new Map();
+  /** The rest of a list that is not read yet. Null: nothing is left. */
+  nextCursor: string | null = null;
+  /** How far this computer's clock is ahead, by the newest answer. */
+  offsetMs = 0;
+  /** Seconds. More than {@link FRESH_SECONDS}: the edge shows a copy, because the service behind it fails. */
+  ageSeconds = 0;
+  #pages = PAGES_AT_ONCE;
+  /** The list has changed, and its pages could not all be read. */
+  #isWalkDue = false;
+  readonly #answers = new PublicAnswers(async (...request) => {
+    const response = await fetch(...request);
+    const { headers, status } = response;
+    this.offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
+    if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
+    return response;
+  }, location.origin);
+
+  /** The service's time, in milliseconds since the epoch. */
+  get nowMs(): number {
+    return Date.now() - this.offsetMs;
+  }
+
+  get isStale(): boolean {
+    return this.ageSeconds > STALE_AGE_SECONDS;
+  }
+
+  /** Asks what has changed. If it fails, everything stays as it was. @throws UnreachableError */
+  async refresh(hasCharts: boolean): Promise<void> {
+    this.ageSeconds = 0;
+    try {
+      const snapshot = await this.#answers.readAgain(SNAPSHOT_URL);
+      if (snapshot.kind === 'found') this.snapshot = snapshot.body as Snapshot;
+      await Promise.all([this.#refreshEntries(), hasCharts && this.#publishes('recent') && this.#refreshRecent()]);
+    } catch (cause) {
+      if (cause instanceof UnreachableError) throw cause;
+      throw new UnreachableError('the service gave an answer that cannot be read', { cause });
+    }
+  }
+
+  /** Reads the next pages of a list that has no file of all markets. */
+  async readMore(): Promise<void> {
+    await this.#walk(this.entries, this.nextCursor, PAGES_AT_ONCE);
+    this.#pages += PAGES_AT_ONCE;
+  }
+
+  /** Whether it is worth asking: a request for a file that is not published is an error in the browser's log. */
+  #publishes(projection: 'latest' | 'recent'): boolean {
+    const { projections = [], counts } = this.snapshot ?? {};
+    const marketsMax = projection === 'latest' ? LATEST_MARKETS_MAX : RECENT_MARKETS_MAX;
+    return projections.includes(projection) && (counts?.markets ?? 0) <= marketsMax;
+  }
+
+  async #refreshEntries(): Promise<void> {
+    if (this.#publishes('latest')) {
+      const latest = await this.#answers.readAgain(LATEST_URL);
+      if (latest.kind === 'found') {
+        this.entries = keepEqual(this.entries, entriesOfLatest(latest.body));
+        this.nextCursor = null;
+      }
+      if (latest.kind !== 'missing') return;
+    }
+    const first = this.#isWalkDue ? await this.#answers.read(MARKETS_URL) : await this.#answers.readAgain(MARKETS_URL);
+    if (first.kind !== 'found') return;
+    this.#isWalkDue = true;
+    await this.#walk(entriesOfList(first.body), cursorOf(first.body), this.#pages - 1);
+    this.#isWalkDue = false;
+  }
+
+  async #walk(begun: readonly LatestEntry[], cursor: string | null, pages: number): Promise<void> {
+    const read = [...begun];
+    let next = cursor;
+    for (let page = 0; next !== null && page < pages; page++) {
+      const answer = await this.#answers.read(`${MARKETS_URL}?cursor=${next}`);
+      if (answer.kind !== 'found') throw new UnreachableError('the list of markets has changed while it was read');
+      read.push(...entriesOfList(answer.body));
+      next = cursorOf(answer.body);
+    }
+    this.entries = keepEqual(this.entries, read);
+    this.nextCursor = next;
+  }
+
+  async #refreshRecent(): Promise<void> {
+    const recent = await this.#answers.readAgain(RECENT_URL);
+    if (recent.kind !== 'found') return;
+    this.recent = new Map((dataOf(recent.body) as readonly RecentEntry[]).map((entry) => [entry.slug, entry]));
+  }
+}
+
+function cursorOf(body: unknown): string | null {
+  return (body as { readonly page?: { readonly nextCursor?: string | null } }).page?.nextCursor ?? null;
+}

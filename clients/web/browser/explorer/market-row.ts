@@ -1,0 +1,120 @@
+/** One row of the table. */
+import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { element } from '../market/elements.ts';
+import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
+import { priceWords, rowBadges } from './latest-rows.ts';
+import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
+
+/** Cells have roles of their own, because a phone shows a row as a card, and then a browser forgets that it is one. */
+const CELL = { role: 'cell' } as const;
+
+/** On a phone, a name of more characters has a line of its own, above the price. */
+const LONG_NAME = 40;
+
+export class MarketRow {
+  readonly element: HTMLTableRowElement;
+  readonly #entry: LatestEntry;
+  readonly #chart = element('td', { ...CELL, class: 'of-chart' });
+  readonly #age = element('td', { ...CELL, class: 'of-age' });
+  readonly #notes = element('td', { ...CELL, class: 'of-notes' });
+  #recent: RecentEntry | null = null;
+  /** The words that depend on the clock, as they are shown. */
+  #shown: string | null = null;
+
+  constructor(entry: LatestEntry) {
+    this.#entry = entry;
+    this.element = element(
+      'tr',
+      { role: 'row', 'data-slug': entry.slug, class: entry.name.length > LONG_NAME ? 'has-long-name' : null },
+      element(
+        'th',
+        { role: 'rowheader', scope: 'row', class: 'of-name' },
+        element('a', { href: `/markets/${entry.slug}`, class: 'lines', title: entry.name }, entry.name),
+        element('span', { class: 'below lines' }, entry.slug),
+      ),
+      element('td', { ...CELL, class: 'of-kind' }, entry.kind),
+      priceCell(entry),
+      this.#chart,
+      this.#age,
+      element('td', { ...CELL, class: 'of-source' }, element('span', { class: 'lines' }, entry.source)),
+      this.#notes,
+    );
+  }
+
+  /** @param nowMs the service's time. @param recent null: no chart */
+  show(nowMs: number, recent: RecentEntry | null): void {
+    if (recent !== this.#recent) {
+      this.#recent = recent;
+      this.#chart.replaceChildren(...(recent === null ? [] : chartOf(recent, this.#entry.currency)));
+    }
+    const { observedAt } = this.#entry;
+    const age = observedAt === null ? null : agoText(nowMs - Date.parse(observedAt)).replace(/ ago$/, '');
+    const badges = rowBadges(this.#entry, nowMs);
+    const words = [age, ...badges.map(({ text }) => text)].join('\n');
+    if (words === this.#shown) return;
+    this.#shown = words;
+    this.#age.replaceChildren(...(observedAt === null ? ['never'] : ageOf(age as string, observedAt)));
+    this.#notes.replaceChildren(...badgesOfRow(badges));
+  }
+}
+
+function priceCell(entry: LatestEntry): HTMLElement {
+  const { digits, below } = priceWords(entry);
+  const value =
+    digits === null
+      ? element('span', { class: 'unknown' }, 'unknown')
+      : element(
+          'span',
+          {},
+          element('data', { value: entry.decimal, class: 'number' }, digits),
+          ' ',
+          element('span', { class: 'currency' }, entry.currency),
+        );
+  return element(
+    'td',
+    { ...CELL, class: 'of-price' },
+    value,
+    element('span', { class: 'below parts' }, ...partsOf(below)),
+  );
+}
+
+/** A line breaks between parts, not in one. */
+function partsOf(texts: readonly string[]): readonly (Node | string)[] {
+  return texts.flatMap((text, index) => [index === 0 ? '' : ' ', element('span', {}, text)]);
+}
+
+function badgesOfRow(badges: readonly Badge[]): readonly Node[] {
+  if (badges.length === 0) return [];
+  const shown = badges.map(({ text, look, detail = null }) =>
+    element(
+      'span',
+      { class: look === 'plain' ? 'badge' : `badge badge-${look}`, title: detail },
+      text,
+      detail === null ? null : element('span', { class: 'visually-hidden' }, `, ${detail}`),
+    ),
+  );
+  return [element('span', { class: 'badges' }, ...shown.flatMap((badge) => [badge, ' ']))];
+}
+
+function ageOf(age: string, observedAt: string): readonly Node[] {
+  return [
+    element('time', { datetime: observedAt, title: momentText(observedAt) }, age),
+    element('span', { class: 'below' }, dayText(observedAt)),
+  ];
+}
+
+function chartOf(recent: RecentEntry, currency: string): readonly Node[] {
+  const line = sparkLine(recent, currency);
+  if (line === null) return [element('span', { class: 'below' }, 'too few prices')];
+  const chart = svg('svg', { class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, 'aria-hidden': 'true' });
+  chart.append(svg('path', { d: line.path }));
+  if (line.end !== null) chart.append(svg('circle', { cx: `${line.end.x}`, cy: `${line.end.y}`, r: '2' }));
+  return [chart, element('span', { class: 'visually-hidden' }, line.words)];
+}
+
+function svg(name: 'svg' | 'path' | 'circle', attributes: Readonly<Record<string, string>>): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  return made;
+}

@@ -1,0 +1,56 @@
+/** The small chart of a market's last prices: where its line goes, and its words. Pure. */
+import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { compareDecimals, groupedDigits } from '../exact-decimal.ts';
+import { dayText } from '../market/words.ts';
+
+export const SPARK_WIDTH = 120;
+export const SPARK_HEIGHT = 28;
+/** Room for the width of the line, and for the dot at its end. */
+const MARGIN = 3;
+
+export interface SparkLine {
+  /** The `d` of an SVG path. An unknown price is a gap; a price between two gaps is a dot. */
+  readonly path: string;
+  /** The place of the newest price. Null: it is unknown. */
+  readonly end: { readonly x: number; readonly y: number } | null;
+  /** The same for people who do not see it. */
+  readonly words: string;
+}
+
+/** The time axis is true; each chart has a scale of its own. Null: there are fewer than two known prices. */
+export function sparkLine({ decimal, observedAt }: RecentEntry, currency: string): SparkLine | null {
+  const known = decimal.filter((text) => text !== null);
+  const [first] = known;
+  const [oldest, newest] = [observedAt[0], observedAt.at(-1)];
+  if (first === undefined || known.length < 2 || oldest === undefined || newest === undefined) return null;
+  const lowest = known.reduce((least, text) => (compareDecimals(text, least) < 0 ? text : least), first);
+  const highest = known.reduce((most, text) => (compareDecimals(text, most) > 0 ? text : most), first);
+
+  const [from, to] = [Date.parse(oldest), Date.parse(newest)];
+  const [bottom, top] = [Number(lowest), Number(highest)];
+  const place = (share: number, size: number): number => round(MARGIN + share * (size - 2 * MARGIN));
+  const points = decimal.map((text, index) => {
+    if (text === null) return null;
+    const x = place(to === from ? 1 : (Date.parse(observedAt[index] as string) - from) / (to - from), SPARK_WIDTH);
+    const share = top === bottom ? 0.5 : (top - Number(text)) / (top - bottom);
+    return { x, y: place(share, SPARK_HEIGHT) };
+  });
+  const steps = points.map((point, index) => {
+    if (point === null) return '';
+    const isStart = (points[index - 1] ?? null) === null;
+    // A line of no length, with round ends, is a dot.
+    const isAlone = isStart && (points[index + 1] ?? null) === null;
+    return `${isStart ? 'M' : 'L'}${point.x} ${point.y}${isAlone ? 'h0' : ''}`;
+  });
+  const unknown = decimal.length - known.length;
+  const last = decimal.at(-1) ?? null;
+  const words = [
+    `${decimal.length} prices since ${dayText(oldest)}: last ${last === null ? 'unknown' : groupedDigits(last)}`,
+    `lowest ${groupedDigits(lowest)}`,
+    `highest ${groupedDigits(highest)} ${currency}`,
+    ...(unknown === 0 ? [] : [`${unknown} unknown`]),
+  ];
+  return { path: steps.join(''), end: points.at(-1) ?? null, words: words.join(', ') };
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;

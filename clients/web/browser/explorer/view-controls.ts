@@ -1,0 +1,74 @@
+/** The form above the table: filters, switches, and the key that leads to the filter. */
+import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { element } from '../market/elements.ts';
+import { countsBy, type ListView, WHOLE_VIEW } from './list-view.ts';
+
+/** A switch of this browser, not of the view. */
+const SHORTCUT_OFF = 'tidemark.shortcut-off';
+
+const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
+
+export class ViewControls {
+  readonly #text = byId<HTMLInputElement>('view-text');
+  readonly #kind = byId<HTMLSelectElement>('view-kind');
+  readonly #currency = byId<HTMLSelectElement>('view-currency');
+  readonly #charts = byId<HTMLInputElement>('view-charts');
+  readonly #shortcut = byId<HTMLInputElement>('view-shortcut');
+  readonly #clear = byId<HTMLButtonElement>('view-clear');
+  #entries: readonly LatestEntry[] | null = null;
+
+  constructor(change: (change: Partial<ListView>) => void) {
+    byId('view').addEventListener('submit', (event) => event.preventDefault());
+    this.#text.addEventListener('input', () => change({ text: this.#text.value }));
+    this.#kind.addEventListener('change', () => change({ kind: this.#kind.value }));
+    this.#currency.addEventListener('change', () => change({ currency: this.#currency.value }));
+    this.#charts.addEventListener('change', () => change({ hasCharts: this.#charts.checked }));
+    this.#clear.addEventListener('click', () => {
+      change({ text: '', kind: '', currency: '' });
+      this.#text.focus();
+    });
+    this.#useShortcut();
+  }
+
+  show(view: ListView, entries: readonly LatestEntry[]): void {
+    if (entries !== this.#entries) {
+      this.#entries = entries;
+      offer(this.#kind, 'All kinds', countsBy(entries, 'kind'), view.kind);
+      offer(this.#currency, 'All currencies', countsBy(entries, 'currency'), view.currency);
+    }
+    if (this.#text.value.trim() !== view.text.trim()) this.#text.value = view.text;
+    this.#kind.value = view.kind;
+    this.#currency.value = view.currency;
+    this.#charts.checked = view.hasCharts;
+    this.#clear.hidden = ['text', 'kind', 'currency'].every(
+      (name) => view[name as 'text'] === WHOLE_VIEW[name as 'text'],
+    );
+  }
+
+  /** A key without a modifier can be switched off, because speech control may press it (WCAG 2.2, 2.1.4). */
+  #useShortcut(): void {
+    this.#shortcut.checked = localStorage.getItem(SHORTCUT_OFF) === null;
+    this.#shortcut.addEventListener('change', () => {
+      if (this.#shortcut.checked) localStorage.removeItem(SHORTCUT_OFF);
+      else localStorage.setItem(SHORTCUT_OFF, 'true');
+    });
+    document.addEventListener('keydown', (event) => {
+      const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea');
+      const isModified = event.ctrlKey || event.metaKey || event.altKey;
+      if (event.key !== '/' || isTyping || isModified || !this.#shortcut.checked) return;
+      event.preventDefault();
+      this.#text.focus();
+      this.#text.select();
+    });
+  }
+}
+
+/** @param chosen stays on offer, even if no market has it any more */
+function offer(select: HTMLSelectElement, all: string, counts: ReadonlyMap<string, number>, chosen: string): void {
+  const offered = new Map(counts);
+  if (chosen !== '' && !offered.has(chosen)) offered.set(chosen, 0);
+  const options = [...offered].map(([value, count]) =>
+    element('option', { value }, `${value} (${count.toLocaleString('en')})`),
+  );
+  select.replaceChildren(element('option', { value: '' }, all), ...options);
+}

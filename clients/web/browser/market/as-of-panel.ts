@@ -1,0 +1,92 @@
+/** The page as of an earlier moment: a slider over the moments at which something became known, and a field for any moment. */
+import type { AsOf } from '../../../typescript/as-of.ts';
+import { instantOfMs, knownMoments } from './as-of-view.ts';
+import { button, element } from './elements.ts';
+import type { ObservationStore } from './observation-store.ts';
+import { momentText } from './words.ts';
+
+const CLOCKS = [
+  ['recorded', 'what this service showed'],
+  ['released', 'what the sources had published'],
+] as const;
+
+export class AsOfPanel {
+  readonly root: HTMLElement;
+  readonly #slider = element('input', { type: 'range', id: 'as-of-slider', min: '0', step: '1' });
+  readonly #field = element('input', { type: 'datetime-local', id: 'as-of-field', step: '1' });
+  readonly #said = element('p', { class: 'small soft' });
+  readonly #radios = new Map<AsOf['clock'], HTMLInputElement>();
+  readonly #onChange: (asOf: AsOf | null) => void;
+  #moments: readonly number[] = [];
+  /** The clock and the version of the store that the moments are of. */
+  #momentsOf = '';
+  #asOf: AsOf | null = null;
+
+  constructor(onChange: (asOf: AsOf | null) => void) {
+    this.#onChange = onChange;
+    const clocks = CLOCKS.map(([clock, words]) => {
+      const radio = element('input', { type: 'radio', name: 'clock', value: clock, id: `clock-${clock}` });
+      radio.checked = clock === 'recorded';
+      radio.addEventListener('change', () => this.#set(this.#asOf?.atMs ?? null));
+      this.#radios.set(clock, radio);
+      return element('label', { class: 'choice' }, radio, ` ${clock}: ${words}`);
+    });
+    this.#slider.addEventListener('input', () => this.#set(this.#moments[Number(this.#slider.value)] ?? null));
+    this.#field.addEventListener('change', () => {
+      const ms = Date.parse(`${this.#field.value}Z`);
+      this.#set(Number.isNaN(ms) ? null : ms);
+    });
+    this.root = element(
+      'section',
+      { class: 'panel as-of', 'aria-labelledby': 'as-of-heading' },
+      element('h2', { id: 'as-of-heading' }, 'As of an earlier moment'),
+      element(
+        'div',
+        { class: 'as-of-controls' },
+        element(
+          'div',
+          { class: 'as-of-slide' },
+          element('label', { for: 'as-of-slider' }, 'Slide through the moments at which something became known'),
+          this.#slider,
+        ),
+        element(
+          'div',
+          { class: 'control-group' },
+          element('label', { for: 'as-of-field' }, 'Moment (UTC)'),
+          this.#field,
+        ),
+        button('Now', () => this.#set(null)),
+      ),
+      element('fieldset', { class: 'as-of-clock' }, element('legend', {}, 'Clock'), ...clocks),
+      this.#said,
+    );
+  }
+
+  show(store: ObservationStore, asOf: AsOf | null, note: string): void {
+    this.#asOf = asOf;
+    const clock = asOf?.clock ?? this.#clock();
+    (this.#radios.get(clock) as HTMLInputElement).checked = true;
+    const momentsOf = `${clock} ${store.version}`;
+    if (momentsOf !== this.#momentsOf) this.#moments = knownMoments(store.newestFirst(), clock);
+    this.#momentsOf = momentsOf;
+    this.#slider.max = String(this.#moments.length);
+    const at = asOf === null ? -1 : this.#moments.findLastIndex((ms) => ms <= asOf.atMs);
+    this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));
+    this.#field.max = instantOfMs(Math.floor(Date.now() / 1000) * 1000).slice(0, -1);
+    this.#field.value = asOf === null ? '' : instantOfMs(asOf.atMs).slice(0, -1);
+    const moment = asOf === null ? 'now' : momentText(instantOfMs(asOf.atMs));
+    this.#slider.setAttribute('aria-valuetext', moment);
+    const stops = this.#moments.length.toLocaleString('en');
+    const count = `${stops} ${this.#moments.length === 1 ? 'moment' : 'moments'} by this clock`;
+    const limits = 'Name, unit, sources and disputes stay those of now.';
+    this.#said.textContent = asOf === null ? `Now. ${count}. ${note}` : `As of ${moment}. ${count}. ${limits} ${note}`;
+  }
+
+  #clock(): AsOf['clock'] {
+    return this.#radios.get('released')?.checked === true ? 'released' : 'recorded';
+  }
+
+  #set(atMs: number | null): void {
+    this.#onChange(atMs === null ? null : { atMs, clock: this.#clock() });
+  }
+}

@@ -1,0 +1,215 @@
+/** What is drawn over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
+import type uPlot from 'uplot';
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { groupedDigits } from '../exact-decimal.ts';
+import type { ChartColours } from './chart-colours.ts';
+import { lookOfSeries } from './chart-colours.ts';
+import { type ChartData, endOfSeries, rowAt } from './chart-data.ts';
+import { digitsOf, markOf, type PointMark } from './words.ts';
+
+/** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
+const FLOOR = 10;
+/** With more points on the screen than one per so many pixels, single points are not drawn. */
+const POINT_SPACE = 12;
+const LABEL_HEIGHT = 17;
+
+export interface MarksState {
+  readonly data: ChartData;
+  readonly colours: ChartColours;
+  readonly hidden: ReadonlySet<string>;
+  readonly chosen: PublicObservation | null;
+  readonly isDisputed: boolean;
+}
+
+/** The place of a row on the canvas, in its own pixels. */
+export function pointOf(plot: uPlot, row: PublicObservation): { readonly x: number; readonly y: number } {
+  const digits = digitsOf(row);
+  const x = plot.valToPos(Date.parse(row.observedAt) / 1000, 'x', true);
+  const floor = plot.bbox.top + plot.bbox.height - FLOOR * devicePixelRatio;
+  return { x, y: digits === null ? floor : plot.valToPos(Number(digits), 'y', true) };
+}
+
+export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisputed }: MarksState): void {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = 1.5 * scale;
+  const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
+  const arePointsDrawn = (to - from + 1) * POINT_SPACE * scale < bbox.width;
+  for (const [index, { name, rows, values }] of data.series.entries()) {
+    if (hidden.has(name)) continue;
+    const colour = colours.series[lookOfSeries(index).colour] as string;
+    for (let at = from; at <= to; at++) {
+      const row = rows[at];
+      if (row === undefined) continue;
+      const mark = markOf(row);
+      const isLone = values[at] != null && isGap(values, at, -1) && isGap(values, at, 1);
+      if (mark === null && !isLone && !arePointsDrawn) continue;
+      const { x, y } = pointOf(plot, row);
+      if (mark === null) dot(ctx, x, y, 2.5 * scale, colour);
+      else drawMark(ctx, mark, { x, y, size: 5 * scale, ground: colours.surface, colours });
+    }
+    drawLast(plot, { data, colours, index, colour, isDisputed });
+  }
+  if (chosen !== null) drawChosen(plot, chosen, colours);
+  ctx.restore();
+  drawLabels(plot, { data, colours, hidden });
+}
+
+/** The digits of each series' newest value, in the margin on the right. The highest one stands first; none covers another. */
+function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'data' | 'colours' | 'hidden'>): void {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  const height = LABEL_HEIGHT * scale;
+  const labels = data.series.flatMap(({ name }, index) => {
+    const row = hidden.has(name) ? null : lastRow(data, index);
+    const digits = row === null ? null : digitsOf(row);
+    return row === null || digits === null ? [] : [{ digits: groupedDigits(digits), index, y: pointOf(plot, row).y }];
+  });
+  ctx.save();
+  ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'left';
+  let free = bbox.top;
+  for (const { digits, index, y } of labels.sort((one, other) => one.y - other.y)) {
+    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+    const top = Math.max(free, y - height / 2);
+    free = top + height + scale;
+    const left = bbox.left + bbox.width + 3 * scale;
+    ctx.fillStyle = colours.series[lookOfSeries(index).colour] as string;
+    ctx.fillRect(left, top, ctx.measureText(digits).width + 8 * scale, height);
+    ctx.fillStyle = colours.surface;
+    ctx.fillText(digits, left + 4 * scale, top + height / 2);
+  }
+  ctx.restore();
+}
+
+/** The width of the margin that {@link drawLabels} needs, in CSS pixels. */
+export function labelMargin(data: ChartData): number {
+  const digits = data.series.map((_, index) => {
+    const row = lastRow(data, index);
+    return row === null ? 0 : groupedDigits(digitsOf(row) ?? '').length;
+  });
+  return 14 + 7 * Math.max(0, ...digits);
+}
+
+function lastRow(data: ChartData, series: number): PublicObservation | null {
+  const place = endOfSeries(data, series, 'last');
+  return (place === null ? undefined : rowAt(data, place)) ?? null;
+}
+
+interface MarkLook {
+  readonly x: number;
+  readonly y: number;
+  readonly size: number;
+  readonly ground: string;
+  readonly colours: Pick<ChartColours, 'notice' | 'alarm' | 'accent' | 'ink'>;
+}
+
+/** The marks of the chart's key. */
+export type KeyMark = NonNullable<PointMark> | 'disputed';
+
+/** A diamond: corrected. A cross: retracted. A hollow circle: unknown. A triangle with a stroke in it: disputed. */
+export function drawMark(ctx: CanvasRenderingContext2D, mark: KeyMark, look: MarkLook): void {
+  const { x, y, size, ground, colours } = look;
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  if (mark === 'retracted') {
+    ctx.strokeStyle = colours.alarm;
+    ctx.moveTo(x - size * 0.8, y - size * 0.8);
+    ctx.lineTo(x + size * 0.8, y + size * 0.8);
+    ctx.moveTo(x + size * 0.8, y - size * 0.8);
+    ctx.lineTo(x - size * 0.8, y + size * 0.8);
+  } else if (mark === 'unknown') {
+    ctx.strokeStyle = colours.notice;
+    ctx.fillStyle = ground;
+    ctx.arc(x, y, size * 0.8, 0, 2 * Math.PI);
+    ctx.fill();
+  } else if (mark === 'disputed') {
+    ctx.strokeStyle = colours.alarm;
+    ctx.fillStyle = ground;
+    ctx.moveTo(x, y - size);
+    ctx.lineTo(x + size, y + size * 0.8);
+    ctx.lineTo(x - size, y + size * 0.8);
+    ctx.closePath();
+    ctx.fill();
+    ctx.moveTo(x, y - size * 0.35);
+    ctx.lineTo(x, y + size * 0.45);
+  } else {
+    ctx.strokeStyle = colours.ink;
+    ctx.fillStyle = ground;
+    ctx.moveTo(x, y - size * 1.2);
+    ctx.lineTo(x + size * 1.2, y);
+    ctx.lineTo(x, y + size * 1.2);
+    ctx.lineTo(x - size * 1.2, y);
+    ctx.closePath();
+    ctx.fill();
+  }
+  ctx.stroke();
+}
+
+interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
+  readonly index: number;
+  readonly colour: string;
+}
+
+/** A thin line at the newest value of a series, across the whole chart. */
+function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
+  const row = lastRow(data, index);
+  if (row === null) return;
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  const { x, y } = pointOf(plot, row);
+  if (digitsOf(row) !== null) {
+    ctx.save();
+    ctx.globalAlpha = 0.55;
+    ctx.lineWidth = scale;
+    ctx.strokeStyle = colour;
+    ctx.setLineDash([scale, 3 * scale]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, Math.round(y) + 0.5);
+    ctx.lineTo(bbox.left + bbox.width, Math.round(y) + 0.5);
+    ctx.stroke();
+    ctx.restore();
+    dot(ctx, x, y, 3.5 * scale, colour);
+  }
+  if (!isDisputed) return;
+  const above = digitsOf(row) === null ? 0 : 12 * scale;
+  drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
+}
+
+function drawChosen(plot: uPlot, chosen: PublicObservation, colours: ChartColours): void {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  const { x, y } = pointOf(plot, chosen);
+  ctx.strokeStyle = colours.ink;
+  ctx.lineWidth = scale;
+  ctx.setLineDash([4 * scale, 3 * scale]);
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.setLineDash([]);
+  ctx.lineWidth = 2 * scale;
+  ctx.beginPath();
+  ctx.arc(x, y, 7 * scale, 0, 2 * Math.PI);
+  ctx.stroke();
+}
+
+function dot(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number, colour: string): void {
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, 2 * Math.PI);
+  ctx.fill();
+}
+
+/** Whether a line ends here: at the edge, or before an unknown value. */
+function isGap(values: readonly (number | null | undefined)[], from: number, direction: 1 | -1): boolean {
+  for (let at = from + direction; at >= 0 && at < values.length; at += direction) {
+    if (values[at] !== undefined) return values[at] === null;
+  }
+  return true;
+}

@@ -1,0 +1,322 @@
+/** The chart with its controls: ranges, zoom, legend, crosshair, keyboard, and the words for those who do not see it. */
+import type uPlot from 'uplot';
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { beside, type ChartData, type ChartPlace, endOfSeries, placeOf, rowAt, step } from './chart-data.ts';
+import { listenToGestures } from './chart-gestures.ts';
+import { legendOf, marksKey } from './chart-legend.ts';
+import { pointOf } from './chart-marks.ts';
+import { button, element } from './elements.ts';
+import { MarketChart } from './market-chart.ts';
+import { newestRange, panned, RANGE_SECONDS, rangeWith, zoomed } from './time-range.ts';
+import { dayText, momentText, pointSpeech, valueText } from './words.ts';
+
+export interface ChartPanelEvents {
+  /** A point was chosen by mouse, touch or keyboard; null: none any more. */
+  readonly onChoose: (row: PublicObservation | null) => void;
+  /** The pointer is over a point; null: it has left. */
+  readonly onHover: (row: PublicObservation | null) => void;
+  readonly onMetric: (metric: string) => void;
+}
+
+export interface ChartContent {
+  readonly data: ChartData;
+  readonly marketName: string;
+  readonly metrics: readonly string[];
+  readonly isDisputed: boolean;
+  readonly axisText: string;
+}
+
+/** Page up and Page down go so many points, or a tenth of those on the screen. */
+const LARGE_STEP = 10;
+/** Longer units are cut beside the axis; the head of the page has them whole. */
+const AXIS_TEXT_MAX = 36;
+/** The live region waits so long, so that a key that is held down does not flood it. */
+const SPEECH_DELAY_MS = 200;
+
+export class ChartPanel {
+  readonly root: HTMLElement;
+  readonly #events: ChartPanelEvents;
+  readonly #chart: MarketChart;
+  readonly #host: HTMLElement;
+  readonly #readout = element('p', { class: 'chart-readout number' });
+  readonly #legend = element('div', { class: 'chart-legend', role: 'group', 'aria-label': 'Sources in the chart' });
+  readonly #progress = element('p', { class: 'chart-progress small soft' });
+  readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
+  readonly #metric = element('select', { id: 'chart-metric' });
+  readonly #ranges = new Map<string, HTMLButtonElement>();
+  readonly #hidden = new Set<string>();
+  #place: ChartPlace | null = null;
+  #content: ChartContent | null = null;
+  #speech: ReturnType<typeof setTimeout> | undefined;
+  #legendOf = '';
+
+  constructor(events: ChartPanelEvents) {
+    this.#events = events;
+    this.#host = element('div', {
+      class: 'chart-host',
+      tabindex: '0',
+      role: 'application',
+      'aria-roledescription': 'chart',
+      'aria-describedby': 'chart-keys',
+    });
+    this.root = this.#build();
+    this.#chart = new MarketChart(
+      this.#host,
+      (plot) => this.#hover(plot),
+      () => this.#showRange(),
+    );
+    listenToGestures(this.#host, this.#chart, (left, top) => this.#tap(left, top));
+    this.#host.addEventListener('keydown', (event) => this.#key(event));
+    this.#host.addEventListener('pointerleave', () => this.#hoverRow(null));
+    this.#metric.addEventListener('change', () => events.onMetric(this.#metric.value));
+  }
+
+  focus(): void {
+    this.#host.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: 'nearest' });
+  }
+
+  show(content: ChartContent): void {
+    this.#content = content;
+    const { data, marketName, metrics } = content;
+    this.#showMetrics(metrics, data.metric);
+    this.#showLegend();
+    this.root.toggleAttribute('data-empty', data.seconds.length === 0);
+    const { axisText } = content;
+    const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
+    this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
+    this.#showRange();
+    const [first, last] = [data.seconds[0], data.seconds.at(-1)];
+    const span = first === undefined || last === undefined ? '' : `, ${dayOf(first)} to ${dayOf(last)}`;
+    const points = `${data.seconds.length.toLocaleString('en')} ${data.seconds.length === 1 ? 'moment' : 'moments'}`;
+    this.#host.setAttribute('aria-label', `Chart of ${data.metric} of ${marketName}: ${points}${span}`);
+    this.#hoverRow(null);
+  }
+
+  showProgress(text: string): void {
+    if (this.#progress.textContent !== text) this.#progress.textContent = text;
+  }
+
+  /** Shows a point that was chosen here or elsewhere, and says it. */
+  choose(row: PublicObservation | null): void {
+    this.mark(row);
+    if (row !== null) {
+      const range = rangeWith(this.#chart.range, Date.parse(row.observedAt) / 1000, this.#chart.whole);
+      if (range !== this.#chart.range && !this.#chart.isWhole) this.#chart.setRange(range);
+    }
+    clearTimeout(this.#speech);
+    const text = row === null ? '' : pointSpeech(row);
+    this.#speech = setTimeout(() => {
+      this.#live.textContent = text;
+    }, SPEECH_DELAY_MS);
+  }
+
+  /** The same without words, and without moving the chart. Words of another point would be of a moment that is not shown. */
+  mark(row: PublicObservation | null): void {
+    if (row === null) {
+      clearTimeout(this.#speech);
+      this.#live.textContent = '';
+    }
+    this.#place = row === null ? null : placeOf(this.#chart.data, row);
+    this.#chart.choose(row);
+    this.#hoverRow(null);
+  }
+
+  #build(): HTMLElement {
+    const ranges = element('div', { class: 'control-group', role: 'group', 'aria-label': 'Range' });
+    for (const name of [...(Object.keys(RANGE_SECONDS) as (keyof typeof RANGE_SECONDS)[]), 'All'] as const) {
+      const made = button(name, () =>
+        this.#chart.setRange(name === 'All' ? null : newestRange(this.#chart.data.seconds, name)),
+      );
+      const label = { '1M': 'Newest month', '1Y': 'Newest year', All: 'Whole history' }[name];
+      made.setAttribute('aria-label', `${name}: ${label}`);
+      this.#ranges.set(name, made);
+      ranges.append(made);
+    }
+    const moves = element(
+      'div',
+      { class: 'control-group', role: 'group', 'aria-label': 'Zoom and pan' },
+      button('←', () => this.#pan(-0.25), { 'aria-label': 'Earlier' }),
+      button('→', () => this.#pan(0.25), { 'aria-label': 'Later' }),
+      button('−', () => this.#zoom(1.6), { 'aria-label': 'Zoom out' }),
+      button('+', () => this.#zoom(1 / 1.6), { 'aria-label': 'Zoom in' }),
+    );
+    const metric = element(
+      'div',
+      { class: 'control-group' },
+      element('label', { for: 'chart-metric' }, 'Metric'),
+      this.#metric,
+    );
+    const keys = element(
+      'p',
+      { id: 'chart-keys', class: 'small soft' },
+      'Keys: arrows walk along the points and from source to source; Home, End, Page Up and Page Down go further; plus, ' +
+        'minus and 0 zoom; Escape leaves. Drag or pinch to move; after a click, the wheel zooms. Times are in UTC.',
+    );
+    return element(
+      'section',
+      { class: 'panel chart-panel', 'aria-labelledby': 'chart-heading' },
+      element('h2', { id: 'chart-heading', class: 'visually-hidden' }, 'Chart'),
+      element('div', { class: 'chart-controls' }, metric, ranges, moves),
+      this.#readout,
+      this.#host,
+      this.#legend,
+      marksKey(),
+      this.#progress,
+      keys,
+      this.#live,
+    );
+  }
+
+  #showMetrics(metrics: readonly string[], metric: string): void {
+    const now = [...this.#metric.options].map(({ value }) => value);
+    if (now.join() !== metrics.join()) {
+      this.#metric.replaceChildren(...metrics.map((name) => element('option', { value: name }, name)));
+    }
+    this.#metric.value = metric;
+    this.#metric.disabled = metrics.length < 2;
+  }
+
+  #showLegend(): void {
+    const { data } = this.#content as ChartContent;
+    const shown = JSON.stringify([data.series.map(({ name }) => name), [...this.#hidden]]);
+    if (shown === this.#legendOf) return;
+    this.#legendOf = shown;
+    const names = data.series.map(({ name }) => name);
+    const focused = [...this.#legend.children].indexOf(document.activeElement as Element);
+    this.#legend.replaceChildren(
+      ...legendOf(names, this.#hidden, (name) => {
+        if (!this.#hidden.delete(name)) this.#hidden.add(name);
+        this.show(this.#content as ChartContent);
+      }),
+    );
+    (this.#legend.children[focused] as HTMLElement | undefined)?.focus();
+  }
+
+  #showRange(): void {
+    const { range, isWhole, data } = this.#chart;
+    const length = range.max - range.min;
+    for (const [name, made] of this.#ranges) {
+      const named = name === 'All' ? null : newestRange(data.seconds, name as keyof typeof RANGE_SECONDS);
+      const isPressed = named === null ? isWhole : !isWhole && Math.abs(named.max - named.min - length) < 1;
+      made.setAttribute('aria-pressed', String(isPressed));
+    }
+  }
+
+  #zoom(factor: number): void {
+    const { range, whole } = this.#chart;
+    const row = this.#place === null ? undefined : rowAt(this.#chart.data, this.#place);
+    const chosen = row === undefined ? null : Date.parse(row.observedAt) / 1000;
+    const isInside = chosen !== null && chosen > range.min && chosen < range.max;
+    this.#chart.setRange(zoomed(range, factor, isInside ? chosen : (range.min + range.max) / 2, whole));
+  }
+
+  #pan(part: number): void {
+    const { range, whole } = this.#chart;
+    this.#chart.setRange(panned(range, (range.max - range.min) * part, whole));
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { data } = this.#chart;
+    const from = this.#place ?? endOfSeries(data, this.#firstShown(), 'last');
+    const isFirst = this.#place === null;
+    const keys: Readonly<Record<string, () => ChartPlace | null | undefined>> = {
+      ArrowLeft: () => from && (isFirst ? from : step(data, from, -1)),
+      ArrowRight: () => from && (isFirst ? from : step(data, from, 1)),
+      PageUp: () => from && step(data, from, -this.#largeStep()),
+      PageDown: () => from && step(data, from, this.#largeStep()),
+      Home: () => from && endOfSeries(data, from.series, 'first'),
+      End: () => from && endOfSeries(data, from.series, 'last'),
+      ArrowUp: () => from && this.#nextSource(from, -1),
+      ArrowDown: () => from && this.#nextSource(from, 1),
+      '+': () => this.#zoom(1 / 1.6) as undefined,
+      '=': () => this.#zoom(1 / 1.6) as undefined,
+      '-': () => this.#zoom(1.6) as undefined,
+      '0': () => this.#chart.setRange(null) as undefined,
+      Escape: () => this.#leave() as undefined,
+    };
+    const act = keys[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    const place = act();
+    const row = place == null ? undefined : rowAt(data, place);
+    if (row !== undefined) this.#events.onChoose(row);
+  }
+
+  /** The point is no longer chosen; a second time, the focus goes to the controls. */
+  #leave(): void {
+    if (this.#place !== null) this.#events.onChoose(null);
+    this.#ranges.get('All')?.focus();
+  }
+
+  #firstShown(): number {
+    const shown = this.#chart.data.series.findIndex(({ name }) => !this.#hidden.has(name));
+    return Math.max(0, shown);
+  }
+
+  #nextSource(from: ChartPlace, direction: 1 | -1): ChartPlace | null {
+    const { data } = this.#chart;
+    for (let series = from.series + direction; series >= 0 && series < data.series.length; series += direction) {
+      if (!this.#hidden.has(data.series[series]?.name ?? '')) return beside(data, from, series);
+    }
+    return from;
+  }
+
+  #largeStep(): number {
+    const [first, last] = (this.#chart.plot?.series[0]?.idxs as [number, number] | undefined) ?? [0, 0];
+    return Math.max(LARGE_STEP, Math.round((last - first) / 10));
+  }
+
+  #tap(left: number, top: number): void {
+    this.#host.focus({ preventScroll: true });
+    const row = this.#nearest(left, top);
+    if (row !== null) this.#events.onChoose(row);
+  }
+
+  #hover(plot: uPlot): void {
+    const { left = -1, top = -1 } = plot.cursor;
+    this.#hoverRow(left < 0 ? null : this.#nearest(left, top));
+  }
+
+  /** The crosshair's own line shows the chosen point while no point is hovered. */
+  #hoverRow(row: PublicObservation | null): void {
+    this.#events.onHover(row);
+    const chosen = this.#place === null ? undefined : rowAt(this.#chart.data, this.#place);
+    const shown = row ?? chosen ?? null;
+    const text =
+      shown === null
+        ? 'Point at the chart, or focus it and use the arrow keys.'
+        : `${momentText(shown.observedAt)}  ${valueText(shown)}  ${shown.sourceLabel}`;
+    if (this.#readout.textContent !== text) this.#readout.textContent = text;
+  }
+
+  /** The point that is nearest to a place in the plot, in CSS pixels: first by time, then by value. */
+  #nearest(left: number, top: number): PublicObservation | null {
+    const { plot, data } = this.#chart;
+    if (plot === null || data.seconds.length === 0) return null;
+    const at = plot.posToIdx(left);
+    const shown = data.series.filter(({ name }) => !this.#hidden.has(name));
+    if (shown.length === 0) return null;
+    for (let distance = 0; distance < data.seconds.length; distance++) {
+      const rows = shown.flatMap(({ rows }) => [rows[at - distance], rows[at + distance]]).filter((row) => row != null);
+      if (rows.length === 0) continue;
+      const places = rows.map((row) => ({ row, ...this.#pixelsFrom(plot, row, left, top) }));
+      return places.sort((one, other) => one.across - other.across || one.down - other.down)[0]?.row ?? null;
+    }
+    return null;
+  }
+
+  #pixelsFrom(plot: uPlot, row: PublicObservation, left: number, top: number) {
+    const { x, y } = pointOf(plot, row);
+    const [plotLeft, plotTop] = [plot.bbox.left, plot.bbox.top];
+    return {
+      across: Math.round(Math.abs((x - plotLeft) / devicePixelRatio - left)),
+      down: Math.abs((y - plotTop) / devicePixelRatio - top),
+    };
+  }
+}
+
+function dayOf(second: number): string {
+  return dayText(new Date(second * 1000).toISOString());
+}

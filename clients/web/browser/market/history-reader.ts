@@ -1,0 +1,168 @@
+/**
+ * Reads the whole history of a market, newest first, with few requests: a short one by its pages, a long one by its files
+ * of years. Files have the newest version of each observation. The versions that were replaced are on pages alone, so
+ * the pages with corrections are read too.
+ */
+import type { HistoryIndex } from '../../../../contract/files/history-files.ts';
+import { historyIndexUrl, historyUrl } from '../../../../contract/files/routes.ts';
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { KEPT_ROWS_MAX, type ObservationStore } from './observation-store.ts';
+import type { PublicAnswers } from './public-answers.ts';
+
+/** A history with more closed pages is read by its files. */
+const PAGES_READ_MAX = 24;
+/** Pages with corrections that are read beside files. */
+const CORRECTED_PAGES_MAX = 200;
+const AT_ONCE = 6;
+
+interface HistoryPage {
+  readonly data: readonly PublicObservation[];
+  readonly page: { readonly nextCursor: string | null };
+}
+
+type ClosedPage = HistoryIndex['closedPages'][number];
+
+export interface HistoryReading {
+  /** Called after each part, with the rows in the store. */
+  readonly onPart: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** How the reading ended. */
+export type HistoryEnd =
+  | 'whole'
+  /** The store is full: older rows are not read. */
+  | 'full'
+  /** Some of the versions that were replaced are missing: there are too many pages with corrections. */
+  | 'newest-versions';
+
+/** The rows of answers of this host are trusted to have the members of the contract; texts in them are not. */
+export class HistoryReader {
+  readonly #answers: PublicAnswers;
+  readonly #slug: string;
+  readonly #store: ObservationStore;
+  /** Whether the deployment publishes files and the index. */
+  readonly #hasFiles: boolean;
+  /** The closed pages that an index has named. Those with another cursor have changed since. */
+  #cursors: ReadonlySet<string> | null = null;
+  index: HistoryIndex | null = null;
+
+  constructor(options: {
+    readonly answers: PublicAnswers;
+    readonly slug: string;
+    readonly store: ObservationStore;
+    readonly hasFiles: boolean;
+  }) {
+    this.#answers = options.answers;
+    this.#slug = options.slug;
+    this.#store = options.store;
+    this.#hasFiles = options.hasFiles;
+  }
+
+  /** Reads everything. @throws UnreachableError; the store then keeps what was read */
+  async readAll(reading: HistoryReading): Promise<HistoryEnd> {
+    const cursor = await this.#readNewest(reading);
+    const index = this.#hasFiles ? await this.#readIndex() : null;
+    if (cursor === null) return 'whole';
+    if (index === null) return await this.#walk(cursor, reading);
+    if (index.closedPages.length <= PAGES_READ_MAX) {
+      await this.#readPages(index.closedPages.toReversed(), reading);
+      return 'whole';
+    }
+    for (const { year, ndjson } of index.years.toReversed()) {
+      if (this.#store.size >= KEPT_ROWS_MAX) return 'full';
+      if (reading.signal.aborted) return 'whole';
+      const rows = await this.#answers.readLines(ndjson);
+      if (rows === null)
+        await this.#readPages(pagesBetween(index, `${year}-01-01T00:00:00Z`, `${year}-12-31T23:59:59.999Z`), reading);
+      else this.#take((rows as PublicObservation[]).reverse(), reading);
+    }
+    return await this.#readCorrected(index, reading);
+  }
+
+  /**
+   * Reads what has changed since the last reading: the newest page, and the closed pages with new cursors.
+   *
+   * @param count of the market's history, replaced versions included
+   */
+  async readChanges(count: number, reading: HistoryReading): Promise<void> {
+    const cursor = await this.#readNewest(reading);
+    if (this.#store.size >= count || cursor === null) return;
+    const known = this.#cursors;
+    const index = this.#hasFiles ? await this.#readIndex() : null;
+    if (index === null) {
+      await this.#walk(cursor, reading, count);
+      return;
+    }
+    const changed = index.closedPages.filter(({ cursor: name }) => known?.has(name) !== true);
+    await this.#readPages(changed.toReversed().slice(0, CORRECTED_PAGES_MAX), reading);
+  }
+
+  /** @returns the cursor of the page after the newest one */
+  async #readNewest(reading: HistoryReading): Promise<string | null> {
+    // A copy of some seconds ago may be older than the market's body.
+    const answer = await this.#answers.read(historyUrl(this.#slug), 'no-cache');
+    if (answer.kind !== 'found') return null;
+    const { data, page } = answer.body as HistoryPage;
+    this.#take(data, reading);
+    return page.nextCursor;
+  }
+
+  async #readIndex(): Promise<HistoryIndex | null> {
+    const answer = await this.#answers.read(historyIndexUrl(this.#slug), 'no-cache');
+    if (answer.kind !== 'found') return null;
+    this.index = answer.body as HistoryIndex;
+    this.#cursors = new Set(this.index.closedPages.map(({ cursor }) => cursor));
+    return this.index;
+  }
+
+  async #walk(from: string, reading: HistoryReading, count = Number.POSITIVE_INFINITY): Promise<HistoryEnd> {
+    for (let cursor: string | null = from; cursor !== null && !reading.signal.aborted; ) {
+      if (this.#store.size >= KEPT_ROWS_MAX) return 'full';
+      if (this.#store.size >= count) return 'whole';
+      const page = await this.#readPage(cursor);
+      if (page === null) return 'newest-versions';
+      this.#take(page.data, reading);
+      cursor = page.page.nextCursor;
+    }
+    return 'whole';
+  }
+
+  /** Several at once, and taken in their order, because neighbours on two pages must stay neighbours. */
+  async #readPages(pages: readonly ClosedPage[], reading: HistoryReading): Promise<void> {
+    for (let from = 0; from < pages.length && !reading.signal.aborted; from += AT_ONCE) {
+      if (this.#store.size >= KEPT_ROWS_MAX) return;
+      const some = pages.slice(from, from + AT_ONCE).map(({ cursor }) => this.#readPage(cursor));
+      for (const page of await Promise.all(some)) if (page !== null) this.#take(page.data, reading);
+    }
+  }
+
+  /** Null: the cursor has expired, because the history has changed. The next revalidation reads it again. */
+  async #readPage(cursor: string): Promise<HistoryPage | null> {
+    const answer = await this.#answers.read(`${historyUrl(this.#slug)}?cursor=${cursor}`);
+    return answer.kind === 'found' ? (answer.body as HistoryPage) : null;
+  }
+
+  async #readCorrected(index: HistoryIndex, reading: HistoryReading): Promise<HistoryEnd> {
+    const pages = new Set<ClosedPage>();
+    for (const { observedAt, supersedes } of this.#store.newestFirst()) {
+      if (supersedes === null || this.#store.byId(supersedes) !== undefined) continue;
+      for (const page of pagesBetween(index, observedAt, observedAt)) pages.add(page);
+    }
+    await this.#readPages([...pages].slice(0, CORRECTED_PAGES_MAX), reading);
+    return pages.size > CORRECTED_PAGES_MAX ? 'newest-versions' : 'whole';
+  }
+
+  #take(rows: readonly PublicObservation[], reading: HistoryReading): void {
+    this.#store.add(rows);
+    reading.onPart();
+  }
+}
+
+/** The closed pages with observations from the first to the last moment, newest first. */
+function pagesBetween({ closedPages }: HistoryIndex, first: string, last: string): readonly ClosedPage[] {
+  const [firstMs, lastMs] = [Date.parse(first), Date.parse(last)];
+  const overlaps = ({ firstObservedAt, lastObservedAt }: ClosedPage): boolean =>
+    Date.parse(lastObservedAt) >= firstMs && Date.parse(firstObservedAt) <= lastMs;
+  return closedPages.filter(overlaps).toReversed();
+}

@@ -1,0 +1,171 @@
+/** The canvas of the chart: lines on a true time axis, by uPlot. It knows places and ranges, and nothing of words. */
+import uPlot from 'uplot';
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
+import type { ChartData } from './chart-data.ts';
+import { drawMarks, labelMargin } from './chart-marks.ts';
+import { panned, type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
+
+const FONT = '12px system-ui, sans-serif';
+const EMPTY: ChartData = { metric: '', seconds: [], series: [] };
+
+export interface ShownChart {
+  readonly data: ChartData;
+  readonly hidden: ReadonlySet<string>;
+  readonly isDisputed: boolean;
+  /** E.g. `USD per troy ounce`. */
+  readonly axisText: string;
+}
+
+export class MarketChart {
+  readonly #host: HTMLElement;
+  readonly #onMove: (plot: uPlot) => void;
+  readonly #onRange: () => void;
+  #plot: uPlot | null = null;
+  /** The lines that the plot was made for. */
+  #lines = '';
+  #shown: ShownChart = { data: EMPTY, hidden: new Set(), isDisputed: false, axisText: '' };
+  #chosen: PublicObservation | null = null;
+  /** Null: the whole history, also when it grows. */
+  #range: TimeRange | null = null;
+
+  /**
+   * @param onMove after the crosshair has moved
+   * @param onRange after another part of the history is shown
+   */
+  constructor(host: HTMLElement, onMove: (plot: uPlot) => void, onRange: () => void) {
+    this.#host = host;
+    this.#onMove = onMove;
+    this.#onRange = onRange;
+    new ResizeObserver(() => this.#plot?.setSize(this.#size())).observe(host);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#make());
+  }
+
+  get data(): ChartData {
+    return this.#shown.data;
+  }
+
+  get plot(): uPlot | null {
+    return this.#plot;
+  }
+
+  get whole(): TimeRange {
+    return wholeRange(this.#shown.data.seconds);
+  }
+
+  get range(): TimeRange {
+    return this.#range === null ? this.whole : panned(this.#range, 0, this.whole);
+  }
+
+  /** Shows other data, and the same part of the time axis as before. */
+  show(shown: ShownChart): void {
+    this.#shown = shown;
+    const lines = JSON.stringify([shown.axisText, shown.data.metric, shown.data.series.map(({ name }) => name)]);
+    if (this.#plot === null || lines !== this.#lines) {
+      this.#lines = lines;
+      this.#make();
+      return;
+    }
+    this.#plot.setData(alignedOf(shown.data), false);
+    for (const [index, { name }] of shown.data.series.entries()) {
+      const show = !shown.hidden.has(name);
+      if (this.#plot.series[index + 1]?.show !== show) this.#plot.setSeries(index + 1, { show });
+    }
+    this.#plot.setScale('x', { ...this.range });
+  }
+
+  /** @param range null: everything */
+  setRange(range: TimeRange | null): void {
+    const { min, max } = this.whole;
+    this.#range = range !== null && range.min <= min && range.max >= max ? null : range;
+    this.#plot?.setScale('x', { ...this.range });
+    this.#onRange();
+  }
+
+  get isWhole(): boolean {
+    return this.#range === null;
+  }
+
+  choose(row: PublicObservation | null): void {
+    this.#chosen = row;
+    this.#plot?.redraw(false);
+  }
+
+  #make(): void {
+    this.#plot?.destroy();
+    this.#plot = new uPlot(this.#options(), alignedOf(this.#shown.data), this.#host);
+    this.#plot.setScale('x', { ...this.range });
+  }
+
+  #size(): { width: number; height: number } {
+    return { width: Math.max(200, this.#host.clientWidth), height: Math.max(200, this.#host.clientHeight) };
+  }
+
+  #options(): uPlot.Options {
+    const colours = chartColours(this.#host);
+    const { data, hidden, axisText } = this.#shown;
+    const lines = {
+      grid: { stroke: colours.rule, width: 1 },
+      ticks: { stroke: colours.rule, width: 1, size: 5 },
+      stroke: colours.soft,
+      font: FONT,
+    };
+    return {
+      ...this.#size(),
+      tzDate: (second) => uPlot.tzDate(new Date(second * 1000), 'Etc/UTC'),
+      padding: [12, () => labelMargin(this.#shown.data), 0, 0],
+      legend: { show: false },
+      cursor: {
+        drag: { x: false, y: false, setScale: false },
+        points: { show: false },
+        y: false,
+        bind: { dblclick: () => null },
+      },
+      scales: {
+        x: { time: true, auto: false },
+        y: { range: (_plot, min, max) => rangeOfValues(min, max) },
+      },
+      axes: [
+        { ...lines, space: 56, size: 44, values: (_plot, splits, _axis, _space, step) => timeTicks(splits, step) },
+        {
+          ...lines,
+          size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text.length)),
+          values: (_plot, splits, _axis, _space, step) => valueTicks(splits, step),
+          label: axisText,
+          labelFont: FONT,
+          labelSize: 20,
+        },
+      ],
+      series: [
+        {},
+        ...data.series.map(({ name }, index) => {
+          const { colour, dash } = lookOfSeries(index);
+          return {
+            label: name,
+            show: !hidden.has(name),
+            stroke: colours.series[colour] as string,
+            width: 1.75,
+            dash: [...(SERIES_DASHES[dash] as readonly number[])],
+            points: { show: false },
+          };
+        }),
+      ],
+      hooks: {
+        draw: [(plot) => drawMarks(plot, { ...this.#shown, colours, chosen: this.#chosen })],
+        setCursor: [(plot) => this.#onMove(plot)],
+      },
+    };
+  }
+}
+
+/** uPlot reads the arrays, and changes none. */
+function alignedOf({ seconds, series }: ChartData): uPlot.AlignedData {
+  return [seconds as number[], ...series.map(({ values }) => values)];
+}
+
+/** Some space above and below; of a single value, a part of it. */
+function rangeOfValues(min: number | null, max: number | null): [number, number] {
+  if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
+  const space = max === min ? Math.abs(max) * 0.02 || 1 : (max - min) * 0.08;
+  return [min - space, max + space];
+}

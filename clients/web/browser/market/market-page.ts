@@ -1,0 +1,330 @@
+/** The page of one market: what it has read, what it shows of that, and when it asks again. */
+
+import type { Projection } from '../../../../contract/files/projections.ts';
+import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
+import type { Market } from '../../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import { AsOfPanel } from './as-of-panel.ts';
+import {
+  fragmentOf,
+  type HistoryView,
+  historyView,
+  instantOfMs,
+  type PageState,
+  readFragment,
+  refusalOf,
+} from './as-of-view.ts';
+import { chartData, metricNames } from './chart-data.ts';
+import { ChartPanel } from './chart-panel.ts';
+import { downloadsSection } from './downloads-section.ts';
+import { button, element, refreshAges } from './elements.ts';
+import { type HistoryEnd, HistoryReader } from './history-reader.ts';
+import { LogChecker } from './log-receipt.ts';
+import { marketTop } from './market-top.ts';
+import { KEPT_ROWS_MAX, ObservationStore } from './observation-store.ts';
+import { ObservationsTable } from './observations-table.ts';
+import { removedState, unknownState, unreachableState } from './page-states.ts';
+import { ProvenancePanel } from './provenance-panel.ts';
+import { PublicAnswers, UnreachableError } from './public-answers.ts';
+import { sourcesSection } from './sources-section.ts';
+import { badgesOf, momentText, unitOf, unitText } from './words.ts';
+
+/** As long as shared caches keep a body. */
+const ASK_AGAIN_MS = 15_000;
+/** While a long history comes in, the chart is drawn so often; and less often where that takes long. */
+const DRAW_MS = 250;
+const DRAW_SHARE = 4;
+
+const END_WORDS: Readonly<Record<HistoryEnd, string>> = {
+  whole: '',
+  full: `Only the newest ${KEPT_ROWS_MAX.toLocaleString('en')} are kept here; the files have all.`,
+  'newest-versions': 'Some replaced versions are not read, so earlier moments may miss values that were replaced.',
+};
+
+export class MarketPage {
+  readonly #root: HTMLElement;
+  readonly #slug: string;
+  readonly #answers: PublicAnswers;
+  readonly #store = new ObservationStore();
+  readonly #stopped = new AbortController();
+  readonly #notice = element('div', { role: 'status' });
+  readonly #top = element('div', {});
+  readonly #sources = element('div', {});
+  readonly #downloads = element('div', {});
+  readonly #checked = element('p', { class: 'small soft checked-at' });
+  readonly #chart: ChartPanel;
+  readonly #provenance = new ProvenancePanel();
+  readonly #asOfPanel: AsOfPanel;
+  readonly #table: ObservationsTable;
+  readonly #replaced = element('input', { type: 'checkbox', id: 'replaced' });
+  #market: Market | null = null;
+  #projections: ReadonlySet<Projection> = new Set();
+  #reader: HistoryReader | null = null;
+  #chosen: PublicObservation | null = null;
+  #state = readFragment(location.hash, Date.now());
+  #end: HistoryEnd | null = null;
+  #readAtMs = 0;
+  #isAsking = false;
+  /** Those that the head shows: a source becomes late while the page is open. */
+  #badges = '';
+  #drawMs = 0;
+  #drawTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(root: HTMLElement, slug: string) {
+    this.#root = root;
+    this.#slug = slug;
+    this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
+    this.#chart = new ChartPanel({
+      onChoose: (row) => this.#choose(row),
+      onHover: (row) => this.#provenance.hover(row),
+      onMetric: (metric) => this.#go({ ...this.#state, metric: metric === 'price' ? null : metric }),
+    });
+    this.#asOfPanel = new AsOfPanel((asOf) => this.#go({ ...this.#state, asOf }));
+    const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
+    this.#replaced.addEventListener('change', () => this.#show());
+    this.#table = new ObservationsTable((row) => {
+      this.#choose(row);
+      this.#chart.focus();
+    }, replaced);
+  }
+
+  start(): void {
+    addEventListener('hashchange', () => {
+      this.#state = readFragment(location.hash, Date.now());
+      if (this.#market !== null) this.#show();
+    });
+    document.addEventListener('visibilitychange', () => void this.#askAgain());
+    setInterval(() => void this.#askAgain(), ASK_AGAIN_MS);
+    void this.#ask();
+  }
+
+  async #askAgain(): Promise<void> {
+    refreshAges(this.#root);
+    if (document.visibilityState === 'visible' && !this.#stopped.signal.aborted) await this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      const answer = await this.#answers.readAgain(marketUrl(this.#slug));
+      this.#readAtMs = Date.now();
+      if (answer.kind === 'missing') this.#showState(unknownState(this.#slug));
+      else if (answer.kind === 'gone') this.#showState(removedState(this.#slug, answer.problem));
+      else await this.#take(answer.kind === 'found' ? (answer.body as Market) : null);
+    } catch (error) {
+      if (!(error instanceof UnreachableError)) throw error;
+      this.#showStale(error.message);
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** @param market null: it is the same as before */
+  async #take(market: Market | null): Promise<void> {
+    this.#market = market ?? this.#market;
+    if (this.#reader === null) await this.#begin();
+    this.#notice.replaceChildren();
+    this.#checked.textContent = `Read at ${timeOf(this.#readAtMs)}. The page asks again every 15 seconds.`;
+    if (market !== null) {
+      document.title = `${market.name} · Tidemark`;
+      this.#show();
+    }
+    await this.#readHistory(market !== null);
+    if (this.#badges !== badgesText(this.#market as Market)) this.#showTop(this.#view());
+  }
+
+  async #begin(): Promise<void> {
+    const snapshot = await this.#answers.read(SNAPSHOT_URL);
+    if (snapshot.kind === 'found') {
+      this.#projections = new Set((snapshot.body as { projections?: Projection[] }).projections);
+    }
+    this.#reader = new HistoryReader({
+      answers: this.#answers,
+      slug: this.#slug,
+      store: this.#store,
+      hasFiles: this.#projections.has('history-files'),
+    });
+    const checker = new LogChecker((path) => this.#answers.readBytes(`/api/v1/log/${path}`));
+    this.#provenance.options = {
+      check: this.#projections.has('log') ? (row) => checker.check(this.#slug, row) : null,
+      slug: this.#slug,
+      unit: (this.#market as Market).unit,
+      versionOf: (id) => this.#store.byId(id),
+      onChoose: (row) => this.#choose(row),
+    };
+    this.#provenance.choose(null);
+    const charts = element('div', { class: 'chart-and-provenance' }, this.#chart.root, this.#provenance.root);
+    this.#root.replaceChildren(
+      ...[this.#notice, this.#top, charts, this.#asOfPanel.root, this.#table.root, this.#sources, this.#downloads],
+      this.#checked,
+    );
+    this.#root.setAttribute('data-ready', 'true');
+  }
+
+  async #readHistory(hasChanged: boolean): Promise<void> {
+    const { count } = (this.#market as Market).history;
+    const reading = { onPart: () => this.#drawSoon(), signal: this.#stopped.signal };
+    if (this.#end === null) this.#end = (await this.#reader?.readAll(reading)) ?? 'whole';
+    else if (hasChanged || this.#isBehind(count)) await this.#reader?.readChanges(count, reading);
+    else return;
+    clearTimeout(this.#drawTimer);
+    this.#drawTimer = undefined;
+    this.#show();
+    this.#showDownloads();
+  }
+
+  /** A shared cache may have a newer body of the market than of its history, for some seconds. */
+  #isBehind(count: number): boolean {
+    return this.#end === 'whole' && this.#store.size < count;
+  }
+
+  #drawSoon(): void {
+    this.#drawTimer ??= setTimeout(
+      () => {
+        const begunMs = performance.now();
+        this.#show();
+        this.#drawMs = performance.now() - begunMs;
+        this.#drawTimer = undefined;
+      },
+      DRAW_MS + DRAW_SHARE * this.#drawMs,
+    );
+  }
+
+  #go({ asOf, metric }: Pick<PageState, 'asOf' | 'metric'>): void {
+    const wasInTop = this.#top.contains(document.activeElement);
+    const refused = asOf === null ? null : refusalOf(instantOfMs(asOf.atMs), Date.now());
+    const state = { asOf: refused === null ? asOf : null, metric, refused };
+    this.#state = state;
+    history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(state)}`);
+    this.#show();
+    if (wasInTop) document.getElementById('as-of-slider')?.focus();
+  }
+
+  #choose(row: PublicObservation | null): void {
+    this.#chosen = row;
+    this.#chart.choose(row);
+    this.#provenance.choose(row);
+  }
+
+  #view(): HistoryView {
+    return historyView(this.#market as Market, this.#store.newestFirst(), this.#state.asOf);
+  }
+
+  #show(): void {
+    const market = this.#market as Market;
+    const { asOf } = this.#state;
+    const view = this.#view();
+    const metrics = metricNames(Object.keys(market.metrics), this.#store.metrics);
+    const metric = metrics.find((name) => name === this.#state.metric) ?? 'price';
+    const order = market.sources.map(({ label }) => label);
+    const data = chartData(view.visible, metric, order);
+    const shown = view.visible.find((row) => row.metric === metric);
+    const unit = metric === 'price' ? market.nativeCurrency : shown === undefined ? '' : unitOf(shown);
+    this.#chart.show({
+      data,
+      marketName: market.name,
+      metrics,
+      isDisputed: asOf === null && market.disputedMetrics.includes(metric),
+      axisText: metric === 'price' ? `${unit} ${unitText(market.unit)}` : unit,
+    });
+    this.#chart.showProgress(this.#progressText());
+    const rows = this.#replaced.checked && asOf === null ? [...this.#store.newestFirst()] : view.visible;
+    const moment = asOf === null ? '' : ` as of ${momentText(instantOfMs(asOf.atMs))}`;
+    this.#table.show({ rows: rows.filter((row) => row.metric === metric), metric, moment });
+    this.#replaced.disabled = asOf !== null;
+    this.#asOfPanel.show(this.#store, asOf, END_WORDS[this.#end ?? 'whole']);
+    this.#showTop(view);
+    this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource }));
+    if (this.#downloads.childElementCount === 0) this.#showDownloads();
+    this.#chosen = this.#stillKnown(this.#chosen, view);
+    this.#chart.mark(this.#chosen);
+    this.#provenance.choose(this.#chosen);
+  }
+
+  /** The newest form of a chosen row. As of an earlier moment, a row that was not visible then is not shown. */
+  #stillKnown(row: PublicObservation | null, { visible }: HistoryView): PublicObservation | null {
+    if (row === null) return null;
+    const known = this.#state.asOf === null ? this.#store.byId(row.id) : visible.find(({ id }) => id === row.id);
+    return known ?? null;
+  }
+
+  #showTop(view: HistoryView): void {
+    const market = this.#market as Market;
+    this.#badges = badgesText(market);
+    const price = view.metrics.price ?? null;
+    const row = view.visible.find(
+      ({ metric, observedAt, sourceUrl }) =>
+        metric === 'price' && observedAt === price?.observedAt && sourceUrl === price.sourceUrl,
+    );
+    const { asOf } = this.#state;
+    this.#top.replaceChildren(
+      marketTop({
+        market,
+        price,
+        row,
+        asOf,
+        refused: this.#state.refused,
+        onNow: () => this.#go({ ...this.#state, asOf: null }),
+      }),
+    );
+  }
+
+  #showDownloads(): void {
+    const {
+      history: { count },
+    } = this.#market as Market;
+    this.#downloads.replaceChildren(
+      downloadsSection({
+        slug: this.#slug,
+        origin: location.origin,
+        count,
+        index: this.#reader?.index ?? null,
+        hasLog: this.#projections.has('log'),
+        hasFaces: this.#projections.has('faces') && count > 0,
+      }),
+    );
+  }
+
+  #progressText(): string {
+    const { count } = (this.#market as Market).history;
+    const [read, all] = [this.#store.size.toLocaleString('en'), count.toLocaleString('en')];
+    if (count === 0) return 'There is no observation yet.';
+    if (this.#end === null) return `Reading the history: ${read} of ${all} observations, newest first …`;
+    return `${read} of ${all} observations are read, replaced versions included. ${END_WORDS[this.#end]}`;
+  }
+
+  #showStale(reason: string): void {
+    if (this.#market === null || this.#reader === null) {
+      this.#root.replaceChildren(unreachableState(reason, () => void this.#ask()));
+      return;
+    }
+    const words = `The service cannot be reached: ${reason}. This page shows what it read at ${timeOf(this.#readAtMs)}, and tries again by itself.`;
+    const [shown] = this.#notice.children;
+    if (shown?.firstChild?.textContent === words) return;
+    this.#notice.replaceChildren(
+      element(
+        'div',
+        { class: 'notice stale' },
+        element('p', {}, words),
+        button('Try again', () => void this.#ask()),
+      ),
+    );
+  }
+
+  #showState(state: HTMLElement): void {
+    this.#stopped.abort();
+    document.title = `${state.querySelector('h1')?.textContent} · Tidemark`;
+    this.#root.replaceChildren(state);
+    this.#root.setAttribute('data-ready', 'true');
+  }
+}
+
+function badgesText(market: Market): string {
+  return JSON.stringify(badgesOf(market, Date.now()));
+}
+
+function timeOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice('YYYY-MM-DDT'.length, -'.000Z'.length)} UTC`;
+}

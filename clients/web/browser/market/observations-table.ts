@@ -1,0 +1,102 @@
+/** The observations as a table, 50 rows at a time: the same rows as in the chart. */
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { button, element, outsideLink, timeElement } from './elements.ts';
+import { momentText, notesOf, valueText } from './words.ts';
+
+const ROWS_PER_PAGE = 50;
+
+export interface TableContent {
+  /** Newest first, of one metric. */
+  readonly rows: readonly PublicObservation[];
+  readonly metric: string;
+  /** E.g. ` as of 3 Mar 2025, 12:00 UTC`. */
+  readonly moment: string;
+}
+
+export class ObservationsTable {
+  readonly root: HTMLElement;
+  readonly #caption = element('caption', {});
+  readonly #body = element('tbody', {});
+  readonly #pager = element('nav', { class: 'pager', 'aria-label': 'Pages of the table' });
+  readonly #said = element('p', { class: 'small soft' });
+  readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
+  readonly #newer = button('Newer', () => this.#turn(-1));
+  readonly #older = button('Older', () => this.#turn(1));
+  readonly #onChoose: (row: PublicObservation) => void;
+  #content: TableContent = { rows: [], metric: '', moment: '' };
+  #page = 0;
+
+  /** @param onChoose shows a row in the chart */
+  constructor(onChoose: (row: PublicObservation) => void, replaced: HTMLElement) {
+    this.#onChoose = onChoose;
+    const heads = ['Observed', 'Value', 'Source', 'Recorded', 'Notes', 'Chart'];
+    this.#pager.append(this.#newer, this.#older, this.#said, this.#live);
+    this.root = element(
+      'section',
+      { class: 'market-section', 'aria-labelledby': 'table-heading' },
+      element('div', { class: 'section-head' }, element('h2', { id: 'table-heading' }, 'Observations'), replaced),
+      element(
+        'div',
+        { class: 'table-box', role: 'region', tabindex: '0', 'aria-label': 'Table of observations' },
+        element(
+          'table',
+          { class: 'observations' },
+          this.#caption,
+          element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', { scope: 'col' }, head)))),
+          this.#body,
+        ),
+      ),
+      this.#pager,
+    );
+  }
+
+  show(content: TableContent): void {
+    if (content.metric !== this.#content.metric || content.moment !== this.#content.moment) this.#page = 0;
+    this.#content = content;
+    this.#page = Math.min(this.#page, this.#pages - 1);
+    this.#render();
+  }
+
+  get #pages(): number {
+    return Math.max(1, Math.ceil(this.#content.rows.length / ROWS_PER_PAGE));
+  }
+
+  #turn(by: 1 | -1): void {
+    this.#page = Math.max(0, Math.min(this.#pages - 1, this.#page + by));
+    this.#render();
+    this.#live.textContent = this.#said.textContent;
+  }
+
+  #render(): void {
+    const { rows, metric, moment } = this.#content;
+    const from = this.#page * ROWS_PER_PAGE;
+    const shown = rows.slice(from, from + ROWS_PER_PAGE);
+    this.#body.replaceChildren(...shown.map((row) => this.#row(row)));
+    this.#caption.textContent = `Observations of ${metric}${moment}, newest first`;
+    const count = rows.length.toLocaleString('en');
+    const last = (from + shown.length).toLocaleString('en');
+    this.#said.textContent =
+      rows.length === 0 ? 'No observation.' : `Rows ${(from + 1).toLocaleString('en')} to ${last} of ${count}`;
+    this.#newer.disabled = this.#page === 0;
+    this.#older.disabled = this.#page >= this.#pages - 1;
+  }
+
+  #row(row: PublicObservation): HTMLTableRowElement {
+    const notes = notesOf(row);
+    const isUnknown = row.unknownReason !== null;
+    return element(
+      'tr',
+      { class: row.supersededBy === null ? null : 'replaced' },
+      element('td', {}, timeElement(row.observedAt)),
+      element('td', { class: isUnknown ? 'unknown' : 'number value' }, valueText(row)),
+      element('td', { class: 'source' }, outsideLink(row.sourceLabel, row.sourceUrl)),
+      element('td', {}, timeElement(row.recordedAt)),
+      element('td', { class: 'notes' }, notes.join(', ')),
+      element(
+        'td',
+        {},
+        button('Show', () => this.#onChoose(row), { 'aria-label': `Show ${momentText(row.observedAt)} in the chart` }),
+      ),
+    );
+  }
+}

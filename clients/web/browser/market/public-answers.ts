@@ -1,0 +1,126 @@
+/** Reads the public files of this host: revalidates by ETag, and tells what is missing from what cannot be reached. */
+import { decodedText, Requests, type SentRequest, type SettledAnswer } from '../../../typescript/requests.ts';
+import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import type { TidemarkError } from '../../../typescript/tidemark-error.ts';
+
+/** The service gave no answer, or one that cannot be used. The message says why. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+export type PublicAnswer =
+  | { readonly kind: 'found'; readonly body: unknown }
+  /** The body is the one that was found before. */
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'missing' }
+  /** 410, with its problem document. */
+  | { readonly kind: 'gone'; readonly problem: Readonly<Record<string, unknown>> };
+
+const TIMEOUT_MS = 20_000;
+/** A file of 24 MiB on a slow line. */
+const FILE_TIMEOUT_MS = 300_000;
+/** So long a file never stands in memory as one text. */
+const PIECE_BYTES = 1024 * 1024;
+
+const isMissing = (status: number): boolean => status === 404 || status === 410;
+
+export class PublicAnswers {
+  readonly #base: string;
+  readonly #requests: Requests;
+  readonly #files: Requests;
+  readonly #etags = new Map<string, string>();
+
+  /** @param base of the host that is asked */
+  constructor(ask: typeof fetch, base: string) {
+    this.#base = base;
+    // A page asks again by itself, and says so meanwhile.
+    const settings = { patienceMs: 0, bodies: null, system: { ...THIS_SYSTEM, fetch: ask } };
+    this.#requests = new Requests({ ...settings, timeoutMs: TIMEOUT_MS });
+    this.#files = new Requests({ ...settings, timeoutMs: FILE_TIMEOUT_MS });
+  }
+
+  /**
+   * GETs a JSON body.
+   *
+   * @param cache `no-cache`: the browser asks whether its copy is still right
+   * @throws UnreachableError
+   */
+  async read(
+    path: string,
+    cache: 'default' | 'no-cache' = 'default',
+  ): Promise<Exclude<PublicAnswer, { kind: 'unchanged' }>> {
+    return bodyOf(await this.#ask(path, { cache }));
+  }
+
+  /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
+  async readAgain(path: string): Promise<PublicAnswer> {
+    const etag = this.#etags.get(path);
+    // With this header, the browser's cache stays aside: the 304 comes here.
+    const answer = await this.#ask(path, etag === undefined ? {} : { headers: { 'if-none-match': etag } });
+    if (answer.status === 304) return { kind: 'unchanged' };
+    const found = bodyOf(answer);
+    const newest = answer.headers.get('ETag');
+    if (found.kind === 'found' && newest !== null) this.#etags.set(path, newest);
+    return found;
+  }
+
+  /** Reads a file of JSON lines. Null: it is not there, or too long to be one file. @throws UnreachableError */
+  async readLines(path: string): Promise<unknown[] | null> {
+    const { status, body } = await this.#ask(path, {}, this.#files);
+    if (isMissing(status)) return null;
+    try {
+      return linesOf(body);
+    } catch (cause) {
+      throw new UnreachableError(`${path} broke off, or is not what it should be`, { cause });
+    }
+  }
+
+  /** Bytes of a file of the log. Rejects if it is not there. */
+  async readBytes(path: string, cache: 'default' | 'reload' = 'default'): Promise<Uint8Array<ArrayBuffer>> {
+    const { status, body } = await this.#ask(path, { cache });
+    if (status === 200) return body;
+    throw new UnreachableError(`${path} answered ${status}`);
+  }
+
+  async #ask(path: string, asked: Partial<SentRequest>, requests = this.#requests): Promise<Answer> {
+    const url = new URL(path, this.#base);
+    try {
+      return await requests.send({ method: 'GET', url, accepts: isMissing, signal: undefined, ...asked });
+    } catch (cause) {
+      const { status = null } = cause as Partial<TidemarkError>;
+      const words = status === null ? 'gave no answer' : `answered ${status}`;
+      throw new UnreachableError(`the service ${words}`, { cause });
+    }
+  }
+}
+
+type Answer = SettledAnswer<Uint8Array<ArrayBuffer>>;
+
+function bodyOf({ status, body }: Answer): Exclude<PublicAnswer, { kind: 'unchanged' }> {
+  if (status === 404) return { kind: 'missing' };
+  const value = jsonOf(body);
+  return status === 410 ? { kind: 'gone', problem: value } : { kind: 'found', body: value };
+}
+
+function jsonOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(decodedText(bytes));
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  } catch (cause) {
+    throw new UnreachableError('the service gave an answer that is no JSON', { cause });
+  }
+  throw new UnreachableError('the service gave an answer that is no JSON object');
+}
+
+function linesOf(bytes: Uint8Array): unknown[] {
+  const values: unknown[] = [];
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rest = '';
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const lines = (rest + decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) values.push(JSON.parse(line));
+  }
+  if (rest !== '') throw new SyntaxError('the last line is cut off');
+  return values;
+}

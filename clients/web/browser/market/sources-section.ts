@@ -1,0 +1,149 @@
+/** The sources of a market, side by side: their newest values, their licences, and how the last check of each ended. */
+import type { Market } from '../../../../contract/values/market.ts';
+import type { PublicMetric } from '../../../../contract/values/metric.ts';
+import { agedTime, element, facts, outsideLink, timeElement } from './elements.ts';
+import { lateSecondsOf, valueText } from './words.ts';
+
+const OUTCOME_WORDS: Readonly<Record<string, string>> = {
+  confirmed: 'confirmed: the source says the same',
+  mismatch: 'mismatch: the source says something else',
+  moved: 'moved: the data is at another URL',
+  unreachable: 'unreachable: the source did not answer',
+  gone: 'gone: the data is no longer there',
+  inconclusive: 'inconclusive: no result',
+};
+
+export interface SourcesContent {
+  readonly market: Market;
+  readonly metrics: Readonly<Record<string, PublicMetric | null>>;
+  readonly bySource: Readonly<Record<string, readonly PublicMetric[]>>;
+}
+
+export function sourcesSection(content: SourcesContent): HTMLElement {
+  const { market } = content;
+  const cards = market.sources.map((source) => sourceCard(content, source));
+  return element(
+    'section',
+    { class: 'market-section', 'aria-labelledby': 'sources-heading' },
+    element('h2', { id: 'sources-heading' }, 'Sources side by side'),
+    element('p', { class: 'soft' }, 'The newest value of each source. Values are never blended.'),
+    comparison(content),
+    element('div', { class: 'cards' }, ...cards),
+    element('h2', {}, 'Claims and checks'),
+    claims(market),
+  );
+}
+
+/** Each metric of several sources. */
+function comparison({ metrics, bySource }: SourcesContent): HTMLElement {
+  const rows = Object.keys(metrics)
+    .sort((one, other) => Number(other === 'price') - Number(one === 'price') || (one < other ? -1 : 1))
+    .flatMap((name) => {
+      const shown = metrics[name];
+      const values = bySource[name] ?? (shown == null ? [] : [shown]);
+      return values.map((value) => ({ name, value }));
+    });
+  if (rows.length === 0) return element('p', {}, 'No value was ever observed.');
+  return element(
+    'div',
+    { class: 'table-box', role: 'region', tabindex: '0', 'aria-label': 'Newest values by source' },
+    element(
+      'table',
+      { class: 'comparison' },
+      element('caption', { class: 'visually-hidden' }, 'Newest values by metric and source'),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          ...['Metric', 'Source', 'Value', 'Observed', 'Confidence'].map((head) =>
+            element('th', { scope: 'col' }, head),
+          ),
+        ),
+      ),
+      element('tbody', {}, ...rows.map(({ name, value }) => comparisonRow(name, value))),
+    ),
+  );
+}
+
+function comparisonRow(name: string, value: PublicMetric): HTMLElement {
+  const isUnknown = value.unknownReason !== null;
+  return element(
+    'tr',
+    {},
+    element('td', {}, name),
+    element('td', { class: 'source' }, outsideLink(value.sourceLabel, value.sourceUrl)),
+    element('td', { class: isUnknown ? 'unknown' : 'number value' }, valueText(value)),
+    element('td', {}, timeElement(value.observedAt)),
+    element('td', {}, value.confidence),
+  );
+}
+
+function sourceCard({ market }: SourcesContent, source: Market['sources'][number]): HTMLElement {
+  const { label, url, publisher, licence, attribution, cadence, expectedNextAt, verification } = source;
+  const isLate = lateSecondsOf(source, Date.now()) > 0;
+  const every = cadence === null ? 'not stated' : cadenceText(cadence);
+  return element(
+    'article',
+    { class: 'panel' },
+    element('h3', {}, outsideLink(label, url)),
+    facts([
+      ['Publisher', publisher ?? 'not stated'],
+      ['Licence', licence ?? 'not stated'],
+      attribution === null ? null : ['Attribution', attribution],
+      ['Publishes', every],
+      expectedNextAt === null || market.status === 'retired'
+        ? null
+        : [
+            'Next value',
+            element(
+              'span',
+              {},
+              isLate ? element('span', { class: 'badge badge-notice' }, 'late') : '',
+              ' expected ',
+              agedTime(expectedNextAt),
+            ),
+          ],
+      [
+        'Last check',
+        verification === null
+          ? 'never checked against the source'
+          : element(
+              'span',
+              {},
+              `${OUTCOME_WORDS[verification.outcome] ?? verification.outcome}, `,
+              verification.subject === 'source' ? 'the whole source, ' : 'one observation, ',
+              agedTime(verification.verifiedAt),
+            ),
+      ],
+    ]),
+  );
+}
+
+function cadenceText(cadence: NonNullable<Market['sources'][number]['cadence']>): string {
+  if (cadence.period !== 'minutes') return `every ${cadence.period}`;
+  return cadence.minutes === 1 ? 'every minute' : `every ${cadence.minutes} minutes`;
+}
+
+/** As far as public bodies tell: the claims themselves are not public. */
+function claims({ disputed, disputedMetrics, representedBy }: Market): HTMLElement {
+  const list = element('ul', {});
+  if (disputed) {
+    const names = disputedMetrics.join(', ');
+    list.append(
+      element('li', {}, `Disputed: ${names}. A claim was accepted, or a check of the source found another value.`),
+    );
+  } else list.append(element('li', {}, 'No metric is disputed.'));
+  list.append(
+    element(
+      'li',
+      {},
+      representedBy === null
+        ? 'No organisation represents this market.'
+        : `${representedBy} represents this market, by an accepted claim.`,
+    ),
+    element('li', {}, 'Corrections never overwrite: the replaced versions stay readable.'),
+  );
+  return list;
+}

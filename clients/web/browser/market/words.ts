@@ -1,0 +1,142 @@
+/** The words that the page of a market says values, moments and reasons with. Pure. */
+import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
+import type { Market, Unit } from '../../../../contract/values/market.ts';
+import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
+import { groupedDigits } from '../exact-decimal.ts';
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+
+/** Why a value is unknown. */
+export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownReason']>, string>> = {
+  'not-published': 'the source published no value',
+  withheld: 'withheld, by its source or by this service',
+  'not-applicable': 'there is no such value',
+  'not-yet-published': 'not published yet',
+  'source-unreachable': 'the source could not be reached',
+};
+
+const RETRACTION_WORDS = {
+  mistake: 'it was recorded by mistake',
+  withdrawn: 'the source took it back',
+} as const;
+
+/** `29 Sep 2026`. @param instant RFC 3339 in UTC */
+export function dayText(instant: string): string {
+  const [year = '', month, day] = instant.slice(0, 'YYYY-MM-DD'.length).split('-');
+  return `${Number(day)} ${MONTHS[Number(month) - 1] ?? month} ${year}`;
+}
+
+/** `29 Sep 2026, 00:00 UTC`; with seconds and milliseconds where they are not zero. @param instant RFC 3339 in UTC */
+export function momentText(instant: string): string {
+  const time = instant.slice('YYYY-MM-DDT'.length, -1).replace(/\.0+$/, '').replace(/:00$/, '');
+  return `${dayText(instant)}, ${time.includes(':') ? time : `${time}:00`} UTC`;
+}
+
+const AGES = [
+  { name: 'year', seconds: 365.25 * 86_400 },
+  { name: 'month', seconds: (365.25 * 86_400) / 12 },
+  { name: 'day', seconds: 86_400 },
+  { name: 'hour', seconds: 3600 },
+  { name: 'minute', seconds: 60 },
+] as const;
+
+/** How long ago, or in how long: `54 days ago`. Units change at two of the larger one. @param ms the age in milliseconds */
+export function agoText(ms: number): string {
+  const seconds = Math.abs(ms) / 1000;
+  const age = AGES.find((each) => seconds >= 2 * each.seconds);
+  if (age === undefined) return seconds < 60 ? 'just now' : ms < 0 ? 'in a minute' : 'a minute ago';
+  const text = `${Math.floor(seconds / age.seconds)} ${age.name}s`;
+  return ms < 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** `per troy ounce`, `per 1,000 EUR`. */
+export function unitText({ quantity, of }: Unit): string {
+  return quantity === 1 ? `per ${of}` : `per ${quantity.toLocaleString('en')} ${of}`;
+}
+
+/** The digits as the service gives them, e.g. `4129.10`. Null: unknown. */
+export function digitsOf(metric: PublicMetric): string | null {
+  return metric.kind === 'money' ? metric.decimal : metric.value;
+}
+
+/** The currency, or the unit of a number that is no money. */
+export function unitOf(metric: PublicMetric): string {
+  return metric.kind === 'money' ? metric.currency : metric.unit;
+}
+
+/** `4,129.10 USD`; or `unknown: ` with the reason. */
+export function valueText(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
+  const digits = digitsOf(metric);
+  if (digits !== null) return `${groupedDigits(digits)} ${unitOf(metric)}`;
+  if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
+  return `unknown: ${metric.unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[metric.unknownReason]}`;
+}
+
+/** The source's digits as it wrote them, beside a value that is rounded. */
+export function sourceWords(sourceValue: string | null): string {
+  return `source: ${sourceValue ?? 'digits not given'}`;
+}
+
+/** What is special about a version of an observation, for its mark and its words. */
+export type PointMark = 'unknown' | 'retracted' | 'corrected' | null;
+
+export function markOf(row: PublicObservation): PointMark {
+  if (row.retraction !== null) return 'retracted';
+  if (row.unknownReason !== null) return 'unknown';
+  return row.supersedes === null ? null : 'corrected';
+}
+
+/** Notes of one row, for its table and its speech, e.g. `corrected`, `provisional`. */
+export function notesOf(row: PublicObservation): readonly string[] {
+  return [
+    ...(row.retraction === null ? [] : ['retracted']),
+    ...(row.retraction === null && row.supersedes !== null ? ['corrected'] : []),
+    ...(row.supersededBy === null ? [] : ['replaced since']),
+    ...(row.status === 'final' ? [] : [row.status]),
+    ...(row.confidence === 'low' ? ['low confidence'] : []),
+    ...(row.rounded ? ['rounded'] : []),
+  ];
+}
+
+/** One point in one breath, for the live region. */
+export function pointSpeech(row: PublicObservation): string {
+  const notes = notesOf(row).filter((note) => note !== 'rounded');
+  return [`${momentText(row.observedAt)}: ${valueText(row)}`, row.sourceLabel, ...notes].join(', ');
+}
+
+export interface Badge {
+  readonly text: string;
+  readonly look: 'alarm' | 'notice' | 'plain';
+  /** What the text leaves out. */
+  readonly detail?: string;
+}
+
+/** What a reader must know of the market before he uses its price. @param nowMs milliseconds since the epoch */
+export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
+  const { price } = market.metrics;
+  const lateSeconds = Math.max(0, ...market.sources.map((source) => lateSecondsOf(source, nowMs)));
+  const others = market.disputedMetrics.filter((name) => name !== 'price');
+  const badges: (Badge | false)[] = [
+    market.disputedMetrics.includes('price') && { text: 'disputed', look: 'alarm' },
+    others.length > 0 && { text: `disputed: ${others.join(', ')}`, look: 'alarm' },
+    market.status === 'retired' && { text: 'retired', look: 'notice' },
+    lateSeconds > 0 && { text: 'late', look: 'notice' },
+    price != null && price.status !== 'final' && { text: price.status, look: 'notice' },
+    price?.confidence === 'low' && { text: 'low confidence', look: 'notice' },
+    market.representedBy !== null && { text: `represented by ${market.representedBy}`, look: 'plain' },
+  ];
+  return badges.filter((badge) => badge !== false);
+}
+
+/** Seconds since the next value of the source was expected. 0: it is not late. */
+export function lateSecondsOf({ cadence, expectedNextAt }: Market['sources'][number], nowMs: number): number {
+  if (!expectedNextAt || !cadence) return 0;
+  return latenessSeconds(expectedNextAt, cadence.graceSeconds, nowMs);
+}
+
+/** A URL that a page may link to. Null for any other text, such as `javascript:…`. */
+export function safeUrl(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const { href, protocol } = new URL(text);
+  return /^https?:$/.test(protocol) ? href : null;
+}

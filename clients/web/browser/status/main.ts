@@ -1,0 +1,190 @@
+/** The page of the service's state, from public files alone. A part that cannot be read hides no other part. */
+
+import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
+import { laterInstant } from '../../../../contract/values/instants.ts';
+import type { Snapshot } from '../../../../contract/values/market.ts';
+import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import { MarketFeed } from '../explorer/market-feed.ts';
+import { element } from '../market/elements.ts';
+import { PublicAnswers } from '../market/public-answers.ts';
+import { agoText, dayText } from '../market/words.ts';
+import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
+import { LogWatch } from './log-watch.ts';
+import { type SourceFreshness, sourceFreshness } from './source-freshness.ts';
+import { exportFacts, figure, logFacts, mirrorFacts, snapshotFacts, sourcesTable } from './status-parts.ts';
+
+/** A file that is not there is asked for again after this time: each such answer is an error in the browser's log. */
+const MISSING_MS = 10 * 60_000;
+
+/** A JSON file that may not be there. */
+class OptionalFile {
+  body: unknown = null;
+  isMissing = false;
+  problem: string | null = null;
+  #askAgainMs = 0;
+  readonly #path: string;
+  readonly #answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async refresh(): Promise<void> {
+    if (Date.now() < this.#askAgainMs) return;
+    try {
+      const answer = await this.#answers.readAgain(this.#path);
+      if (answer.kind === 'found') this.body = answer.body;
+      this.isMissing = answer.kind === 'missing' || answer.kind === 'gone';
+      if (this.isMissing) this.#askAgainMs = Date.now() + MISSING_MS;
+      this.problem = null;
+    } catch (error) {
+      this.problem = (error as Error).message;
+    }
+  }
+}
+
+const feed = new MarketFeed();
+const log = new LogWatch();
+const exported = new OptionalFile(EXPORTS_URL);
+const mirror = new OptionalFile('/api/v1/mirror');
+let problem: string | null = null;
+let answeredMs = 0;
+
+async function refresh(): Promise<void> {
+  try {
+    await feed.refresh(false);
+    answeredMs = Date.now();
+    problem = null;
+  } catch (error) {
+    problem = (error as Error).message;
+  }
+  draw();
+  const { snapshot } = feed;
+  const publishes = (name: 'exports'): boolean => snapshot?.projections?.includes(name) === true;
+  await Promise.all([
+    snapshot?.log === undefined ? null : log.refresh(snapshot.log.root),
+    publishes('exports') ? exported.refresh() : null,
+    mirror.refresh(),
+  ]);
+  (document.getElementById('status') as HTMLElement).dataset.ready = 'true';
+}
+
+function draw(): void {
+  const { snapshot, nowMs } = feed;
+  const problemNow = problemText();
+  put('notices', problemNow === null ? null : element('p', { class: 'notice' }, problemNow));
+  put('mirror', mirror.body === null ? null : part(mirror.problem, mirrorFacts(mirror.body)));
+  (document.getElementById('mirror-section') as HTMLElement).hidden = mirror.body === null;
+  if (snapshot === null) return;
+  const sources = sourceFreshness(feed.entries, nowMs);
+  put('figures', figures(snapshot, sources));
+  put('snapshot', snapshotFacts(snapshot, feed));
+  put('sources', sourcesPart(sources));
+  put('log', logPart(snapshot));
+  put('export', exportPart(snapshot));
+}
+
+function problemText(): string | null {
+  if (problem !== null) {
+    const rest = answeredMs === 0 ? '' : ` Everything below is as it was ${agoText(Date.now() - answeredMs)}.`;
+    return `No connection: ${problem}.${rest} The page asks again every ${POLL_SECONDS} seconds.`;
+  }
+  const copy = `The edge shows a copy, ${feed.ageSeconds} seconds old: the service behind it does not answer.`;
+  return feed.isStale ? copy : null;
+}
+
+function figures(snapshot: Snapshot, sources: readonly SourceFreshness[]): HTMLElement {
+  const { counts, generation, publishedAt } = snapshot;
+  const late = sources.filter(({ lateSince }) => lateSince !== null).length;
+  const stated = sources.filter(({ hasCadence }) => hasCadence).length;
+  const newest = sources.reduce<string | null>((last, { newestAt }) => laterInstant(newestAt, last), null);
+  return element(
+    'dl',
+    { class: 'figures' },
+    figure('Generation', generation.toLocaleString('en'), `published ${agoText(feed.nowMs - Date.parse(publishedAt))}`),
+    figure('Markets', counts.markets.toLocaleString('en'), `${counts.observations.toLocaleString('en')} observations`),
+    figure(
+      'Late sources',
+      stated === 0 ? 'unknown' : `${late} of ${stated}`,
+      stated === 0
+        ? 'no source states its cadence'
+        : newest === null
+          ? 'no price yet'
+          : `newest price of ${dayText(newest)}`,
+    ),
+    figure('Entries in the log', snapshot.log?.size.toLocaleString('en') ?? 'no log', logWords()),
+  );
+}
+
+function logWords(): string {
+  if (feed.snapshot?.log === undefined) return 'switched off';
+  if (log.fault?.isFound) return 'a check failed';
+  if (log.fault !== null) return 'not checked';
+  return log.checked === null ? 'being checked …' : 'root checked here';
+}
+
+function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
+  const { entries, nextCursor, nowMs } = feed;
+  if (sources.length === 0) return softText('No price is published yet.');
+  const never = entries.filter(({ observedAt }) => observedAt === null).length;
+  const read = entries.length.toLocaleString('en');
+  return element(
+    'div',
+    {},
+    sourcesTable(sources, nowMs),
+    never === 0 ? null : softText(`Markets without any price: ${never.toLocaleString('en')}.`),
+    nextCursor === null ? null : softText(`Only the first ${read} markets are counted.`),
+  );
+}
+
+function logPart({ log: named }: Snapshot): HTMLElement {
+  if (named === undefined) return softText('This deployment publishes no log. No signature proves its values.');
+  const { fault, checked } = log;
+  if (fault === null && checked === null) return softText('The log is being checked …');
+  const begin = fault?.isFound ? 'A check failed' : 'The log was not checked';
+  const look = fault?.isFound ? 'notice notice-alarm' : 'notice';
+  return element(
+    'div',
+    {},
+    fault === null ? null : element('p', { class: look }, `${begin}: ${fault.text}.`),
+    checked === null ? null : logFacts(checked, named.root),
+    checked === null ? null : keyText(`Checked ${agoText(Date.now() - log.checkedMs)}. `),
+  );
+}
+
+/** A signature proves no more than its key does. */
+function keyText(begin: string): HTMLElement {
+  return element(
+    'p',
+    { class: 'soft small' },
+    begin,
+    'The key comes from this host, too. Compare it with what the operator says elsewhere: only then does the signature prove who has signed. ',
+    element('a', { href: '/docs/guides/log' }, 'How to follow the log'),
+  );
+}
+
+function exportPart({ projections }: Snapshot): HTMLElement {
+  if (!projections?.includes('exports')) return softText('This deployment publishes no exports.');
+  if (exported.isMissing) return softText('No export is published yet. The first one comes within a day.');
+  return part(exported.problem, exported.body === null ? null : exportFacts(exported.body));
+}
+
+const softText = (text: string): HTMLElement => element('p', { class: 'soft small' }, text);
+
+/** @param failure why the newest state could not be read */
+function part(failure: string | null, body: HTMLElement | null): HTMLElement {
+  const notice =
+    failure === null ? null : element('p', { class: 'notice' }, `This could not be read again: ${failure}.`);
+  return element('div', {}, notice, body);
+}
+
+/** Replaces the content of a part, if it has changed: what is the same keeps the focus and the selection. */
+function put(id: string, content: HTMLElement | null): void {
+  const place = document.getElementById(`status-${id}`) as HTMLElement;
+  const shown = place.firstElementChild;
+  if (content === null) place.replaceChildren();
+  else if (!content.isEqualNode(shown)) place.replaceChildren(content);
+}
+
+(document.getElementById('status') as HTMLElement).hidden = false;
+pollWhileVisible(refresh, draw);

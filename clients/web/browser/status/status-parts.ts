@@ -1,0 +1,218 @@
+/** The parts of the status page, each from what was read. */
+
+import { PROJECTIONS } from '../../../../contract/files/projections.ts';
+import type { Snapshot } from '../../../../contract/values/market.ts';
+import type { MarketFeed } from '../explorer/market-feed.ts';
+import { agedTime, element, facts } from '../market/elements.ts';
+import { dayText, momentText } from '../market/words.ts';
+import type { CheckedLog, LogPast } from './log-check.ts';
+import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
+
+type Part = Node | string;
+
+const many = (number: number, word: string): string =>
+  `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
+
+const entries = (number: number): string => (number === 1 ? '1 entry' : `${number.toLocaleString('en')} entries`);
+
+const code = (text: string): HTMLElement => element('code', { class: 'status-code' }, text);
+
+export function badge(text: string, look: 'good' | 'notice' | 'alarm' | 'plain'): HTMLElement {
+  return element('span', { class: look === 'plain' ? 'badge' : `badge badge-${look}` }, text);
+}
+
+/** One large number with its words. */
+export function figure(title: string, value: string, below: Part): HTMLElement {
+  return element(
+    'div',
+    { class: 'panel figure' },
+    element('dt', {}, title),
+    element(
+      'dd',
+      {},
+      element('span', { class: 'figure-value' }, value),
+      element('span', { class: 'figure-below' }, below),
+    ),
+  );
+}
+
+export function snapshotFacts(snapshot: Snapshot, feed: MarketFeed): HTMLElement {
+  const { counts, generation, listGeneration, publishedAt, projections = [] } = snapshot;
+  const lag = publicationLagSeconds(feed.entries, publishedAt);
+  const behind = generation - listGeneration;
+  return facts([
+    ['Generation', generation.toLocaleString('en')],
+    ['Published', agedTime(publishedAt)],
+    [
+      'The list',
+      behind === 0
+        ? 'shows this generation'
+        : `shows generation ${listGeneration.toLocaleString('en')}, ${behind} before it`,
+    ],
+    lag === null ? null : ['Lag', `at most ${many(lag, 'second')}, from the newest price to its publication`],
+    ['Markets', counts.markets.toLocaleString('en')],
+    [
+      'Observations',
+      `${counts.observations.toLocaleString('en')}, of which ${many(counts.unknownValues, 'value')} unknown`,
+    ],
+    ['Files', filesText(projections)],
+  ]);
+}
+
+function filesText(projections: readonly string[]): string {
+  const off = PROJECTIONS.filter((name) => !projections.includes(name));
+  const on = PROJECTIONS.filter((name) => projections.includes(name));
+  if (on.length === 0) return 'JSON bodies only: this deployment publishes no further files';
+  return off.length === 0 ? on.join(', ') : `${on.join(', ')}; switched off: ${off.join(', ')}`;
+}
+
+export function sourcesTable(sources: readonly SourceFreshness[], nowMs: number): HTMLElement {
+  const heads = ['Source', 'Markets', 'Newest price', 'Oldest of the newest', 'State'];
+  const rows = sources.map((source) =>
+    element(
+      'tr',
+      {},
+      element('th', { scope: 'row' }, source.label),
+      element('td', { class: 'number' }, source.markets.toLocaleString('en')),
+      element('td', {}, agedTime(source.newestAt)),
+      element('td', {}, source.oldestAt === source.newestAt ? 'the same' : agedTime(source.oldestAt)),
+      element('td', {}, stateOf(source, nowMs)),
+    ),
+  );
+  const table = element(
+    'table',
+    {},
+    element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', { scope: 'col' }, head)))),
+    element('tbody', {}, ...rows),
+  );
+  return element('div', { class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Table of sources' }, table);
+}
+
+function stateOf({ late, lateSince, hasCadence, unknown }: SourceFreshness, nowMs: number): Node {
+  const badges: Part[] = [];
+  if (lateSince !== null) {
+    const isToday = nowMs - Date.parse(lateSince) < 86_400_000;
+    const since = isToday ? `${lateSince.slice(11, 16)} UTC` : dayText(lateSince);
+    badges.push(badge(`${many(late, 'market')} late since ${since}`, 'notice'));
+  } else badges.push(hasCadence ? badge('on time', 'good') : 'no stated cadence');
+  if (unknown > 0) badges.push(' ', badge(`${unknown.toLocaleString('en')} unknown`, 'notice'));
+  return element('span', {}, ...badges);
+}
+
+/** The checked log: what was checked, and what that does not prove. */
+export function logFacts(log: CheckedLog, snapshotRoot: string | null): HTMLElement {
+  const { size, root, origin, vkeys, signers, newest, past } = log;
+  return facts([
+    ['Size', entries(size)],
+    ['Root', code(root)],
+    ['Name', code(origin)],
+    ['Key', element('span', {}, ...vkeys.flatMap((vkey, index) => [index === 0 ? '' : ' ', code(vkey)]))],
+    ['Signatures', element('span', {}, ...signers.flatMap((name, index) => [index === 0 ? '' : ', ', code(name)]))],
+    ['Newest entry', newestText(newest, size)],
+    [
+      'Checked here',
+      element(
+        'ul',
+        { class: 'checks' },
+        check('good', 'The signature is of the key that the service shows.'),
+        check('good', 'The tiles of the log give the root that is signed.'),
+        newest === null ? null : check('good', 'The newest entry is below that root.'),
+        snapshotRoot === null
+          ? null
+          : snapshotRoot === root
+            ? check('good', 'The snapshot names the same root.')
+            : check('plain', 'The snapshot names another root: it is older or newer by a moment.'),
+        pastCheck(past),
+      ),
+    ],
+  ]);
+}
+
+function newestText(newest: CheckedLog['newest'], size: number): Part {
+  if (newest === null) return size === 0 ? 'the log is empty' : 'its text was taken down';
+  const { entry, index } = newest;
+  const market = typeof entry.market === 'string' ? entry.market : null;
+  return element(
+    'span',
+    {},
+    `${index.toLocaleString('en')}: ${String(entry.type)}`,
+    ...(market === null ? [] : [' of ', element('a', { href: `/markets/${encodeURIComponent(market)}` }, market)]),
+  );
+}
+
+function pastCheck(past: LogPast): HTMLElement {
+  if (past.kind === 'first') {
+    return check(
+      'plain',
+      'This browser sees the log for the first time. Next time it checks that nothing before was changed.',
+    );
+  }
+  const { size, seenAt } = past.before;
+  const seen = `${entries(size)}, seen here on ${momentText(seenAt)}`;
+  switch (past.kind) {
+    case 'same':
+      return check('good', `The log begins with the same ${seen}.`);
+    case 'shorter':
+      return check(
+        'notice',
+        `The log is shorter than the ${seen}. A copy that is behind looks like that. Look again in a minute.`,
+      );
+    case 'other-key':
+      return check('alarm', `The log has another key than the ${seen}. Ask the operator whether the key was replaced.`);
+    case 'forked':
+      return check(
+        'alarm',
+        `The log does not begin with the ${seen}. Its past was changed. Both checkpoints are signed: tell the operator, and others who follow the log.`,
+      );
+  }
+}
+
+const LOOKS = { good: 'right', plain: 'note', notice: 'look', alarm: 'wrong' } as const;
+
+function check(look: keyof typeof LOOKS, text: string): HTMLElement {
+  return element('li', {}, badge(LOOKS[look], look), ' ', text);
+}
+
+/** The members of the manifest that the page shows. */
+interface Manifest {
+  readonly date: string;
+  readonly created: string;
+  readonly generation: number;
+  readonly log?: { readonly size: number };
+  readonly resources: readonly {
+    readonly path: string;
+    readonly format: string;
+    readonly bytes: number;
+    readonly rows: number;
+  }[];
+}
+
+export function exportFacts(body: unknown): HTMLElement {
+  const { date, created, generation, log, resources } = body as Manifest;
+  const formats = [...new Set(resources.map(({ format }) => format))];
+  const bytesOf = (format: string): number =>
+    resources.reduce((sum, each) => sum + (each.format === format ? each.bytes : 0), 0);
+  return facts([
+    ['Day', element('a', { href: `/api/v1/exports/${encodeURIComponent(date)}` }, dayText(date))],
+    ['State of', element('span', {}, `generation ${generation.toLocaleString('en')}, `, agedTime(created))],
+    ['Log', log === undefined ? 'no log' : `the first ${entries(log.size)}`],
+    [
+      'Files',
+      `${many(resources.length, 'file')}: ${formats.map((format) => `${format} ${megabytes(bytesOf(format))}`).join(', ')}`,
+    ],
+  ]);
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+/** Of a host that is a mirror. */
+export function mirrorFacts(body: unknown): HTMLElement {
+  const { of, state, ageSeconds, generation } = body as Readonly<Record<string, unknown>>;
+  const isGood = state === 'current';
+  return facts([
+    ['Copy of', code(String(of))],
+    ['State', badge(String(state), isGood ? 'good' : state === 'forked' ? 'alarm' : 'notice')],
+    ['Confirmed', typeof ageSeconds === 'number' ? `${many(ageSeconds, 'second')} ago` : 'never'],
+    ['Generation', generation === null ? 'no copy yet' : String(generation)],
+  ]);
+}

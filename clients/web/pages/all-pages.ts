@@ -1,0 +1,24 @@
+/** Every page and text file of the site that is no asset. Reads the guides, and nothing else. */
+import { guidePages } from '../docs/guide-pages.ts';
+import { docsIndexPage } from '../docs/index-page.ts';
+import { llmsText } from '../docs/llms-text.ts';
+import { problemPages } from '../docs/problem-pages.ts';
+import { referencePages } from '../docs/reference-pages.ts';
+import { explorerPage } from './explorer.ts';
+import { marketPage } from './market.ts';
+import { statusPage } from './status.ts';
+
+/** By the path of the file in `clients/web/built`. */
+export function allPages(): ReadonlyMap<string, string> {
+  return new Map([
+    ['index.html', explorerPage()],
+    ['market.html', marketPage()],
+    ['status/index.html', statusPage()],
+    ['docs/index.html', docsIndexPage()],
+    ...guidePages(),
+    ...referencePages(),
+    ...problemPages(),
+    ['llms.txt', llmsText()],
+    ['robots.txt', 'User-agent: *\nAllow: /\n'],
+  ]);
+}

@@ -1,0 +1,42 @@
+/** `/status/`: how fresh and how whole the published data is, from public files alone. */
+import { SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { html } from './html.ts';
+import { page } from './layout.ts';
+
+export function statusPage(): string {
+  return page({
+    title: 'Status',
+    description: 'How fresh the data is, how many markets there are, and the signed root of the log.',
+    section: 'status',
+    script: 'status',
+    style: 'status',
+    width: 'wide',
+    main: html`<h1>Status</h1>
+<p class="soft small">Everything here is read from the public files of this host, by your browser.</p>
+<noscript><p class="notice">This page is made by JavaScript. The same facts are in the <a href="${SNAPSHOT_URL}">snapshot</a>.</p></noscript>
+<div id="status" hidden>
+<div id="status-notices" role="status"></div>
+<div id="status-figures"><p class="soft">Reading the public files …</p></div>
+<section class="status-section" id="mirror-section" aria-labelledby="mirror-title" hidden>
+<h2 id="mirror-title">This host is a mirror</h2>
+<div id="status-mirror" class="panel"></div>
+</section>
+<section class="status-section" aria-labelledby="sources-title">
+<h2 id="sources-title">Freshness by source</h2>
+<div id="status-sources"></div>
+</section>
+<section class="status-section" aria-labelledby="log-title">
+<h2 id="log-title">The log</h2>
+<div id="status-log" class="panel"></div>
+</section>
+<section class="status-section" aria-labelledby="snapshot-title">
+<h2 id="snapshot-title">The snapshot</h2>
+<div id="status-snapshot" class="panel"></div>
+</section>
+<section class="status-section" aria-labelledby="export-title">
+<h2 id="export-title">The newest daily export</h2>
+<div id="status-export" class="panel"></div>
+</section>
+</div>`,
+  });
+}

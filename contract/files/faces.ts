@@ -1,0 +1,85 @@
+/**
+ * Faces: files in the forms that other programs read. Their numbers are derived, where the form wants floating-point
+ * numbers; each says so. docs/faces.md describes them.
+ */
+import * as z from 'zod';
+import { currencyCodeSchema } from '../values/metric.ts';
+import { FACE_DAYS_MAX, FACE_RATES_NOTE, FACES_MARKETS_MAX, QUOTES_NOTE } from './face-limits.ts';
+import { MARKET_SOURCES_MAX } from './limits.ts';
+
+const dateSchema = z.iso.date().describe('A day in UTC.');
+const closeSchema = z.number().describe('The last price of the day for one unit, as a floating-point number.');
+const creditSchema = z.strictObject({
+  label: z.string().describe('The name of the source.'),
+  url: z.string().describe('A page that describes or holds the whole source.'),
+  licence: z.string().nullable().describe('The licence of the data. Null: not stated.'),
+  attribution: z.string().nullable().describe('The text that must be shown with the data. Null: no text.'),
+});
+
+/** `GET /api/v1/faces/quotes/{slug}.json`. */
+export const faceQuotesSchema = z.strictObject({
+  name: z.string().describe('The name of the market.'),
+  unit: z.string().describe('The thing of which one is priced.'),
+  currency: currencyCodeSchema,
+  price: closeSchema.nullable().describe('The newest known price for one unit. Null: no price is known.'),
+  date: dateSchema.nullable().describe('The day of `price`.'),
+  quotes: z
+    .array(z.strictObject({ date: dateSchema, close: closeSchema }))
+    .meta({ maxItems: FACE_DAYS_MAX })
+    .describe('Oldest first. A day without a known price is left out.'),
+  derived: z.literal(QUOTES_NOTE).describe('How the numbers were made.'),
+  market: z.string().describe('The URL of the market.'),
+  revision: z.int().min(0).describe('Of the market that this file shows.'),
+  sources: z.array(creditSchema).max(MARKET_SOURCES_MAX).describe('Where the numbers come from.'),
+});
+
+export type FaceQuotes = z.infer<typeof faceQuotesSchema>;
+
+const codeSchema = z.string().regex(/^[a-z]{3}$/);
+const faceRateSchema = z.strictObject({
+  market: z.string().describe('The slug of the market that gave the price.'),
+  decimal: z.string().describe('Its newest price, exactly, in major units of `currency` for `quantity` of `unit`.'),
+  currency: currencyCodeSchema,
+  quantity: z.int().min(1).describe('How many of `unit` the price buys.'),
+  unit: z.string().describe('The thing that the price buys: a code of ISO 4217.'),
+  observedAt: z.string().describe('The moment of the price.'),
+  isInverse: z.boolean().describe('Whether the market quotes the pair the other way round.'),
+});
+
+export type FaceRate = z.infer<typeof faceRateSchema>;
+
+/** `GET /api/v1/faces/currency-api/{date}/v1/currencies/{code}.json`. */
+export const faceRatesSchema = z
+  .object({
+    date: z.iso.date().describe('The day (UTC) on which the file was made. `derived` has the moment of each price.'),
+    derived: z
+      .strictObject({
+        note: z.literal(FACE_RATES_NOTE),
+        generation: z.int().min(1).describe('Of the list of markets that the rates show.'),
+        log: z
+          .strictObject({
+            size: z.int().min(0).describe('The number of entries.'),
+            root: z.string().describe('The root hash of the tree, in base64.'),
+          })
+          .nullable()
+          .describe('The log that has the prices. Null: the deployment has no log.'),
+        rates: z.record(codeSchema, faceRateSchema).describe('Where each rate comes from.'),
+        attributions: z
+          .array(z.string())
+          .meta({ maxItems: FACES_MARKETS_MAX })
+          .describe('Texts that must be shown with the data.'),
+      })
+      .describe('How the numbers were made.'),
+  })
+  .catchall(
+    z
+      .record(codeSchema, z.number())
+      .describe('Named by the base: how much of each currency one of the base is worth, as a floating-point number.'),
+  );
+
+export type FaceRates = z.infer<typeof faceRatesSchema>;
+
+/** `GET /api/v1/faces/currency-api/{date}/v1/currencies.json`. */
+export const faceCurrenciesSchema = z
+  .record(codeSchema, z.string())
+  .describe('The English name of each currency that has a file of rates, by its code.');

@@ -1,0 +1,68 @@
+/** The sources of many markets whose next value is late, by the reader's own clock. */
+
+import type { Market } from '../values/market.ts';
+import { latenessSeconds } from './expected-next.ts';
+
+/** The market whose value is the latest speaks for its source. */
+export interface LateSource {
+  readonly label: string;
+  /** Seconds since the value was expected. */
+  readonly lateSeconds: number;
+  readonly expectedNextAt: string;
+  /** How many markets wait for a value of this source. */
+  readonly markets: number;
+}
+
+/** Of one source: when markets expect a value, with which grace, and how many do. */
+interface Expectation {
+  readonly label: string;
+  readonly expectedNextAt: string;
+  readonly graceSeconds: number;
+  markets: number;
+}
+
+/** Holds a line for each source and moment, however many markets there are. A source is a label. */
+export class Expectations {
+  readonly #lines = new Map<string, Expectation>();
+
+  constructor(markets: readonly Pick<Market, 'sources'>[] = []) {
+    for (const market of markets) this.add(market);
+  }
+
+  add({ sources }: Pick<Market, 'sources'>): void {
+    for (const { label, cadence, expectedNextAt } of sources) {
+      // A list that an earlier version has published has neither.
+      if (!expectedNextAt || !cadence) continue;
+      const { graceSeconds } = cadence;
+      const key = `${expectedNextAt} ${graceSeconds} ${label}`;
+      const line = this.#lines.get(key);
+      if (line === undefined) this.#lines.set(key, { label, expectedNextAt, graceSeconds, markets: 1 });
+      else line.markets++;
+    }
+  }
+
+  /** The earliest moment at which a value is expected. Null: no value is expected. */
+  get oldest(): string | null {
+    const moments = [...this.#lines.values()].map(({ expectedNextAt }) => Date.parse(expectedNextAt));
+    return moments.length === 0 ? null : new Date(Math.min(...moments)).toISOString();
+  }
+
+  /**
+   * The latest ones first; of those that are equally late, by label.
+   *
+   * @param nowMs milliseconds since the epoch
+   */
+  late(nowMs: number): readonly LateSource[] {
+    const late = new Map<string, LateSource>();
+    for (const { label, expectedNextAt, graceSeconds, markets } of this.#lines.values()) {
+      const lateSeconds = latenessSeconds(expectedNextAt, graceSeconds, nowMs);
+      if (lateSeconds === 0) continue;
+      const other = late.get(label);
+      const worst = other !== undefined && other.lateSeconds >= lateSeconds ? other : { lateSeconds, expectedNextAt };
+      late.set(label, { ...worst, label, markets: markets + (other?.markets ?? 0) });
+    }
+    return [...late.values()].sort(
+      (left, right) => right.lateSeconds - left.lateSeconds || (left.label < right.label ? -1 : 1),
+    );
+  }
+}

@@ -1,0 +1,77 @@
+/** The entries of the file of newest prices. Without the schema library. */
+import { csvRecord } from '../values/csv.ts';
+import type { Market } from '../values/market.ts';
+import type { PublicMetric } from '../values/metric.ts';
+
+/** A service with more markets does not publish these files: they would be too large to be of use. */
+export const LATEST_MARKETS_MAX = 200_000;
+
+/** `latestEntrySchema` describes the fields. */
+export interface LatestEntry extends Pick<Market, 'slug' | 'name' | 'updatedAt' | 'kind'> {
+  readonly decimal: string | null;
+  readonly quantity: Market['unit']['quantity'];
+  readonly unit: Market['unit']['of'];
+  readonly currency: Market['nativeCurrency'];
+  readonly observedAt: string | null;
+  readonly releasedAt: string | null;
+  readonly source: string | null;
+  readonly status: PublicMetric['status'] | null;
+  readonly unknownReason: PublicMetric['unknownReason'];
+  readonly recordedAt: string | null;
+  readonly decimalPerUnit: string | null;
+  readonly confidence: PublicMetric['confidence'] | null;
+  readonly disputed: boolean;
+  readonly retired: boolean;
+  readonly expectedNextAt: string | null;
+  readonly graceSeconds: number | null;
+  readonly rounded: boolean | null;
+  readonly sourceValue: PublicMetric['sourceValue'];
+}
+
+/** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
+const LATEST_COLUMNS = [
+  ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
+  ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
+  ...(['kind', 'decimalPerUnit', 'confidence', 'disputed', 'retired', 'expectedNextAt', 'graceSeconds'] as const),
+  ...(['rounded', 'sourceValue'] as const),
+] as const;
+
+/** @param recordedAt of the newest price; only the history has it */
+export function latestEntry(
+  { slug, name, kind, status, nativeCurrency, unit, metrics, sources, disputedMetrics, updatedAt }: Market,
+  recordedAt: string | null,
+): LatestEntry {
+  const price = metrics.price ?? null;
+  const money = price?.kind === 'money' ? price : null;
+  const source = sources.find(({ label }) => label === price?.sourceLabel);
+  const expectedNextAt = source?.expectedNextAt ?? null;
+  return {
+    slug,
+    name,
+    decimal: money?.decimal ?? null,
+    quantity: unit.quantity,
+    unit: unit.of,
+    currency: nativeCurrency,
+    observedAt: price?.observedAt ?? null,
+    releasedAt: price?.releasedAt ?? null,
+    updatedAt,
+    source: price?.sourceLabel ?? null,
+    status: price?.status ?? null,
+    unknownReason: price?.unknownReason ?? null,
+    recordedAt,
+    kind,
+    decimalPerUnit: money?.decimalPerUnit ?? null,
+    confidence: price?.confidence ?? null,
+    disputed: disputedMetrics.includes('price'),
+    retired: status === 'retired',
+    expectedNextAt,
+    graceSeconds: expectedNextAt === null ? null : (source?.cadence?.graceSeconds ?? null),
+    rounded: price?.rounded ?? null,
+    sourceValue: price?.sourceValue ?? null,
+  };
+}
+
+export function latestCsv(entries: readonly LatestEntry[]): string {
+  const records = entries.map((entry) => csvRecord(LATEST_COLUMNS.map((column) => entry[column])));
+  return `${[LATEST_COLUMNS.join(','), ...records].join('\r\n')}\r\n`;
+}

@@ -1,0 +1,22 @@
+/** The last prices of every market, for small charts: one file for a page that shows many markets. */
+import * as z from 'zod';
+import { slugSchema } from '../values/market.ts';
+import { decimalSchema, instantSchema } from '../values/metric.ts';
+import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX } from './recent-prices.ts';
+
+export const recentEntrySchema = z.strictObject({
+  decimal: z
+    .array(decimalSchema.nullable())
+    .max(RECENT_PRICES_MAX)
+    .describe('The prices in major units, exactly, oldest first. Null: the price of that moment is unknown.'),
+  observedAt: z
+    .array(instantSchema)
+    .max(RECENT_PRICES_MAX)
+    .describe('The moments of these prices, each once: `observedAt[i]` belongs to `decimal[i]`.'),
+  slug: slugSchema,
+});
+
+/** `GET /api/v1/recent`. */
+export const recentSchema = z.strictObject({
+  data: z.array(recentEntrySchema).max(RECENT_MARKETS_MAX).describe('By slug: the same markets as in `latest`.'),
+});

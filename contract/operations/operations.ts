@@ -1,0 +1,79 @@
+/**
+ * The table of the write API's operations: the single source of method, path, scopes, schemas, problems and examples. Its
+ * router, authorisation, validation and the OpenAPI document are derived from it. Public reads are in a table of their own
+ * (all-operations.ts), because no function of ours answers them.
+ */
+import type * as z from 'zod';
+import { apiKeyOperations } from './api-keys.ts';
+import { auditRecordOperations } from './audit-records.ts';
+import { claimOperations } from './claims.ts';
+import { entitlementOperations } from './entitlements.ts';
+import { erasureOperations } from './erasures.ts';
+import { ingestOperations } from './ingest.ts';
+import { marketOperations } from './markets.ts';
+import { meOperations } from './me.ts';
+import type { WriteApiOperation } from './operation.ts';
+import { publicationOperations } from './publications.ts';
+import { ALL_SCOPES, type Scope } from './scopes.ts';
+import { sourceVerificationOperations } from './source-verifications.ts';
+import { sourceOperations } from './sources.ts';
+import { takedownOperations } from './takedowns.ts';
+import { waitlistRequestOperations } from './waitlist-requests.ts';
+import { watchlistOperations } from './watchlists.ts';
+
+export const OPERATIONS = {
+  ...watchlistOperations,
+  ...claimOperations,
+  ...sourceVerificationOperations,
+  ...ingestOperations,
+  ...sourceOperations,
+  ...marketOperations,
+  ...publicationOperations,
+  ...takedownOperations,
+  ...entitlementOperations,
+  ...waitlistRequestOperations,
+  ...apiKeyOperations,
+  ...erasureOperations,
+  ...auditRecordOperations,
+  ...meOperations,
+} as const satisfies Readonly<Record<string, WriteApiOperation>>;
+
+type Table = typeof OPERATIONS;
+export type OperationId = keyof Table;
+
+/** Reads commit nothing; every write commits. */
+export type ReadOperationId = {
+  [Id in OperationId]: Table[Id] extends { method: 'GET' } ? Id : never;
+}[OperationId];
+export type WriteOperationId = {
+  [Id in OperationId]: Table[Id] extends { method: 'GET' } ? never : Id;
+}[OperationId];
+
+type SchemaOf<Id extends OperationId, Part extends 'params' | 'query' | 'body'> =
+  Table[Id] extends Readonly<Record<Part, infer Schema extends z.ZodType>> ? z.output<Schema> : undefined;
+
+/** The writes whose handlers name markets. */
+export type NamesMarkets<Id extends WriteOperationId> = Table[Id]['marketLimit'] extends 'handler-names-markets'
+  ? true
+  : false;
+
+export type ParamsOf<Id extends OperationId> = SchemaOf<Id, 'params'>;
+export type QueryOf<Id extends OperationId> = SchemaOf<Id, 'query'>;
+export type BodyOf<Id extends OperationId> = SchemaOf<Id, 'body'>;
+export type ResponseOf<Id extends OperationId> = Table[Id]['success'] extends {
+  readonly body: infer Schema extends z.ZodType;
+}
+  ? z.output<Schema>
+  : null;
+
+/** The row of an operation as the general type. */
+export function operationOf(id: OperationId): WriteApiOperation {
+  return OPERATIONS[id];
+}
+
+/** The scopes that a key with a limit to some markets cannot have: an operation of each cannot be bound to markets. */
+export const UNLIMITED_SCOPES: readonly Scope[] = ALL_SCOPES.filter((scope) =>
+  Object.values<WriteApiOperation>(OPERATIONS).some(
+    ({ marketLimit, scopes }) => marketLimit === 'refused-for-limited-keys' && scopes.includes(scope),
+  ),
+);

@@ -1,0 +1,34 @@
+/**
+ * The policy of the ledger's table: nobody changes an audit record, whatever the policy of a role allows. Administrators
+ * are nobody else here, until they change this policy.
+ */
+import { PolicyDocument } from 'aws-cdk-lib/aws-iam';
+import { APPEND_ONLY } from '../../storage/records/keys.ts';
+import { denyAll } from './policies.ts';
+
+/** Each of these changes an item, removes one, or puts one without a condition. */
+const CHANGES = [
+  'dynamodb:BatchWriteItem',
+  'dynamodb:DeleteItem',
+  'dynamodb:PartiQLDelete',
+  'dynamodb:PartiQLInsert',
+  'dynamodb:PartiQLUpdate',
+  'dynamodb:UpdateItem',
+];
+
+/** What remains is a put in a transaction. IAM cannot tell one that creates from one that replaces. */
+export function appendOnlyPolicy(): PolicyDocument {
+  const ofTheAudit = { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [`${APPEND_ONLY}*`] } };
+  // In the policy of a table, an asterisk is this table. Its own ARN would make the table depend on itself.
+  const thisTable = ['*'];
+  return new PolicyDocument({
+    statements: [
+      denyAll('NobodyChangesTheAudit', CHANGES, thisTable, ofTheAudit),
+      denyAll('TheAuditGrowsByTransactionsOnly', ['dynamodb:PutItem'], thisTable, {
+        ...ofTheAudit,
+        // Also true if there is no enclosing operation.
+        'ForAllValues:StringNotEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] },
+      }),
+    ],
+  });
+}

@@ -1,0 +1,169 @@
+/**
+ * The configuration of a deployment: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value.
+ */
+import * as z from 'zod';
+import { PROJECTIONS } from '../../contract/files/projections.ts';
+import { isLogOrigin } from '../../contract/log/origin.ts';
+import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
+
+/** Printed without its stack for the person who deploys. Each fault has its place, its reason and its remedy. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+/** Cognito refuses these in the domain of a user pool. */
+const RESERVED_IN_DOMAINS = /aws|amazon|cognito/;
+
+/** Regions of China, of governments and the like. Each belongs to a partition of its own. */
+const OTHER_PARTITIONS = /^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*)-/;
+
+/** CloudFront takes certificates from this region only. */
+const GLOBAL_REGION = 'us-east-1';
+
+const httpsUrl = z.url({ protocol: /^https$/, error: 'must be an https URL' });
+
+const hostName = z
+  .string()
+  .regex(
+    /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/,
+    'must be a host name such as api.example.com',
+  );
+
+const hostedZone = z.strictObject({
+  id: z.string().regex(/^Z[A-Z0-9]{1,31}$/, 'must be the id of a Route 53 hosted zone, such as Z0123456789ABC'),
+  name: hostName,
+});
+
+/** Of a host of one of the two distributions. */
+const domain = z
+  .strictObject({
+    host: hostName,
+    certificateArn: z
+      .string()
+      .regex(
+        new RegExp(`^arn:aws[a-z-]*:acm:${GLOBAL_REGION}:[0-9]{12}:certificate/[0-9a-f-]+$`),
+        `must be the ARN of a certificate in ${GLOBAL_REGION}: request it in Certificate Manager there`,
+      ),
+    hostedZone: hostedZone.optional(),
+  })
+  .refine(({ host, hostedZone: zone }) => zone === undefined || `.${host}`.endsWith(`.${zone.name}`), {
+    path: ['hostedZone', 'name'],
+    error: 'must be the end of the host name',
+  });
+
+/** The retentions of CloudWatch Logs, up to a year, in days. */
+const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365] as const;
+
+const configurationSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,18}[a-z0-9]$/, 'must be 2 to 20 lower-case letters, digits and hyphens')
+      .default('tidemark'),
+    region: z
+      .string()
+      .regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'must be an AWS region such as eu-west-1')
+      .refine((region) => !OTHER_PARTITIONS.test(region), {
+        error: `must be a region of the public partition, such as eu-west-1: the public reads need CloudFront with its functions, and its metrics in ${GLOBAL_REGION}`,
+      })
+      .default(GLOBAL_REGION),
+    waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
+    projections: z
+      .array(z.enum(PROJECTIONS, `must be some of ${PROJECTIONS.join(', ')}`), 'must be a list of names')
+      .default([...PROJECTIONS]),
+    logOrigin: z
+      .string()
+      .refine(isLogOrigin, 'must be a name such as data.example.com/prices, in lower case, without https://')
+      .optional(),
+    logKeys: z
+      .array(z.int('must be whole numbers').min(1))
+      .min(1)
+      .max(2, 'must be one number, or two during a rotation')
+      .refine(([newest = 0, previous = 0]) => newest > previous, 'must begin with the greatest number: the newest key')
+      .default([1]),
+    keyEnvironment: z.enum(['live', 'test', 'dev'], 'must be live, test or dev').default('live'),
+    issuer: z
+      .strictObject({
+        url: httpsUrl,
+        audience: z.string().min(1),
+        jwksUri: httpsUrl.optional(),
+        scopePrefix: z.string().default(''),
+      })
+      .optional(),
+    userPool: z
+      .strictObject({
+        selfSignUp: z.boolean().default(false),
+        callbackUrls: z
+          .array(z.union([httpsUrl, z.url({ protocol: /^http$/, hostname: /^localhost$/ })], 'must be https URLs'))
+          .min(1)
+          .default(['http://localhost:8787/callback']),
+      })
+      .prefault({}),
+    readDomain: domain.optional(),
+    writeDomain: domain.optional(),
+    writeRateLimit: z.int('must be a number of requests a minute').min(10).max(2_000_000_000).optional(),
+    originSecretNumber: z.int('must be a whole number').min(1).default(1),
+    readWebAclArn: z
+      .string()
+      .regex(/^arn:aws[a-z-]*:wafv2:us-east-1:[0-9]{12}:global\/webacl\//, 'must be a global web ACL of AWS WAF')
+      .optional(),
+    readAccessLogs: z.boolean().default(false),
+    throttle: z
+      .strictObject({
+        requestsPerSecond: z.int().min(1).max(10_000),
+        burst: z.int().min(1).max(5_000),
+      })
+      .default({ requestsPerSecond: 50, burst: 100 }),
+    reservePublisherConcurrency: z.boolean().default(false),
+    verifyEveryHours: z.int().min(1).max(24).default(1),
+    alarmEmail: z.email('must be an e-mail address').optional(),
+    monthlyBudgetUsd: z.int().min(1).default(50),
+    restoredTable: z
+      .strictObject({
+        name: z.string().regex(/^[\w.-]{3,255}$/, 'must be the name of a DynamoDB table'),
+        streamArn: z
+          .string()
+          .regex(
+            /^arn:aws[a-z-]*:dynamodb:.+\/stream\/.+$/,
+            'must be the ARN of its stream: turn that on, with keys only',
+          ),
+      })
+      .optional(),
+    uploadsKeptDays: z.int('must be a number of days').min(1).max(36_500).optional(),
+    logRetentionDays: z.literal(LOG_RETENTION_DAYS, `must be one of ${LOG_RETENTION_DAYS.join(', ')}`).default(30),
+  })
+  .superRefine(({ name, issuer }, context) => {
+    const [reserved] = issuer === undefined ? (RESERVED_IN_DOMAINS.exec(name) ?? []) : [];
+    if (reserved === undefined) return;
+    const message = `must not contain "${reserved}", which Cognito refuses in the domain of a user pool: choose another name, or configure your own issuer`;
+    context.addIssue({ code: 'custom', path: ['name'], message });
+  });
+
+export type Configuration = z.output<typeof configurationSchema>;
+
+/** A host name with its certificate. With a hosted zone, the stack also makes the DNS records. */
+export type DomainConfiguration = NonNullable<Configuration['readDomain']>;
+
+/** Domains without mailboxes: RFC 2606, sections 2 and 3. */
+const RESERVED_DOMAIN = /[@.](test|example|invalid|localhost|example\.(com|net|org))$/i;
+
+/** Whether no mail can ever arrive there. */
+export function isUnreachable(email: string): boolean {
+  return RESERVED_DOMAIN.test(email);
+}
+
+/**
+ * Reads the context value `tidemark`.
+ *
+ * @throws ConfigurationError that lists every fault.
+ */
+export function readConfiguration(context: unknown): Configuration {
+  const parsed = configurationSchema.safeParse(context ?? {});
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => {
+    return `  ${['context', 'tidemark', ...path].join('.')}: ${message}`;
+  });
+  throw new ConfigurationError(
+    `cdk.json cannot be deployed as it is:\n${faults.join('\n')}\nCorrect these and try again; docs/deploy.md lists every value.`,
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * The ledger's partitions as policies name them: from storage/records/, with `*` for a variable rest. IAM decides by
+ * partition, because the partition is the table's hash key.
+ */
+import {
+  API_KEYS,
+  answersOf,
+  entitlementsKey,
+  erasureKey,
+  FIRST_KEY_KEY,
+  usageOf,
+  WAITLIST,
+  watchlistsOf,
+} from '../../storage/records/accounts.ts';
+import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../../storage/records/audit.ts';
+import { batchPartition, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { EXPORT_DAYS, EXPORT_FILES } from '../../storage/records/exports.ts';
+import { FACES_DAY_KEY } from '../../storage/records/faces.ts';
+import { FORMAT_KEY } from '../../storage/records/formats.ts';
+import { logChunksOf, logHashesKey } from '../../storage/records/log.ts';
+import { MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION,
+  FILES_BEHIND,
+  FRESH_MARKS,
+  GENERATIONS,
+  generationOfKey,
+  HEAD_KEY,
+  LIST_CHANGES,
+  PUBLISHED_SITE_KEY,
+  PUT_OFF,
+  publicationKey,
+  publishedHeadsKey,
+  SUPERSEDED_PAGES,
+  WALK_KEY,
+} from '../../storage/records/publication.ts';
+import {
+  claimKey,
+  claimsInState,
+  claimsOfSubject,
+  VERIFICATIONS,
+  verificationsOfMarket,
+} from '../../storage/records/review.ts';
+import { RUN_WORK, runsOfSource, SOURCE_STATES, SOURCES } from '../../storage/records/sources.ts';
+import { DUE_TAKEDOWNS, TAKEDOWNS } from '../../storage/records/takedowns.ts';
+
+const ANY = '*';
+
+export const PARTITIONS = {
+  apiKeys: API_KEYS.partition,
+  auditByActor: auditOfActor(ANY).partition,
+  auditByDay: auditOfDay(ANY).partition,
+  /** Written by the service itself. */
+  auditBySystem: auditOfActor(`system:${ANY}`).partition,
+  auditSeals: AUDIT_SEALS.partition,
+  auditByTarget: auditOfTarget(ANY).partition,
+  awaitingGeneration: AWAITING_GENERATION.partition,
+  batches: batchPartition(ANY),
+  claims: claimKey(ANY).partition,
+  claimsByState: claimsInState(ANY as Parameters<typeof claimsInState>[0]).partition,
+  claimsBySubject: claimsOfSubject(ANY).partition,
+  entitlements: entitlementsKey(ANY).partition,
+  erasures: erasureKey('').partition,
+  exportFiles: EXPORT_FILES.partition,
+  /** Parts and days. */
+  exports: EXPORT_DAYS.partition,
+  faces: FACES_DAY_KEY.partition,
+  filesBehind: FILES_BEHIND.partition,
+  firstKey: FIRST_KEY_KEY.partition,
+  format: FORMAT_KEY.partition,
+  generationOf: generationOfKey('').partition,
+  generations: GENERATIONS.partition,
+  head: HEAD_KEY.partition,
+  idempotency: answersOf(ANY).partition,
+  listChanges: LIST_CHANGES.partition,
+  logEntries: logChunksOf(0).partition.replace(/0$/, ANY),
+  logHashes: logHashesKey(1, 0).partition,
+  market: marketPartition(ANY),
+  marketIndex: MARKET_INDEX.partition,
+  /** Both lanes. */
+  marks: FRESH_MARKS.partition,
+  publications: publicationKey('').partition,
+  published: publishedHeadsKey(ANY).partition,
+  publishedSite: PUBLISHED_SITE_KEY.partition,
+  putOff: PUT_OFF.partition,
+  sourceRuns: runsOfSource(ANY).partition,
+  sources: SOURCES.partition,
+  sourceStates: SOURCE_STATES.partition,
+  sourceWork: RUN_WORK.partition,
+  supersededPages: SUPERSEDED_PAGES.partition,
+  takedowns: TAKEDOWNS.partition,
+  takedownsDue: DUE_TAKEDOWNS.partition,
+  sweep: WALK_KEY.partition,
+  usage: usageOf(ANY).partition,
+  verifications: VERIFICATIONS.partition,
+  verificationsByMarket: verificationsOfMarket(ANY).partition,
+  waitlist: WAITLIST.partition,
+  watchlists: watchlistsOf(ANY).partition,
+  work: WORK_QUEUE.partition,
+} as const;

@@ -1,0 +1,317 @@
+/**
+ * The permissions of each function: least privilege as data. The table's items are grouped by partition
+ * (storage/records/), so IAM decides for each kind of record. Tests compare these permissions with the code's own
+ * requests.
+ *
+ * IAM cannot tell a put that creates from a put that replaces. So a function that may put audit records could replace one,
+ * if somebody else's code ran in it; the ledger's adapter refuses it. All other changes of audit records are denied to
+ * everybody by the table's own policy (audit-policy.ts).
+ */
+
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { ARCHIVE_PREFIX, UPLOADS_PREFIX } from '../../storage/aws/names.ts';
+import { PARTITIONS as P } from './partitions.ts';
+
+export const FUNCTION_NAMES = [
+  'write-api',
+  'worker',
+  'upload-arrived',
+  'sources',
+  'publish',
+  'verify',
+  'collect-garbage',
+  'export',
+  'repair',
+  'first-key',
+] as const;
+
+/** Also the name of the function's bundle. */
+export type FunctionName = (typeof FUNCTION_NAMES)[number];
+
+/** Partitions of the ledger; `*` stands for a variable rest. */
+type Partitions = readonly string[];
+
+export interface TableAccess {
+  /** Get, query, and condition checks in a transaction. */
+  readonly read: Partitions;
+  readonly put: Partitions;
+  /** Additions to counters. */
+  readonly count: Partitions;
+  readonly delete: Partitions;
+}
+
+export interface ObjectAccess {
+  /**
+   * Prefixes of keys that may be read. With a read permission, all keys may be listed: otherwise a missing object would
+   * be answered 403 instead of 404.
+   */
+  readonly read: readonly string[];
+  readonly put: readonly string[];
+  readonly delete: readonly string[];
+  /** Objects of the bucket of uploads expire by their tag. */
+  readonly tag?: readonly string[];
+}
+
+export interface Access {
+  readonly table: TableAccess;
+  readonly publicObjects: ObjectAccess;
+  readonly uploads: ObjectAccess;
+  /** The secret that authenticates cursors and seals stored answers, and those with which the write host proves itself. */
+  readonly secret: boolean;
+  /** Purges of the CDN. */
+  readonly invalidate: boolean;
+  /** Signatures of the log. */
+  readonly signLog: boolean;
+}
+
+/** Redo bundles and layouts are outside the prefix that readers can reach. */
+export const REDO_OBJECTS = 'redo/*';
+export const LAYOUT_OBJECTS = 'layout/*';
+
+const PUBLIC_OBJECTS = `${PUBLIC_PREFIX}/*`;
+const EXPORT_OBJECTS = `${PUBLIC_PREFIX}/api/v1/exports/*`;
+const FACE_OBJECTS = `${PUBLIC_PREFIX}/api/v1/faces/*`;
+const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
+const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
+
+const NO_TABLE: TableAccess = { read: [], put: [], count: [], delete: [] };
+const NO_OBJECTS: ObjectAccess = { read: [], put: [], delete: [] };
+const NOTHING: Access = {
+  table: NO_TABLE,
+  publicObjects: NO_OBJECTS,
+  uploads: NO_OBJECTS,
+  secret: false,
+  invalidate: false,
+  signLog: false,
+};
+
+/** The format of the ledger. The last two are read only if the ledger does not state a format. */
+const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
+
+/** The records that public bodies are made of. No entitlement, key, contact or audit record is among them. */
+const PUBLISHER_READS: Partitions = [
+  ...FORMAT_READS,
+  P.awaitingGeneration,
+  P.faces,
+  P.generationOf,
+  P.head,
+  P.listChanges,
+  P.logEntries,
+  P.logHashes,
+  P.market,
+  P.marks,
+  P.publications,
+  P.published,
+  P.putOff,
+  P.supersededPages,
+  P.takedowns,
+  P.takedownsDue,
+];
+
+/** The records that a request can write. Records of the publisher are not among them. */
+const WRITE_API_PUTS: Partitions = [
+  P.apiKeys,
+  P.auditByActor,
+  P.auditByDay,
+  P.auditByTarget,
+  P.awaitingGeneration,
+  P.batches,
+  P.claims,
+  P.claimsByState,
+  P.claimsBySubject,
+  P.entitlements,
+  P.erasures,
+  P.idempotency,
+  P.market,
+  P.marks,
+  P.publications,
+  P.sourceRuns,
+  P.sources,
+  P.sourceStates,
+  P.sourceWork,
+  P.takedowns,
+  P.takedownsDue,
+  P.verifications,
+  P.verificationsByMarket,
+  P.waitlist,
+  P.watchlists,
+  P.work,
+];
+
+export const ACCESS: { readonly [Name in FunctionName]: Access } = {
+  'write-api': {
+    ...NOTHING,
+    table: {
+      read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
+      put: WRITE_API_PUTS,
+      count: [P.usage],
+      delete: [P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
+    },
+    // For signing upload URLs. A signed URL carries this permission for its key.
+    uploads: { read: [], put: [UPLOADED_OBJECTS], delete: [] },
+    secret: true,
+  },
+  worker: {
+    ...NOTHING,
+    table: {
+      read: [
+        ...FORMAT_READS,
+        P.apiKeys,
+        P.auditByDay,
+        P.auditSeals,
+        P.batches,
+        P.claims,
+        P.claimsByState,
+        P.claimsBySubject,
+        P.entitlements,
+        P.erasures,
+        P.idempotency,
+        P.market,
+        P.usage,
+        P.verifications,
+        P.verificationsByMarket,
+        P.watchlists,
+        P.work,
+      ],
+      put: [
+        P.apiKeys,
+        P.auditByDay,
+        P.auditBySystem,
+        P.auditSeals,
+        P.auditByTarget,
+        P.awaitingGeneration,
+        P.batches,
+        P.claims,
+        P.claimsByState,
+        P.claimsBySubject,
+        P.entitlements,
+        P.erasures,
+        // Of a ledger that is used for the first time.
+        P.format,
+        P.market,
+        P.marketIndex,
+        P.marks,
+        P.verifications,
+        P.verificationsByMarket,
+        // A lease is written into its work item.
+        P.work,
+      ],
+      count: [],
+      delete: [P.claimsByState, P.claimsBySubject, P.idempotency, P.usage, P.watchlists, P.work],
+    },
+    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
+  },
+  'upload-arrived': {
+    ...NOTHING,
+    table: {
+      read: [...FORMAT_READS, P.apiKeys, P.batches, P.erasures],
+      put: [P.batches, P.work],
+      count: [],
+      delete: [],
+    },
+    // HEAD of an object counts as reading.
+    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
+  },
+  // It asks servers of others, so it can neither change a market nor read an account, a key or the audit.
+  sources: {
+    ...NOTHING,
+    table: {
+      read: [...FORMAT_READS, P.batches, P.sourceRuns, P.sources, P.sourceStates, P.sourceWork],
+      put: [P.batches, P.sourceRuns, P.sourceStates, P.sourceWork, P.work],
+      count: [],
+      delete: [P.sourceWork],
+    },
+    uploads: { read: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], put: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], delete: [] },
+  },
+  publish: {
+    ...NOTHING,
+    table: {
+      read: [...PUBLISHER_READS, P.filesBehind, P.publishedSite],
+      put: [
+        P.filesBehind,
+        P.format,
+        P.generationOf,
+        P.generations,
+        P.head,
+        P.listChanges,
+        P.logEntries,
+        P.logHashes,
+        P.published,
+        P.publishedSite,
+        P.putOff,
+        P.supersededPages,
+        P.takedowns,
+        // For marking all markets for a refresh.
+        P.work,
+      ],
+      count: [],
+      delete: [
+        ...[P.awaitingGeneration, P.filesBehind, P.listChanges, P.marks],
+        ...[P.published, P.putOff, P.supersededPages, P.takedownsDue],
+      ],
+    },
+    publicObjects: {
+      read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+      put: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+      // For deleting its own bundle after it was applied. The publisher cannot delete an object that readers can reach.
+      delete: [REDO_OBJECTS],
+    },
+    invalidate: true,
+    signLog: true,
+  },
+  // It reads the public URLs only, as readers do.
+  verify: NOTHING,
+  'collect-garbage': {
+    ...NOTHING,
+    table: {
+      read: [
+        ...FORMAT_READS,
+        ...[P.exportFiles, P.exports, P.head, P.listChanges, P.published, P.publishedSite, P.supersededPages, P.sweep],
+      ],
+      // The position where its next walk begins.
+      put: [P.sweep],
+      count: [],
+      // HEAD has a partition of its own, so the sweep cannot delete it.
+      delete: [P.exportFiles, P.exports, P.generations, P.supersededPages],
+    },
+    publicObjects: {
+      read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+      put: [],
+      delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+    },
+  },
+  // It reads the log, the definitions of markets, and public bodies. It can put exports and faces, and nothing else.
+  export: {
+    ...NOTHING,
+    table: {
+      read: [...FORMAT_READS, P.exportFiles, P.exports, P.faces, P.head, P.logEntries, P.market],
+      put: [P.exportFiles, P.exports, P.faces],
+      count: [],
+      // Parts that are to be made again.
+      delete: [P.exports],
+    },
+    publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, FACE_OBJECTS], delete: [] },
+  },
+  // Invoked by hand only. It changes the ledger; the publisher then publishes the change.
+  repair: {
+    ...NOTHING,
+    table: {
+      read: PUBLISHER_READS,
+      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
+      count: [],
+      // Observations of a market without a record, because no record says what they are about; and the waiting for a
+      // revision that no market has.
+      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.putOff],
+    },
+    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
+  },
+  'first-key': {
+    ...NOTHING,
+    table: {
+      read: [P.apiKeys, P.firstKey],
+      put: [P.apiKeys, P.auditByDay, P.auditBySystem, P.auditByTarget, P.firstKey],
+      count: [],
+      delete: [],
+    },
+  },
+};

@@ -1,0 +1,21 @@
+/** In a file of its own, because the S3 client and the network are loaded with it, and few invocations need them. */
+import { openS3Archive } from '../../../storage/s3/s3-archive.ts';
+import { createS3Client } from '../../../storage/s3/s3-client.ts';
+import { putRecordFile } from '../../../storage/s3/s3-record-files.ts';
+import { openS3Uploads } from '../../../storage/s3/s3-uploads.ts';
+import { fetchSource } from '../fetch/fetch-source.ts';
+import type { SourceDependencies } from '../run/dependencies.ts';
+
+/** Sends no request. */
+export function openPorts(bucket: string): Pick<SourceDependencies, 'archive' | 'uploads' | 'ask'> {
+  const place = { client: createS3Client(), bucket };
+  const files = openS3Uploads(place);
+  return {
+    archive: openS3Archive(place),
+    uploads: {
+      head: (id) => files.head(id),
+      put: (id, content, bytes) => putRecordFile(place, id, content, bytes()),
+    },
+    ask: (request) => fetchSource(request),
+  };
+}

@@ -1,0 +1,61 @@
+/** The runner of sources as a Lambda function: invoked once a minute by a schedule. */
+
+import { redact } from '../../../contract/values/redact.ts';
+import { readLambdaEnvironment } from '../../../storage/aws/lambda-environment.ts';
+import type { LambdaInvocation } from '../../../storage/aws/names.ts';
+import { systemRuntime } from '../../../storage/aws/runtime.ts';
+import { createDynamoDbClient } from '../../../storage/dynamodb/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../../storage/dynamodb/dynamodb-ledger.ts';
+import { faultText } from '../../../storage/ports/fault-text.ts';
+import { checkFormat } from '../../../storage/ports/format.ts';
+import { retriedOnce } from '../../../storage/ports/retried-once.ts';
+import { runDueSources } from '../run/run-due.ts';
+
+/**
+ * A run begins only if there is time for it to end: an answer may take five minutes, and deriving a large file one or
+ * two. A run that is cut off is continued when its lease has ended.
+ */
+const LONGEST_RUN_MS = 8 * 60_000;
+
+const { tableName, uploadsBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'uploadsBucket'] });
+const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName });
+
+const formatIsOurs = retriedOnce(() => checkFormat(ledger));
+
+/** Most invocations find nothing due. The network's and the bucket's clients are loaded for a run only. */
+const ports = retriedOnce(async () => {
+  const { openPorts } = await import('./open-ports.ts');
+  return openPorts(uploadsBucket);
+});
+
+/** Rejects if a run failed for a reason that is not its source's: an alarm counts errors. */
+export async function handler(_event: unknown, invocation: LambdaInvocation): Promise<void> {
+  await formatIsOurs();
+  const { failed } = await runDueSources({
+    ...systemRuntime,
+    ledger,
+    owner: systemRuntime.newAttemptId(),
+    archive: {
+      put: async (sha256, bytes) => (await ports()).archive.put(sha256, bytes),
+      get: async (sha256) => (await ports()).archive.get(sha256),
+    },
+    uploads: {
+      head: async (id) => (await ports()).uploads.head(id),
+      put: async (id, content, bytes) => (await ports()).uploads.put(id, content, bytes),
+    },
+    ask: async (request) => (await ports()).ask(request),
+    hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_RUN_MS,
+    failed: (run, error) => log('error', 'a run failed', { run, fault: faultText(error) }),
+    ended: (source, id, { outcome, reason, counts, nextRunAt }) => {
+      const { accepted = 0, refused = 0 } = counts ?? {};
+      const level = outcome === 'failed' ? 'error' : 'info';
+      log(level, 'run', { source, id, outcome, code: reason?.code ?? null, accepted, refused, nextRunAt });
+    },
+  });
+  if (failed > 0) throw new Error(`${failed} runs failed: see the lines before`);
+}
+
+function log(level: 'info' | 'error', what: string, fields: Readonly<Record<string, string | number | null>>): void {
+  const line = JSON.stringify({ level, time: new Date().toISOString(), what, ...fields });
+  process.stdout.write(`${redact(line)}\n`);
+}

@@ -1,0 +1,77 @@
+/** The file of records that an answer gives: NDJSON, the same bytes each time. */
+import { createHash } from 'node:crypto';
+import { RUN_FAULTS_MAX, type SourceRun } from '../../../contract/operations/sources.ts';
+import { deriveRecords } from '../../../mapping/recipe/derive-records.ts';
+import type { Recipe } from '../../../mapping/recipe/recipe.ts';
+import type { UploadContent } from '../../../storage/ports/upload-store.ts';
+
+export interface ArchivedAnswer {
+  readonly recipe: Recipe;
+  readonly bytes: Uint8Array;
+  /** The day of the run in UTC, `YYYY-MM-DD`. */
+  readonly date: string;
+}
+
+export interface DerivedFile extends UploadContent, Pick<SourceRun, 'refusedRows' | 'faults'> {
+  readonly records: number;
+}
+
+/** A piece of the answer that the mapping reads without a pause. */
+const PIECE_BYTES = 64 * 1024;
+/** Records between two pauses. */
+const RECORDS_AT_ONCE = 500;
+
+type Breathe = () => Promise<void>;
+
+/** Measures the file without keeping it: it may be many times as long as the answer. */
+export async function describeFile(answer: ArchivedAnswer, breathe?: Breathe): Promise<DerivedFile> {
+  const digest = createHash('sha256');
+  const faults: DerivedFile['faults'] = [];
+  const refusedLines = new Set<number>();
+  const count = { bytes: 0, records: 0 };
+  const refused = (line: number, code: string, detail: string) => {
+    refusedLines.add(line);
+    if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail });
+  };
+  for await (const chunk of readRecords(answer, breathe, refused, () => count.records++)) {
+    digest.update(chunk);
+    count.bytes += chunk.length;
+  }
+  return { ...count, sha256: digest.digest('hex'), refusedRows: refusedLines.size, faults };
+}
+
+/** The file itself. */
+export function readFile(answer: ArchivedAnswer, breathe?: Breathe): AsyncIterable<Uint8Array> {
+  return readRecords(
+    answer,
+    breathe,
+    () => {},
+    () => {},
+  );
+}
+
+async function* readRecords(
+  { recipe, bytes, date }: ArchivedAnswer,
+  breathe: Breathe = async () => {},
+  refused: (line: number, code: string, detail: string) => void,
+  taken: () => void,
+): AsyncGenerator<Uint8Array> {
+  let lines: string[] = [];
+  for await (const result of deriveRecords(recipe, pieces(bytes), { date })) {
+    if (result.kind === 'refusal') {
+      refused(result.line, result.code, result.detail);
+      continue;
+    }
+    taken();
+    lines.push(JSON.stringify(result.record), '\n');
+    if (lines.length < 2 * RECORDS_AT_ONCE) continue;
+    yield Buffer.from(lines.join(''));
+    lines = [];
+    await breathe();
+  }
+  if (lines.length > 0) yield Buffer.from(lines.join(''));
+}
+
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+}

@@ -1,0 +1,109 @@
+/** The end of a run: its record, the state of its source, and the time of the next run, in one transaction. */
+import { IDLE_RUN_KEPT_DAYS, type RunOutcome } from '../../../contract/operations/sources.ts';
+import { parseRecipe } from '../../../mapping/recipe/recipe.ts';
+import { nextRunAt } from '../../../mapping/recipe/schedule.ts';
+import { replaced } from '../../../storage/ports/changes.ts';
+import type { Change } from '../../../storage/ports/ledger.ts';
+import {
+  type RunValue,
+  runWorkKey,
+  type SourceStateValue,
+  type SourceValue,
+  sourceKey,
+  sourceStateKey,
+  type TakenInValue,
+} from '../../../storage/records/sources.ts';
+import type { FetchFailure } from '../fetch/fetch-failure.ts';
+import type { ClaimedRun } from './claimed-run.ts';
+import type { SourceDependencies } from './dependencies.ts';
+import { retryAtMs } from './next-run.ts';
+
+export interface RunEnd extends Partial<Omit<RunValue, 'state' | 'finishedAt'>> {
+  readonly outcome: RunOutcome;
+}
+
+export interface AfterRun {
+  /** The answer that stands for everything before it. */
+  readonly takenIn?: TakenInValue;
+  /** What the source, or the network, answered. */
+  readonly failure?: Pick<FetchFailure, 'isRetryable' | 'retryAfterSeconds'>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The source has answered, but its answer was not taken in. A later answer may be. */
+const FAILED_HERE = { isRetryable: true, retryAfterSeconds: null };
+/** Operators pause and change a source less often than this in the time of a transaction. */
+const TRIES = 8;
+
+/** Returns whether the run has ended by this call. If not, another process has it, or the next round ends it. */
+export async function endRun(
+  dependencies: SourceDependencies,
+  { id, source: name, work, run }: ClaimedRun,
+  end: RunEnd,
+  after: AfterRun = {},
+): Promise<boolean> {
+  const { ledger, nowMs, newAttemptId } = dependencies;
+  for (let tries = 1; tries <= TRIES; tries++) {
+    const [source, state] = await ledger.getMany([sourceKey(name), sourceStateKey(name)]);
+    const finishedAt = new Date(nowMs()).toISOString();
+    const isOwn = state?.value.run === id && source !== null;
+    const next = isOwn
+      ? stateAfter(dependencies, id, source.value, state.value, { ...run.value, ...end }, finishedAt, after)
+      : null;
+    const ended: RunValue = {
+      ...run.value,
+      ...end,
+      state: 'ended',
+      finishedAt,
+      nextRunAt: next?.nextRunAt ?? null,
+    };
+    const isIdle = ended.upload === null;
+    const changes: Change[] = [
+      { ...replaced(run, ended), ...(isIdle && { expiresAtMs: nowMs() + IDLE_RUN_KEPT_DAYS * DAY_MS }) },
+      { kind: 'delete', key: runWorkKey(id), if: { kind: 'revision-is', revision: work.revision } },
+    ];
+    if (isOwn && next !== null) {
+      changes.push(replaced(state, next));
+      // The next run follows from the recipe and the pause that were read.
+      changes.push({ kind: 'check', key: sourceKey(name), if: { kind: 'revision-is', revision: source.revision } });
+    }
+    const result = await ledger.transact(changes, { attemptId: newAttemptId() });
+    if (result.committed) {
+      dependencies.ended(name, id, ended);
+      return true;
+    }
+    if (result.refusals.some(({ index }) => index < 2)) return false;
+  }
+  return false;
+}
+
+function stateAfter(
+  { nowMs, random }: SourceDependencies,
+  id: string,
+  { recipe, paused }: SourceValue,
+  before: SourceStateValue,
+  { outcome, cause, sha256, bytes }: RunEnd & Pick<RunValue, 'cause' | 'sha256' | 'bytes'>,
+  finishedAt: string,
+  { takenIn, failure = FAILED_HERE }: AfterRun,
+): SourceStateValue {
+  const failures = outcome === 'failed' ? before.failures + 1 : 0;
+  const parsed = parseRecipe(recipe);
+  const nextMs = (): number => {
+    // Only a later version takes such a recipe. The schedule is not known, so the source is tried again each day.
+    if ('faults' in parsed) return nowMs() + DAY_MS;
+    const { schedule } = parsed.recipe;
+    if (failures === 0) return nextRunAt(schedule, nowMs());
+    return retryAtMs(schedule, nowMs(), failures, failure, random());
+  };
+  const isNewAnswer = cause !== 'replay' && sha256 !== null && sha256 !== before.archived?.sha256;
+  const archived = isNewAnswer ? { bytes: (before.archived?.bytes ?? 0) + (bytes ?? 0), sha256 } : before.archived;
+  return {
+    nextRunAt: paused ? null : new Date(nextMs()).toISOString(),
+    run: null,
+    failures,
+    lastRun: { id, outcome, finishedAt },
+    lastSuccessAt: failures === 0 ? finishedAt : before.lastSuccessAt,
+    takenIn: takenIn ?? before.takenIn,
+    ...(archived && { archived }),
+  };
+}

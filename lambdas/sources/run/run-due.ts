@@ -1,0 +1,76 @@
+/** A round over all sources: begins the runs that are due, and works on those that have not ended. */
+
+import { replaced } from '../../../storage/ports/changes.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { RUN_WORK, type RunWorkValue, SOURCE_STATES, type SourceStateValue } from '../../../storage/records/sources.ts';
+import { newRun, newRunChanges } from '../source-runs.ts';
+import type { SourceDependencies } from './dependencies.ts';
+import { RunPool } from './run-pool.ts';
+import { workOnRun } from './work-on-run.ts';
+
+export interface RoundDone {
+  /** Runs that failed for a reason that is not their source's. The next round continues them. */
+  readonly failed: number;
+  /** When the next round has something to do; null if no run is due. */
+  readonly nextAtMs: number | null;
+}
+
+/**
+ * A run that fails, or is slow, delays no other run. Any number of processes may make rounds at once.
+ *
+ * @param pool of this process; its later rounds leave runs that are in it alone
+ * @param patience the round ends then, and its runs go on in the pool. Default: it ends with its runs
+ * @throws StorageUnavailable if the ledger does not answer
+ */
+export async function runDueSources(
+  dependencies: SourceDependencies,
+  pool: RunPool = new RunPool(),
+  patience: () => Promise<void> = () => pool.settled(),
+): Promise<RoundDone> {
+  const { ledger, nowMs, failed: report, hasTime = () => true } = dependencies;
+  const states = await readAll(ledger, SOURCE_STATES);
+  const due = states.filter((item) => isDue(item, nowMs()));
+  for (const item of due) await beginRun(dependencies, item);
+  const work = await readAll(ledger, RUN_WORK);
+  let failed = 0;
+  for (const item of work) {
+    if (!hasTime()) break;
+    if (pool.has(item.sort)) continue;
+    await pool.start(item.sort, async () => {
+      // It may have waited for its place.
+      if (!hasTime()) return;
+      await workOnRun(dependencies, item).catch((error: unknown) => {
+        failed += 1;
+        report(`${item.value.source} ${item.sort}`, error);
+      });
+    });
+  }
+  await Promise.race([pool.settled(), patience()]);
+  if (due.length === 0 && work.length === 0) return { failed, nextAtMs: nextAtMs(states, work) };
+  return { failed, nextAtMs: nextAtMs(await readAll(ledger, SOURCE_STATES), await readAll(ledger, RUN_WORK)) };
+}
+
+function isDue({ value: { run, nextRunAt } }: Item<SourceStateValue>, nowMs: number): boolean {
+  return run === null && nextRunAt !== null && Date.parse(nextRunAt) <= nowMs;
+}
+
+/** Does nothing if another process has begun it, or an operator has changed the source. */
+async function beginRun(
+  { ledger, nowMs, newId, newAttemptId }: SourceDependencies,
+  item: Item<SourceStateValue>,
+): Promise<void> {
+  const id = newId('run');
+  const createdAt = new Date(nowMs()).toISOString();
+  const run = newRun({ cause: 'schedule', createdAt, attempt: item.value.failures + 1 });
+  const changes = [replaced(item, { ...item.value, run: id }), ...newRunChanges(item.sort, id, run)];
+  await ledger.transact(changes, { attemptId: newAttemptId() });
+}
+
+function nextAtMs(states: readonly Item<SourceStateValue>[], work: readonly Item<RunWorkValue>[]): number | null {
+  const times = [
+    ...states.flatMap(({ value: { run, nextRunAt } }) => (run === null && nextRunAt ? [Date.parse(nextRunAt)] : [])),
+    ...work.map(({ value }) => value.lease?.untilMs ?? 0),
+  ];
+  return times.length === 0 ? null : Math.min(...times);
+}

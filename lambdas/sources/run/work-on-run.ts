@@ -1,0 +1,252 @@
+/**
+ * A run, from top to bottom. It may stop after any step, and any process may continue it: each step is recorded, or is
+ * harmless if it is done twice.
+ *
+ *     waiting ──fetch, archive──► taking-in ──derive, announce, put, queue──► (the worker applies the upload) ──► ended
+ *
+ * - The answer is in the archive before the run says so. A run that stops before that asks the source again.
+ * - The records follow from the archived answer and the archived recipe alone: a repeated try makes the same file.
+ * - The id of the upload follows from the id of the run, and an upload is announced, put and queued once.
+ */
+
+import { FEED_SCOPES } from '../../../contract/operations/scopes.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import { redact } from '../../../contract/values/redact.ts';
+import { parseRecipe, type Recipe, urlOfRun } from '../../../mapping/recipe/recipe.ts';
+import { created } from '../../../storage/ports/changes.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../../storage/ports/errors.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { type UploadValue, uploadKey } from '../../../storage/records/batches.ts';
+import {
+  type RunWorkValue,
+  sourceKey,
+  sourcePrincipal,
+  sourceStateKey,
+  type TakenInValue,
+  uploadOfRun,
+} from '../../../storage/records/sources.ts';
+import { queueUpload } from '../../ingest/queue-upload.ts';
+import { newUpload } from '../../ingest/uploads.ts';
+import { type ClaimedRun, claimRun, leaveRun, recordProgress } from './claimed-run.ts';
+import type { SourceDependencies } from './dependencies.ts';
+import { type ArchivedAnswer, type DerivedFile, describeFile, readFile } from './derive-file.ts';
+import { endRun, type RunEnd } from './end-run.ts';
+
+/** The worker is asked again after this. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Does as much of the run as can be done now.
+ *
+ * @throws StorageUnavailable if storage fails: the run stays, and the next call continues it. Any other error has ended
+ *   the run
+ */
+export async function workOnRun(dependencies: SourceDependencies, item: Item<RunWorkValue>): Promise<void> {
+  const claimed = await claimRun(dependencies, item);
+  if (claimed === null) return;
+  try {
+    const fetched = claimed.run.value.sha256 === null ? await fetchAnswer(dependencies, claimed) : claimed;
+    if (fetched === null) return;
+    if (fetched.run.value.cause === 'replay') return await replay(dependencies, fetched);
+    await takeIn(dependencies, fetched);
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error;
+    // A run that stayed would fail each time, and no other run of its source would begin.
+    const { message } = error as Error;
+    const code = error instanceof StorageCorrupt ? 'archive-damaged' : 'internal-error';
+    await fail(dependencies, claimed, code, redact(message));
+    throw error;
+  }
+}
+
+/** Asks the source, and archives the answer with the recipe. Null: there is nothing more to do. */
+async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun): Promise<ClaimedRun | null> {
+  const { ledger, archive, ask, nowMs } = dependencies;
+  const { source: name, run } = claimed;
+  const [source, state] = await ledger.getMany([sourceKey(name), sourceStateKey(name)]);
+  if (source === null || state === null) {
+    return await fail(dependencies, claimed, 'source-removed', 'The source was removed before the run began.');
+  }
+  const text = Buffer.from(canonicalJson(source.value.recipe));
+  const parsed = parseRecipe(source.value.recipe);
+  if ('faults' in parsed) {
+    const { pointer, detail } = parsed.faults[0];
+    return await fail(dependencies, claimed, 'recipe-invalid', `${pointer || '/'}: ${detail}: put the recipe again.`);
+  }
+  const { recipe } = parsed;
+  const startedAt = new Date(nowMs()).toISOString();
+  const date = startedAt.slice(0, 10);
+  const url = urlOfRun(recipe, date);
+  const recipeSha256 = sha256Hex(text);
+  const { takenIn, archived } = state.value;
+  // The validators are of one URL, and of the records that one recipe has made.
+  const isSame = takenIn?.url === url && takenIn.recipeSha256 === recipeSha256 && !run.value.unconditional;
+  const { etag, lastModified } = isSame ? takenIn : { etag: null, lastModified: null };
+  const { hosts, limits } = recipe;
+  const { archiveBytes, ...bounds } = limits;
+  if ((archived?.bytes ?? 0) >= archiveBytes) {
+    const detail = `The archive has ${archived?.bytes} bytes of this source, and the recipe's limits.archiveBytes is ${archiveBytes}. Raise it, or ask the source less often.`;
+    return await fail(dependencies, claimed, 'archive-full', detail);
+  }
+  const asked = { startedAt, date, url, recipeSha256 };
+  const answer = await ask({ url, hosts, ...bounds, etag, lastModified });
+  if (answer.kind === 'not-modified') {
+    await endRun(dependencies, claimed, { ...asked, outcome: 'unchanged', etag, lastModified });
+    return null;
+  }
+  if (answer.kind === 'failed') {
+    const { code, detail } = answer;
+    const end: RunEnd = { ...asked, outcome: 'failed', reason: { code, detail } };
+    await endRun(dependencies, claimed, end, { failure: answer });
+    return null;
+  }
+  const { hasRoom = async () => true } = dependencies;
+  if (!(await hasRoom(answer.bytes.length))) {
+    const detail = `The disk has too little room for the answer of ${answer.bytes.length} bytes: make room.`;
+    return await fail(dependencies, claimed, 'no-room', detail);
+  }
+  const sha256 = sha256Hex(answer.bytes);
+  await archive.put(recipeSha256, text);
+  await archive.put(sha256, answer.bytes);
+  return await recordProgress(dependencies, claimed, {
+    ...asked,
+    state: 'taking-in',
+    sha256,
+    bytes: answer.bytes.length,
+    etag: answer.etag,
+    lastModified: answer.lastModified,
+  });
+}
+
+/** Sends the records as one upload, and ends the run when the worker has applied it. */
+async function takeIn(dependencies: SourceDependencies, claimed: ClaimedRun): Promise<void> {
+  const { ledger, uploads, nowMs } = dependencies;
+  const upload = (await ledger.get(uploadKey(uploadOfRun(claimed.id))))?.value ?? null;
+  if (upload !== null && upload.finishedAt !== null) return await endWithUpload(dependencies, claimed, upload);
+  if (upload === null || (upload.state === 'awaiting-content' && (await uploads.head(upload.id)) === null)) {
+    if (!(await send(dependencies, claimed, upload))) return;
+  }
+  await queueUpload(dependencies, uploadOfRun(claimed.id));
+  await leaveRun(dependencies, claimed, nowMs() + LOOK_AGAIN_MS);
+}
+
+/** Returns whether the file of records is stored. If not, the run has ended, or another process has it. */
+async function send(
+  dependencies: SourceDependencies,
+  claimed: ClaimedRun,
+  upload: UploadValue | null,
+): Promise<boolean> {
+  const { ledger, uploads, breathe, nowMs } = dependencies;
+  const { id, source, run } = claimed;
+  const answer = await archivedAnswer(dependencies, claimed);
+  const file = await describe(dependencies, claimed, answer);
+  if (file === null) return false;
+  const { records, refusedRows, faults, sha256, bytes } = file;
+  if (records === 0) {
+    const [fault] = faults;
+    const why = fault === undefined ? 'it has no rows' : `line ${fault.line}: ${fault.code}: ${fault.detail}`;
+    await endRun(dependencies, claimed, {
+      ...{ outcome: 'failed', reason: { code: 'no-records', detail: `The answer gave no record: ${why}.` } },
+      ...{ records, refusedRows, faults },
+    });
+    return false;
+  }
+  if (upload === null) {
+    const state = await ledger.get(sourceStateKey(source));
+    if (state?.value.takenIn?.records === sha256 && !run.value.unconditional) {
+      const takenIn = takenInBy(claimed, sha256);
+      await endRun(dependencies, claimed, { outcome: 'unchanged', records, refusedRows, faults }, { takenIn });
+      return false;
+    }
+    const principal = sourcePrincipal(source);
+    const announced = newUpload({
+      id: uploadOfRun(id),
+      subject: principal,
+      actor: principal,
+      authority: { scopes: [...FEED_SCOPES], markets: null },
+      mode: 'correct',
+      ...{ sha256, bytes, records },
+      createdAt: new Date(nowMs()).toISOString(),
+    });
+    const progress = { records, refusedRows, faults, upload: announced.id };
+    const others = [created(uploadKey(announced.id), announced)];
+    const announcedRun = await recordProgress(dependencies, claimed, progress, others);
+    if (announcedRun === null) return false;
+  }
+  await uploads.put(uploadOfRun(id), { sha256, bytes }, () => readFile(answer, breathe));
+  return true;
+}
+
+async function endWithUpload(
+  dependencies: SourceDependencies,
+  claimed: ClaimedRun,
+  { state, stoppedBecause, accepted, unchanged, refused, sha256 }: UploadValue,
+): Promise<void> {
+  const counts = { accepted, unchanged, refused };
+  if (state === 'applied' && accepted + unchanged > 0) {
+    await endRun(dependencies, claimed, { outcome: 'taken-in', counts }, { takenIn: takenInBy(claimed, sha256) });
+    return;
+  }
+  const reason =
+    state === 'applied'
+      ? { code: 'all-refused', detail: 'Every record was refused: the reports of the upload say why.' }
+      : { code: 'upload-stopped', detail: `The upload was stopped: ${stoppedBecause ?? state}.` };
+  await endRun(dependencies, claimed, { outcome: 'failed', reason, counts });
+}
+
+function takenInBy({ run }: ClaimedRun, records: string): TakenInValue {
+  const { url, recipeSha256, etag, lastModified } = run.value;
+  return { url: url as string, recipeSha256: recipeSha256 as string, etag, lastModified, records };
+}
+
+/** Derives the records again, and compares their file with the one that the replayed run has sent. */
+async function replay(dependencies: SourceDependencies, claimed: ClaimedRun): Promise<void> {
+  const { replayOf } = claimed.run.value;
+  const startedAt = new Date(dependencies.nowMs()).toISOString();
+  const sent = await dependencies.ledger.get(uploadKey(uploadOfRun(replayOf as string)));
+  const file = await describe(dependencies, claimed, await archivedAnswer(dependencies, claimed));
+  if (file === null) return;
+  const { records, refusedRows, faults, sha256 } = file;
+  const outcome = sent?.value.sha256 === sha256 ? 'same' : 'different';
+  await endRun(dependencies, claimed, { startedAt, outcome, records, refusedRows, faults });
+}
+
+/** @throws StorageCorrupt if the archive has lost it */
+async function archivedAnswer({ archive }: SourceDependencies, { id, run }: ClaimedRun): Promise<ArchivedAnswer> {
+  const { sha256, recipeSha256, date } = run.value;
+  const [bytes, text] = [await archive.get(sha256 as string), await archive.get(recipeSha256 as string)];
+  if (bytes === null || text === null) {
+    throw new StorageCorrupt(`the archive has lost the ${bytes === null ? 'answer' : 'recipe'} of run ${id}`);
+  }
+  return { bytes, recipe: recipeIn(text), date: date as string };
+}
+
+function recipeIn(text: Uint8Array): Recipe {
+  const parsed = parseRecipe(JSON.parse(Buffer.from(text).toString('utf8')));
+  if ('recipe' in parsed) return parsed.recipe;
+  throw new StorageCorrupt(`an archived recipe is no longer valid: ${parsed.faults[0].detail}`);
+}
+
+/** Null: the answer could not be read, and the run has ended for it. */
+async function describe(
+  dependencies: SourceDependencies,
+  claimed: ClaimedRun,
+  answer: ArchivedAnswer,
+): Promise<DerivedFile | null> {
+  try {
+    return await describeFile(answer, dependencies.breathe);
+  } catch (error) {
+    return await fail(dependencies, claimed, 'not-readable', `The answer cannot be read: ${(error as Error).message}`);
+  }
+}
+
+async function fail(
+  dependencies: SourceDependencies,
+  claimed: ClaimedRun,
+  code: string,
+  detail: string,
+): Promise<null> {
+  await endRun(dependencies, claimed, { outcome: 'failed', reason: { code, detail } });
+  return null;
+}

@@ -1,0 +1,333 @@
+/**
+ * The mapping of an operator's CSV file, or JSON document, to ingest records: itself a JSON document, in which comments and trailing commas are
+ * allowed, validated here and carried out by `map-csv.ts`. `docs/mapping.md` shows it by examples; this is the
+ * reference.
+ *
+ * A **template** is text with `{column}` placeholders: the row's value in that column, with white space trimmed. A
+ * template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
+ * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`,
+ * `sourceLabel` and `releasedAt`.
+ *
+ * `mapping/sample/mapping.json` is a complete example.
+ */
+import * as z from 'zod';
+import { cadenceSchema } from '../../contract/files/cadence.ts';
+import { outlierRuleSchema } from '../../contract/values/market.ts';
+import {
+  confidenceSchema,
+  metricNameSchema,
+  metricStatusSchema,
+  unknownReasonSchema,
+} from '../../contract/values/metric.ts';
+import { isEncoding } from '../input/csv-input.ts';
+import { isDateFormat } from '../values/date-format.ts';
+import { DECIMAL_MARKS, GROUP_MARKS } from '../values/number-format.ts';
+import { timeZoneSchema } from '../values/zone-clock.ts';
+
+const columnName = z.string().trim().min(1).max(200);
+const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
+const template = text.min(1).max(2048);
+
+const csvSchema = z.strictObject({
+  /** The character between two fields, e.g. `;` or a tab. */
+  delimiter: z
+    .string()
+    .length(1)
+    .regex(/[^"\r\n]/, { error: 'must not be a quote or a line break' })
+    .default(','),
+  /** A label of the WHATWG Encoding Standard, e.g. `windows-1252` or `utf-16le`. */
+  encoding: z.string().refine(isEncoding, { error: 'is no known encoding' }).default('utf-8'),
+  /** Lines of the file before the one that names the columns. They are not read. */
+  linesBeforeHeader: z.int().min(0).max(10_000).default(0),
+  /** Rows directly after the header that are not data, such as a second header or one of units. */
+  rowsAfterHeader: z.int().min(0).max(100).default(0),
+});
+
+/** RFC 6901; the empty one is the document itself. */
+const jsonPointer = z
+  .string()
+  .max(500)
+  .regex(/^(\/([^~/]|~[01])*)*$/, {
+    error: 'must be a JSON Pointer such as /data/rates',
+  });
+
+/**
+ * For a JSON document in place of a CSV file. A row's columns are named by the JSON Pointers of its values without the
+ * first slash: `{"day": "…", "price": {"usd": 1.1}}` has `day` and `price/usd`, and `["…", 1.1]` has `0` and `1`. Numbers
+ * stay as they are written; null is blank. A column that a row does not have is blank.
+ */
+const jsonSchema = z.strictObject({
+  /** The place of the rows: an array of them, or an object, which is one row. */
+  rows: jsonPointer,
+  /** For an object whose members are the rows, such as `{"usd": …, "jpy": …}`: the column with the member's name. */
+  name: columnName.optional(),
+  /** For rows that are a single value, such as `1.1`: the column with it. */
+  value: columnName.optional(),
+  /** Columns that all rows share, from anywhere in the document. */
+  columns: z.record(columnName, jsonPointer).default({}),
+});
+
+/**
+ * For a wide table, which has several values in a row, e.g. a column for each currency. Each row becomes one row for
+ * each of `columns`, with two more columns: `name` holds the column's name, and `value` its cell. Everything else in the
+ * mapping is as if the file had been written in that way.
+ */
+const unpivotSchema = z.strictObject({
+  /** A list; or all columns but some: then a new column of the file is taken too. Columns without a name never are. */
+  columns: z.union([z.array(columnName).min(1), z.strictObject({ except: z.array(columnName) })]),
+  name: columnName,
+  value: columnName,
+});
+
+/**
+ * Either one word for every row, or a word for each value of a column. A row with a value that is not listed is
+ * refused.
+ */
+function choiceOf<Word extends z.ZodEnum>(word: Word) {
+  return z.union([
+    word,
+    z.strictObject({ column: columnName, values: z.record(z.string(), word), otherwise: word.optional() }),
+  ]);
+}
+
+/**
+ * A look-up table: adds columns to each row. `key` is a template over the file's columns and those of earlier tables.
+ * Each of `rows` gives, for one key, the values of `columns` in order. A key that is not listed takes `otherwise`:
+ * values, or `leave-out`, and then its row says nothing. Without `otherwise`, its row is refused.
+ */
+const tableSchema = z.strictObject({
+  key: template,
+  columns: z.array(columnName).min(1),
+  rows: z.record(z.string(), z.array(text)),
+  otherwise: z.union([z.array(text), z.literal('leave-out')]).optional(),
+});
+
+const sourceTemplateSchema = z.strictObject({
+  label: template,
+  /** Placeholder values are percent-encoded. */
+  url: template,
+  publisher: template.nullable().default(null),
+  /** SPDX identifier, if the licence has one. */
+  licence: template.nullable().default(null),
+  attribution: template.nullable().default(null),
+  /** How often the source publishes. Left out or null: not stated. */
+  cadence: cadenceSchema.nullable().default(null),
+});
+
+/** The market of a row. May use only columns of `match`, and of tables keyed by them. */
+const marketTemplateSchema = z.strictObject({
+  /**
+   * Placeholder values are lower-cased; runs of characters other than a–z and 0–9 become one hyphen: "100 KG" is
+   * `100-kg`.
+   */
+  slug: template,
+  name: template,
+  kind: template,
+  nativeCurrency: template,
+  /** The quantity that one price of the market buys. `quantity` must give a positive integer. */
+  unit: z.strictObject({ quantity: template, of: template }),
+  sources: z.array(sourceTemplateSchema).max(20).default([]),
+  /**
+   * The markets' own rule for outliers: `off`, or how many times their usual size a value may be away from so many neighbours.
+   * Readers see it. Left out: markets keep the rule that they have. Null: the rule of the service.
+   */
+  outliers: outlierRuleSchema.nullable().optional(),
+  /** Why, for readers. */
+  outliersReason: text.min(1).max(500).optional(),
+});
+
+const valueSchema = z.strictObject({
+  column: columnName,
+  /** How the file writes numbers: nothing is guessed. `{ "decimalMark": ",", "groupMark": "." }` reads `1.234,5`. */
+  number: z
+    .strictObject({
+      /**
+       * `either`: a number has one point or one comma, before its decimals; `1.234`, which may be a thousand, is refused. Or a word
+       * for each value of a column: of one in the file, or of the one that `unpivot` adds with the name of the value's column.
+       */
+      decimalMark: choiceOf(z.enum([...DECIMAL_MARKS, 'either'])).default('.'),
+      groupMark: z.enum(GROUP_MARKS).optional(),
+      /**
+       * `drop`: `4.7810` is kept as `4.781`, and `10.00` as `10`. For a source that writes one number in two ways, here
+       * and in another file: else each file would correct the other.
+       */
+      trailingZeros: z.enum(['keep', 'drop']).default('keep'),
+      /**
+       * Texts that may stand directly before or after a number and are no part of it, such as `€` or `EUR/MWh`. They choose no
+       * currency: beside a fixed `currency`, signs of another one are refused.
+       */
+      signs: z
+        .array(
+          z
+            .string()
+            .trim()
+            .min(1)
+            .max(20)
+            .regex(/^[^\d.,+\-\u2212]+$/, { error: 'must not hold a part of a number' }),
+        )
+        .max(20)
+        .default([]),
+    })
+    .prefault({}),
+  /** Cells that count as blank, e.g. `N/A`, `-` or `..`. In this column only: elsewhere `NA` may be Namibia. */
+  blankValues: z.array(z.string().trim().min(1)).default([]),
+  /**
+   * The quantity of the market's unit that the file's number buys; by default the market's own quantity. If a market
+   * has `quantity` 1000 and the file quotes for 1, then this is `"1"`, and prices are the file's numbers × 1000.
+   */
+  quotedQuantity: template.optional(),
+  /**
+   * For numbers that minor units cannot hold. `nearest` rounds half to even, sets `rounded`, and keeps the number as
+   * `sourceValue`. `refuse` refuses the row (amount.not-integral).
+   */
+  rounding: z.enum(['nearest', 'refuse']),
+  /**
+   * The meaning of a blank cell: an unknown value with this reason; a refused row (provenance.incomplete); or nothing at
+   * all (`leave-out`), such as in the column of a currency that does not exist any more.
+   */
+  blank: z
+    .union([z.enum(['refuse', 'leave-out']), z.strictObject({ unknownReason: unknownReasonSchema })])
+    .default('refuse'),
+  /** Whether a zero in the file is a real value. If not, its row is refused (amount.zero-unasserted). */
+  zero: z.enum(['refuse', 'asserted']).default('refuse'),
+});
+
+/**
+ * `YYYY`, `MM`/`M`/`MMM` (`Jan`)/`MMMM` (`January`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`,
+ * `D.M.YYYY`, `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. Then perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second) and `Z` (an offset from UTC), e.g.
+ * `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes one or two.
+ */
+const dateFormat = z.string().max(40).refine(isDateFormat, {
+  error:
+    'must hold YYYY, perhaps a month (MM, M, MMM or MMMM) or quarter (Q), a day (DD or D) and a time, and separators',
+});
+
+/** One format, or several that are tried in order. No text may be a date by two of them. */
+const dateFormats = z.union([dateFormat, z.array(dateFormat).min(1).max(10)]);
+
+/** A column; or several, whose cells count as one, with a space between them, such as those of a date and a time. */
+const dateColumn = z.union([columnName, z.array(columnName).min(2).max(4)]);
+
+/** The offset from UTC of times without one, e.g. `+05:30`, or `UTC`. */
+const offset = z
+  .string()
+  .regex(/^(UTC|[+-](0\d|1[0-4]):[0-5]\d)$/, { error: 'must be UTC or an offset such as +05:30' })
+  .optional();
+
+/** How the clocks of a file are meant. */
+const clockFields = {
+  offset,
+  /** In place of `offset`: the zone of local times, e.g. `Europe/Berlin` (IANA). A time that its clocks skip is refused. */
+  timeZone: timeZoneSchema.optional(),
+  /**
+   * Of a time that the clocks show twice, because they are set back: which one is meant. Without it, its row is refused.
+   * `in-order`, not for a release: the earliest one after the row before of the same market, also if the value of that is blank. The file must have
+   * each market's rows oldest first. A time that no such moment is left for, such as the third of a kind, is refused.
+   */
+  overlap: z.enum(['earlier', 'later', 'in-order']).optional(),
+  /** For times with microseconds: moments are kept to the millisecond. `cut` drops the rest, and is counted. */
+  beyondMilliseconds: z.enum(['refuse', 'cut']).default('refuse'),
+};
+
+/** A moment of time. */
+const dateSchema = z.strictObject({
+  column: dateColumn.optional(),
+  /** In place of a column: the date of all rows, in the format. */
+  constant: z.string().trim().min(1).max(60).optional(),
+  format: dateFormats,
+  /**
+   * `day`: 00:00 UTC of the day as it is written; a time is ignored. `month`, `quarter`, `year`: 00:00 UTC of its first
+   * day; the day is ignored. `instant`: the moment itself. Then each format needs a time.
+   */
+  precision: z.enum(['instant', 'day', 'month', 'quarter', 'year']),
+  ...clockFields,
+  /**
+   * Whether dates before 1900 are right, and releases more than 366 days before `observedAt`. If not, their rows are refused
+   * (date.implausible).
+   */
+  early: z.enum(['refuse', 'confirmed']).default('refuse'),
+  /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
+  whenBlank: z.strictObject({ column: dateColumn, format: dateFormats }).optional(),
+});
+
+/**
+ * When the source first published the value: a template that gives a time in UTC, such as `{release day}T14:30:00Z`, or
+ * a column whose formats have a time. A day alone is refused, because its midnight would be a guess, and too early. If a
+ * column is blank, the release of its row is not known. Leave it out if the source does not say it; the time of the
+ * newest file is another thing, and would correct every row each day.
+ */
+const releaseSchema = z.union([
+  template,
+  z.strictObject({
+    ...{ column: dateColumn, format: dateFormats, ...clockFields },
+    overlap: z.enum(['earlier', 'later']).optional(),
+  }),
+]);
+
+const observationTemplateSchema = z.strictObject({
+  metric: metricNameSchema.default('price'),
+  value: valueSchema,
+  currency: template,
+  date: dateSchema,
+  releasedAt: releaseSchema.optional(),
+  sourceLabel: template,
+  /** Placeholder values are percent-encoded. */
+  sourceUrl: template,
+  confidence: choiceOf(confidenceSchema),
+  status: choiceOf(metricStatusSchema),
+});
+
+/**
+ * An operator's statement that the source is wrong. Rows in which every column of `where` has one of its values are
+ * kept as unknown values (`withheld`), with the source's digits. Nothing is dropped. `reason` is for readers of the
+ * mapping.
+ */
+const withholdSchema = z.strictObject({
+  where: z.record(columnName, z.array(z.string()).min(1)).refine((where) => Object.keys(where).length > 0, {
+    error: 'must name at least one column',
+  }),
+  reason: z.string().trim().min(10),
+});
+
+export const csvMappingSchema = z.strictObject({
+  /** For people: the file's contents, its origin and its licence. */
+  description: z.string().optional(),
+  csv: csvSchema.prefault({}),
+  /**
+   * Characters that nobody sees, such as a zero-width space, in cells and names of columns. They cannot become public: a text with
+   * one is refused. `strip` removes them, and makes a line break a space.
+   */
+  invisible: z.enum(['refuse', 'strip']).default('refuse'),
+  /** If the file is JSON. */
+  json: jsonSchema.optional(),
+  unpivot: unpivotSchema.optional(),
+  /**
+   * The columns that identify a market: rows that agree in all of them belong to one market. None, if the file is about
+   * one market and no column names it.
+   */
+  match: z.array(columnName),
+  tables: z.array(tableSchema).default([]),
+  market: marketTemplateSchema,
+  observation: observationTemplateSchema,
+  withhold: z.array(withholdSchema).default([]),
+});
+
+export type CsvMapping = z.infer<typeof csvMappingSchema>;
+export type MappedDate = z.infer<typeof dateSchema>;
+
+/** The columns of the file in which a moment stands. */
+export function columnsOfDate({
+  column,
+}: {
+  readonly column?: string | readonly string[] | undefined;
+}): readonly string[] {
+  return [column ?? []].flat();
+}
+
+/** A fault of a mapping: its place (JSON Pointer, RFC 6901) and its remedy. */
+export interface MappingFault {
+  readonly pointer: string;
+  readonly detail: string;
+  /** The line in the mapping's text, from 1 on; left out if the text is not known. */
+  readonly line?: number;
+}

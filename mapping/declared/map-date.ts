@@ -1,0 +1,100 @@
+/** Reads the moment of a row. */
+import { quotedText } from '../../contract/problems/row-refusal-text.ts';
+import { type RowPart, refusedPart } from '../input/row-columns.ts';
+import { dateReader, offsetMinutes, type WrittenDate, wallOf } from '../values/date-format.ts';
+import type { Columns } from '../values/template.ts';
+import { zoneClock } from '../values/zone-clock.ts';
+import { columnsOfDate, type MappedDate } from './csv-mapping.ts';
+
+const MINUTE_MS = 60_000;
+const SHOWN_CHARACTERS = 60;
+
+/**
+ * Makes the function that reads a moment (RFC 3339 in UTC). With `"overlap": "in-order"` it must be called once for each
+ * value, in the order of the file, and keeps one moment for each market.
+ *
+ * @param pointer the field of the record, for refusals
+ * @param match the columns that tell markets apart
+ */
+export function dateMapper(
+  date: MappedDate,
+  pointer: string,
+  match: readonly string[] = [],
+): (columns: Columns) => RowPart<string> {
+  const own = { columns: columnsOfDate(date), ...readerOf(date.format) };
+  const fallback = date.whenBlank && { columns: columnsOfDate(date.whenBlank), ...readerOf(date.whenBlank.format) };
+  const momentsOf = momentReader(date);
+  /** The last moment of each market. */
+  const lastMoments = new Map<string, number>();
+  const cellsOf = (names: readonly string[], columns: Columns) =>
+    names
+      .map((name) => columns.get(name))
+      .join(' ')
+      .trim();
+  const textOf = (names: readonly string[], columns: Columns) => date.constant ?? cellsOf(names, columns);
+  return (columns) => {
+    const { columns: names, read, formats } = fallback && textOf(own.columns, columns) === '' ? fallback : own;
+    const column = names[0] ?? null;
+    const text = textOf(names, columns);
+    if (text === '') return refusedPart(column, pointer, 'provenance.incomplete', 'the date is blank');
+    const refused = (why: string, rule: string) =>
+      refusedPart(column, pointer, 'record.invalid', `${quotedText(text, SHOWN_CHARACTERS)} ${why}`, rule);
+    const found = read(text);
+    if (found === null) return refused(`is not a date of the form ${formats.join(' or ')}`, 'form');
+    if (date.precision !== 'instant') return { value: `${firstDayOf(found.date, date.precision)}T00:00:00Z` };
+    if (found.isFiner && date.beyondMilliseconds === 'refuse') {
+      return refused('has more than milliseconds: to drop the rest, write "beyondMilliseconds": "cut"', 'finer');
+    }
+    const [moment, later] = momentsOf(found);
+    if (moment === undefined) return refused(`is no time in ${date.timeZone}: the clocks skip it`, 'gap');
+    if (later !== undefined && date.overlap === undefined) {
+      const why = `is shown twice by the clocks in ${date.timeZone}: write "overlap": "earlier" or "later", or "in-order" if the file has both, oldest first`;
+      return refused(why, 'overlap');
+    }
+    let meant = later !== undefined && date.overlap === 'later' ? later : moment;
+    if (date.overlap === 'in-order') {
+      const market = JSON.stringify(match.map((name) => columns.get(name)));
+      const last = lastMoments.get(market) ?? Number.NEGATIVE_INFINITY;
+      if (later !== undefined && later <= last) {
+        const why = `is shown twice by the clocks in ${date.timeZone}, and both moments are not after the market's row before: remove a third row, or sort the file, oldest first`;
+        return refused(why, 'order');
+      }
+      if (later !== undefined && moment <= last) meant = later;
+      lastMoments.set(market, meant);
+    }
+    return { value: new Date(meant).toISOString().replace('.000Z', 'Z'), isCut: found.isFiner };
+  };
+}
+
+/** Makes the function that gives the moments that a text may mean: see `ZoneClock.instantsOf`. */
+function momentReader({ offset, timeZone }: MappedDate): (written: WrittenDate) => readonly number[] {
+  const clock = timeZone === undefined ? null : zoneClock(timeZone);
+  const elsewhere = offsetMinutes(offset ?? 'UTC');
+  return (written) => {
+    const wallMs = wallOf(written);
+    if (written.offsetMinutes === null && clock !== null) return clock.instantsOf(wallMs);
+    return [wallMs - (written.offsetMinutes ?? elsewhere) * MINUTE_MS];
+  };
+}
+
+/** The first day of the period to which a day belongs. */
+function firstDayOf(day: string, precision: Exclude<MappedDate['precision'], 'instant'>): string {
+  if (precision === 'day') return day;
+  if (precision === 'year') return `${day.slice(0, 4)}-01-01`;
+  if (precision === 'month') return `${day.slice(0, 7)}-01`;
+  const month = Math.floor((Number(day.slice(5, 7)) - 1) / 3) * 3 + 1;
+  return `${day.slice(0, 5)}${String(month).padStart(2, '0')}-01`;
+}
+
+function readerOf(format: string | readonly string[]) {
+  const formats = [format].flat();
+  const readers = formats.map(dateReader);
+  const read = (text: string): WrittenDate | null => {
+    for (const reader of readers) {
+      const found = reader(text);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return { formats, read };
+}

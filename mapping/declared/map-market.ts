@@ -1,0 +1,119 @@
+/** Finds the market of a row. */
+
+import type { Cadence } from '../../contract/files/cadence.ts';
+import { SLUG_MAX_LENGTH } from '../../contract/files/limits.ts';
+import { type MarketRecord, marketRecordSchema } from '../../contract/ingest/ingest-records.ts';
+import { checkCurrencyCode } from '../../contract/values/currencies.ts';
+import type { Source } from '../../contract/values/market.ts';
+import { flattenIssues, pointerOf, valueAt } from '../../contract/values/zod-pointers.ts';
+import { plainWords } from '../../contract/values/zod-words.ts';
+import { type RowColumns, type RowRefusal, textFault } from '../input/row-columns.ts';
+import { type Columns, compileTemplate } from '../values/template.ts';
+import type { CsvMapping } from './csv-mapping.ts';
+
+/** All rows of a market get the same object. */
+export type MarketOfRow = { readonly record: MarketRecord } | { readonly refusals: readonly RowRefusal[] };
+
+/**
+ * Makes the function that finds a row's market. A market is built once, at its first row, because its templates read
+ * only values that are the same for all its rows. If a market cannot be built, each of its rows is refused.
+ */
+export function marketMapper(mapping: CsvMapping): (columns: RowColumns) => MarketOfRow {
+  const build = marketBuilder(mapping);
+  const built = new Map<string, MarketRecord | readonly RowRefusal[]>();
+  const slugs = new Set<string>();
+  return (columns) => {
+    const key = JSON.stringify(mapping.match.map((column) => columns.get(column)));
+    const known = built.get(key);
+    if (known !== undefined) return 'slug' in known ? { record: known } : { refusals: known };
+    let market = build(columns);
+    if ('slug' in market && slugs.has(market.slug)) {
+      const detail = `${market.slug} is already the slug of other values of ${mapping.match.join(', ')}: make the slug different`;
+      market = [refuse('/slug', detail)];
+    }
+    built.set(key, market);
+    if (!('slug' in market)) return { refusals: market };
+    slugs.add(market.slug);
+    return { record: market };
+  };
+}
+
+function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketRecord | readonly RowRefusal[] {
+  const slug = compileTemplate(market.slug, slugOf);
+  const name = compileTemplate(market.name);
+  const kind = compileTemplate(market.kind);
+  const nativeCurrency = compileTemplate(market.nativeCurrency);
+  const quantity = compileTemplate(market.unit.quantity);
+  const of = compileTemplate(market.unit.of);
+  const sources = market.sources.map((source) => ({
+    label: compileTemplate(source.label),
+    url: compileTemplate(source.url, encodeURIComponent),
+    publisher: orNull(source.publisher),
+    licence: orNull(source.licence),
+    attribution: orNull(source.attribution),
+    cadence: source.cadence,
+  }));
+  const { outliers, outliersReason } = market;
+  const rule = { ...(outliers !== undefined && { outliers }), ...(outliersReason !== undefined && { outliersReason }) };
+  return (columns) => {
+    const market = {
+      type: 'market',
+      slug: slug(columns),
+      name: name(columns),
+      kind: kind(columns),
+      nativeCurrency: nativeCurrency(columns),
+      unit: { quantity: positiveInteger(quantity(columns)), of: of(columns) },
+      ...rule,
+      ...(sources.length === 0 ? {} : { sources: sources.map((source) => sourceOf(source, columns)) }),
+    };
+    const parsed = marketRecordSchema.safeParse(market, { error: plainWords });
+    const currency = checkCurrencyCode(nativeCurrency(columns));
+    const refusals = flattenIssues(parsed.error?.issues ?? [])
+      // The currency's own fault says more than the fault of its format.
+      .filter((issue) => currency === null || issue.path[0] !== 'nativeCurrency')
+      .map(({ path, message }) => refuse(pointerOf(path), textFault(path, valueAt(market, path), message)));
+    if (currency !== null) refusals.push({ column: null, pointer: '/nativeCurrency', ...currency });
+    return refusals.length > 0 ? refusals : (parsed.data as MarketRecord);
+  };
+}
+
+interface SourceTemplates extends Readonly<Record<'label' | 'url', (columns: Columns) => string>> {
+  readonly publisher: (columns: Columns) => string | null;
+  readonly licence: (columns: Columns) => string | null;
+  readonly attribution: (columns: Columns) => string | null;
+  readonly cadence: Cadence | null;
+}
+
+function sourceOf({ label, url, publisher, licence, attribution, cadence }: SourceTemplates, columns: Columns): Source {
+  return {
+    label: label(columns),
+    url: url(columns),
+    publisher: publisher(columns),
+    licence: licence(columns),
+    attribution: attribution(columns),
+    ...(cadence === null ? {} : { cadence }),
+  };
+}
+
+/** A positive integer in plain digits; else NaN, which every schema refuses. */
+export function positiveInteger(text: string): number {
+  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function orNull(template: string | null): (columns: Columns) => string | null {
+  return template === null ? () => null : compileTemplate(template);
+}
+
+/** "100 KG" → `100-kg`, "Côte d'Ivoire" → `cote-d-ivoire`. */
+function slugOf(value: string): string {
+  const words = value
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  return (words ?? []).join('-').slice(0, SLUG_MAX_LENGTH + 1);
+}
+
+function refuse(pointer: string, detail: string): RowRefusal {
+  return { column: null, pointer, code: 'record.invalid', detail };
+}

@@ -1,0 +1,98 @@
+/** Reads the rows of a JSON document, as `csv-rows.ts` reads those of a CSV file. */
+
+import type { CsvMapping } from '../declared/csv-mapping.ts';
+import { type CsvInput, wholeText } from './csv-input.ts';
+import type { CsvFault, CsvRow } from './csv-rows.ts';
+import { JSON_DOCUMENT_CHARACTERS, type JsonNode, nodeAt, readJsonDocument } from './json-document.ts';
+
+type JsonOptions = NonNullable<CsvMapping['json']>;
+
+/** A row has them all, so rows with names of their own would take the square of their number. */
+const COLUMNS_MAX = 1_000;
+
+/** A row by column, before all columns are known. */
+interface Row {
+  readonly line: number;
+  readonly cells: ReadonlyMap<string, string>;
+}
+
+/** Yields the header, then the rows and faults in the order of the document. The document is in memory as a whole. */
+export async function* readJsonRows(input: CsvInput, options: JsonOptions): AsyncGenerator<CsvRow | CsvFault> {
+  const text = await wholeText(input, JSON_DOCUMENT_CHARACTERS);
+  if (text === null) return yield fatal(1, `the document has more than ${JSON_DOCUMENT_CHARACTERS} characters`);
+  if (text.includes('\uFFFD')) return yield fatal(lineOf(text, '\uFFFD'), 'holds bytes that are not UTF-8, or U+FFFD');
+  const root = readJsonDocument(text);
+  if ('detail' in root) return yield fatal(root.line, root.detail);
+  const constants = new Map<string, string>();
+  for (const [column, pointer] of Object.entries(options.columns)) {
+    const node = nodeAt(root, pointer);
+    if (node?.text == null) {
+      const why = node === undefined ? 'there is no' : 'there is an object or array, but no single';
+      return yield fatal(node?.line ?? 1, `${why} value at ${pointer}, from which column "${column}" is taken`);
+    }
+    constants.set(column, node.text.trim());
+  }
+  const found = rowNodes(root, options);
+  if ('detail' in found) return yield fatal(found.line, found.detail);
+  const rows: (Row | CsvFault)[] = [];
+  const header = new Set([...constants.keys(), options.name, options.value].filter((name) => name !== undefined));
+  for (const [name, node] of found.rows) {
+    const cells = new Map(constants);
+    if (options.name !== undefined) cells.set(options.name, name.trim());
+    if (node.text !== null) {
+      if (options.value === undefined) {
+        rows.push({ ...fatal(node.line, 'is a single value: name a column for it as json.value'), fatal: false });
+        continue;
+      }
+      cells.set(options.value, node.text.trim());
+    }
+    for (const [column, cell] of cellsOf(node, '')) {
+      if (cells.has(column) || column === options.value) {
+        return yield fatal(node.line, `there are two columns "${column}": rename the one that the mapping adds`);
+      }
+      cells.set(column, cell);
+      header.add(column);
+    }
+    if (header.size > COLUMNS_MAX) return yield fatal(node.line, `the rows have more than ${COLUMNS_MAX} columns`);
+    rows.push({ line: node.line, cells });
+  }
+  yield { kind: 'header', line: found.line, fields: [...header] };
+  for (const row of rows) {
+    if ('kind' in row) yield row;
+    else yield { kind: 'row', line: row.line, fields: [...header].map((column) => row.cells.get(column) ?? '') };
+  }
+}
+
+interface Rows {
+  readonly line: number;
+  /** By name or index. */
+  readonly rows: Iterable<readonly [string, JsonNode]>;
+}
+
+function rowNodes(root: JsonNode, { rows, name }: JsonOptions): Rows | { line: number; detail: string } {
+  const node = nodeAt(root, rows);
+  if (node === undefined) return { line: 1, detail: `there is nothing at ${rows}, where json.rows expects the rows` };
+  const { line, members, isArray } = node;
+  if (members === null) return { line, detail: `${rows || 'the document'} is a single value, but no rows` };
+  if (isArray && name !== undefined) {
+    return { line, detail: `${rows || 'the document'} is an array: its rows have no names, so leave out json.name` };
+  }
+  return { line, rows: isArray || name !== undefined ? members : [['', node]] };
+}
+
+/** The values of a row, by pointer without the first slash: `price/usd`, or `0` in an array. */
+function* cellsOf({ members }: JsonNode, prefix: string): Generator<[column: string, cell: string]> {
+  for (const [name, node] of members ?? []) {
+    const column = prefix + name.replaceAll('~', '~0').replaceAll('/', '~1');
+    if (node.text !== null) yield [column, node.text.trim()];
+    else yield* cellsOf(node, `${column}/`);
+  }
+}
+
+function lineOf(text: string, searched: string): number {
+  return text.slice(0, text.indexOf(searched)).split('\n').length;
+}
+
+function fatal(line: number, detail: string): CsvFault {
+  return { kind: 'fault', line, column: null, detail, fatal: true, isDamaged: false };
+}

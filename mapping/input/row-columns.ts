@@ -1,0 +1,94 @@
+/** The columns of one CSV row, and the refusal of a row. */
+
+import type { RowErrorCode } from '../../contract/ingest/ingest-records.ts';
+import { refusalText } from '../../contract/problems/row-refusal-text.ts';
+import { withoutInvisible } from '../../contract/values/public-text.ts';
+import type { CsvMapping } from '../declared/csv-mapping.ts';
+import { addedColumns } from '../declared/mapping-references.ts';
+import { type Columns, columnsOf, compileTemplate, OBSERVED_DATE } from '../values/template.ts';
+
+/** The fault of a row, without its line. */
+export interface RowRefusal {
+  /** The column of the file that has the fault; null if the fault is in no single column. */
+  readonly column: string | null;
+  /** JSON Pointer into the record that the row would have given. */
+  readonly pointer: string;
+  readonly code: RowErrorCode;
+  readonly detail: string;
+  /** Which of several rules of the code it breaks, for groups of refusals. */
+  readonly rule?: string;
+}
+
+/** The value of one part of a row, or its faults. */
+export type RowPart<Value> =
+  /** `isCut`: more than milliseconds were dropped from a time, as the mapping says. */
+  { readonly value: Value; readonly isCut?: boolean } | { readonly refusals: readonly RowRefusal[] };
+
+/** The fault of a text that becomes a field of a record. Says how the mapping can mend it, if it can. */
+export function textFault(path: readonly PropertyKey[], value: unknown, rule: string): string {
+  const isMended = typeof value === 'string' && withoutInvisible(value) !== value;
+  const hint = isMended ? '; or let the mapping do so for all cells, by "invisible": "strip"' : '';
+  return `${refusalText(path, value, rule)}${hint}`;
+}
+
+/** The part of a row that has one fault. */
+export function refusedPart(
+  column: string | null,
+  pointer: string,
+  code: RowErrorCode,
+  detail: string,
+  rule?: string,
+): { readonly refusals: readonly RowRefusal[] } {
+  return { refusals: [{ column, pointer, code, detail, ...(rule === undefined ? {} : { rule }) }] };
+}
+
+/**
+ * A row by column name: the file's columns, then the columns of look-up tables, then the date. Refilled for each row.
+ */
+export class RowColumns implements Columns {
+  readonly #positions = new Map<string, number>();
+  readonly #tables: readonly { key: (columns: Columns) => string; table: CsvMapping['tables'][number] }[];
+  #values: string[] = [];
+
+  /** @param header with the columns that `unpivot` adds */
+  constructor(mapping: CsvMapping, header: readonly string[]) {
+    const added = addedColumns(mapping).filter((column) => !header.includes(column));
+    for (const [position, column] of [...header, ...added].entries()) this.#positions.set(column, position);
+    this.#tables = mapping.tables.map((table) => ({ key: compileTemplate(table.key), table }));
+  }
+
+  /** Loads a row. Its columns of look-up tables follow by `lookUp`. */
+  load(fields: readonly string[]): void {
+    this.#values = [...fields];
+  }
+
+  /** Adds the columns of look-up tables. Returns a refusal, or `leave-out`, if a table does not list the row. */
+  lookUp(): readonly RowRefusal[] | 'leave-out' {
+    for (const { key: keyOf, table } of this.#tables) {
+      const key = keyOf(this);
+      const found = Object.hasOwn(table.rows, key) ? table.rows[key] : table.otherwise;
+      if (found === 'leave-out') return found;
+      if (found === undefined) {
+        const detail = `no row "${key}" in the mapping’s table of ${table.columns.join(', ')}: add it, or give the table an "otherwise"`;
+        return [
+          {
+            column: columnsOf(table.key).length === 1 ? (columnsOf(table.key)[0] as string) : null,
+            pointer: '',
+            code: 'record.invalid',
+            detail,
+          },
+        ];
+      }
+      this.#values.push(...found);
+    }
+    return [];
+  }
+
+  get(column: string): string {
+    return this.#values[this.#positions.get(column) as number] as string;
+  }
+
+  setObservedDate(date: string): void {
+    this.#values[this.#positions.get(OBSERVED_DATE) as number] = date;
+  }
+}

@@ -1,0 +1,32 @@
+/** Signs beside numbers that name a currency. */
+import { checkCurrencyCode } from '../../contract/values/currencies.ts';
+import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
+import { columnsOf } from './template.ts';
+
+/** The only sign that stands for one currency everywhere: a dollar, a pound or a yen sign has several. */
+const EURO = '€';
+
+/** A mapping with one fixed currency takes all its signs for that one: a sign of another would change money silently. */
+export function signFaults({ observation: { value, currency } }: CsvMapping): MappingFault[] {
+  if (columnsOf(currency).length > 0) return [];
+  const { signs } = value.number;
+  if (!areOfOneCurrency(signs, currency)) {
+    const detail = `${signs.map((sign) => JSON.stringify(sign)).join(', ')} are not all signs of ${currency}, which is the currency of all values: remove the others, or give each column its own currency`;
+    return [{ pointer: '/observation/value/number/signs', detail }];
+  }
+  return [];
+}
+
+/** @param currency of all values; left out: not known */
+export function areOfOneCurrency(signs: readonly string[], currency?: string): boolean {
+  const symbols = new Set(signs.flatMap((sign) => sign.normalize('NFKC').match(/\p{Sc}/gu) ?? []));
+  const codes = new Set(signs.flatMap((sign) => sign.match(/\b[A-Z]{3}\b/g) ?? []).filter(isCurrency));
+  if (currency !== undefined && isCurrency(currency)) codes.add(currency);
+  const isEuro = symbols.has(EURO) || codes.has('EUR');
+  const others = [...symbols].some((symbol) => symbol !== EURO) || [...codes].some((code) => code !== 'EUR');
+  return symbols.size <= 1 && codes.size <= 1 && !(isEuro && others);
+}
+
+function isCurrency(code: string): boolean {
+  return checkCurrencyCode(code) === null;
+}

@@ -1,0 +1,58 @@
+/** Keys and erasures of the ledgers that a restore moves aside, or that an interrupted one has moved aside. */
+import { existsSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  findRevivedKeys,
+  type KnownAccounts,
+  type RevivedKey,
+  readAccounts,
+} from '../../lambdas/accounts/carry-over.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { readFormat } from '../../storage/ports/format.ts';
+import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
+import { type LedgerCopy, openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
+import { LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
+import { ASIDE } from './put-back.ts';
+import type { ChosenBackup } from './read-backup.ts';
+
+/** To be called when no process has the folder open. A ledger that cannot be read says nothing. */
+export async function readAccountsAside(dataFolder: string): Promise<readonly KnownAccounts[]> {
+  const isInterrupted = existsSync(join(dataFolder, RESTORING_FILE));
+  const aside = isInterrupted ? (await readdir(dataFolder)).filter((name) => name.startsWith(ASIDE)) : [];
+  const known: KnownAccounts[] = [];
+  for (const folder of ['', ...aside]) {
+    const accounts = await readOne(join(dataFolder, folder, LEDGER_FILE));
+    if (accounts !== null) known.push(accounts);
+  }
+  return known;
+}
+
+async function readOne(path: string): Promise<KnownAccounts | null> {
+  // A write-ahead log that could not be moved into the file, e.g. for a full disk, may hold the revocation.
+  if (!existsSync(path) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return null;
+  let copy: LedgerCopy | undefined;
+  try {
+    copy = openLedgerCopy(path);
+    return ((await readFormat(copy)) ?? LEDGER_FORMAT) === LEDGER_FORMAT ? await readAccounts(copy) : null;
+  } catch (error) {
+    if (error instanceof StorageCorrupt || error instanceof StorageUnavailable) return null;
+    throw error;
+  } finally {
+    copy?.close();
+  }
+}
+
+/** The keys that the backup would revive. None of them may have been revoked or rotated; nobody knows. */
+export async function keysRevivedBy(
+  { dir, name }: ChosenBackup,
+  aside: readonly KnownAccounts[],
+  nowMs: number,
+): Promise<readonly RevivedKey[]> {
+  const copy = openLedgerCopy(join(dir, name, LEDGER_FILE));
+  try {
+    return await findRevivedKeys(copy, aside, nowMs);
+  } finally {
+    copy.close();
+  }
+}

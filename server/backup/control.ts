@@ -1,0 +1,242 @@
+/**
+ * The door through which commands reach the process that has the ledger open: a Unix socket in the data folder. Its mode
+ * is 600, so the kernel admits the folder's owner alone. It is on no port, so no proxy can open it to the network.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { json, text } from 'node:stream/consumers';
+import type { KeepOutcome } from '../../publisher/projections/exports/keep-export.ts';
+import type { ExportOutcome } from '../../publisher/projections/exports/make-export.ts';
+import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
+import { LEDGER_FILE } from '../folder/data-folder.ts';
+import type { ExportLoop, ToKeep } from '../loops/export-loop.ts';
+import { StartError } from '../service/start-error.ts';
+import { socketOf } from './control-socket.ts';
+import { checkRoom, sizeOf } from './copied-files.ts';
+
+const SNAPSHOT_URL_PATH = '/snapshot';
+const EXPORT_URL_PATH = '/export';
+const SNAPSHOT_FILE = /^snapshot-[0-9a-f-]{36}\.sqlite(-journal)?$/;
+
+/** One line of the answer. */
+type Line = { readonly copied: number; readonly of: number } | { readonly file: string } | { readonly error: string };
+
+export interface ControlOptions {
+  readonly folder: string;
+  readonly copyLedger: (path: string, progress: CopyProgress) => Promise<void>;
+  /** Null: this service makes no exports. */
+  readonly exporting: Pick<ExportLoop, 'make' | 'keep'> | null;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+/** Of an export that was asked for, or that shall be kept, or not any more. */
+export type AskedOutcome = { readonly kind: ExportOutcome['kind'] | KeepOutcome; readonly date: string };
+
+type ExportAnswer = { readonly outcome: AskedOutcome | null } | { readonly error: string };
+
+export interface Control {
+  /** Gives up a snapshot that is being made. Resolves when the ledger is not used any more. */
+  stop(): Promise<void>;
+}
+
+class Abandoned extends Error {}
+
+/**
+ * Opens the door of a data folder that this process owns. Only commands need it: if it cannot be opened, that is
+ * reported, and the service runs without it.
+ */
+export async function openControl({ folder, copyLedger, exporting, report }: ControlOptions): Promise<Control> {
+  removeSnapshots(folder);
+  let running: { readonly response: ServerResponse; readonly done: Promise<void> } | null = null;
+  let isStopping = false;
+
+  async function serveSnapshot(response: ServerResponse): Promise<void> {
+    const isGone = () => isStopping || response.destroyed;
+    const say = (line: Line) => response.write(`${JSON.stringify(line)}\n`);
+    const name = newSnapshotName();
+    const closed = once(response, 'close');
+    try {
+      let shownPercent = -1;
+      await makeSnapshot({ folder, name, copyLedger }, (copied, of) => {
+        if (isGone()) throw new Abandoned();
+        const percent = Math.floor((100 * copied) / of);
+        if (percent > shownPercent) say({ copied, of });
+        shownPercent = percent;
+      });
+      say({ file: name });
+      // The asker copies the file, and hangs up.
+      if (!isGone()) await closed;
+    } catch (error) {
+      if (isGone()) return;
+      report('a snapshot of the ledger failed', error);
+      response.end(`${JSON.stringify({ error: (error as Error).message } satisfies Line)}\n`);
+    } finally {
+      removeSnapshots(folder);
+    }
+  }
+
+  const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
+    if (asked.method === 'POST' && asked.url === EXPORT_URL_PATH) return void answerExport(asked, response, exporting);
+    if (asked.method !== 'POST' || asked.url !== SNAPSHOT_URL_PATH) return void response.writeHead(404).end();
+    // An asker who has hung up is served no more, but its file is perhaps still being removed.
+    const before = running;
+    if (before !== null && !before.response.destroyed) return void response.writeHead(409).end();
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    // At once: if this process is killed before the first line, the asker must know that it was there.
+    response.flushHeaders();
+    const done = Promise.resolve(before?.done).then(() => serveSnapshot(response));
+    running = { response, done };
+    void done.then(() => {
+      if (running?.done === done) running = null;
+    });
+  });
+  // A backup of a large ledger is copied slowly to a slow disk.
+  server.requestTimeout = 0;
+  const path = socketOf(folder);
+  try {
+    // A killed process has left it. This process holds the lock of the ledger, so no other one listens there.
+    rmSync(path, { force: true });
+    server.listen(path);
+    await once(server, 'listening');
+    chmodSync(path, 0o600);
+  } catch (error) {
+    report(`${path} cannot be opened, so a backup needs this server stopped`, error);
+  }
+  return {
+    async stop() {
+      isStopping = true;
+      server.close();
+      server.closeAllConnections();
+      await running?.done;
+    },
+  };
+}
+
+async function answerExport(
+  asked: IncomingMessage,
+  response: ServerResponse,
+  exporting: ControlOptions['exporting'],
+): Promise<void> {
+  const outcomeOf = async (): Promise<AskedOutcome | null> => {
+    const body = await text(asked);
+    if (exporting === null || body === '') return (await exporting?.make()) ?? null;
+    const [date, kept] = JSON.parse(body) as ToKeep;
+    return { kind: await exporting.keep(date, kept), date };
+  };
+  const answer: ExportAnswer = await outcomeOf().then(
+    (outcome) => ({ outcome }),
+    (error: Error) => ({ error: error.message }),
+  );
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+}
+
+/**
+ * Asks the process that has the folder open to make the export of today, or to keep one. Null: the service makes none.
+ *
+ * @throws StartError if no process answers there, or it fails or ends in the meantime
+ */
+export async function askForExport(folder: string, toKeep: ToKeep | null = null): Promise<AskedOutcome | null> {
+  const asking = request({ socketPath: socketOf(folder), path: EXPORT_URL_PATH, method: 'POST' });
+  asking.end(toKeep === null ? '' : JSON.stringify(toKeep));
+  let answer: ExportAnswer;
+  try {
+    const [response] = (await once(asking, 'response')) as [IncomingMessage];
+    answer = (await json(response)) as ExportAnswer;
+  } catch (error) {
+    throw (
+      unreachable(folder, error) ??
+      new StartError(`No server answers for ${folder}: start it, then repeat this command.`)
+    );
+  }
+  if ('error' in answer) throw new StartError(`The server could not make the export: ${answer.error}`);
+  return answer.outcome;
+}
+
+/** Null: no process answers there. */
+function unreachable(folder: string, error: unknown): StartError | null {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EACCES' && code !== 'EPERM') return null;
+  return new StartError(`${socketOf(folder)} belongs to another user: run this command as the user of the server.`);
+}
+
+export function newSnapshotName(): string {
+  return `snapshot-${randomUUID()}.sqlite`;
+}
+
+/** @throws StartError if the disk has no room for it: a full disk would stop the writes of the service */
+export async function makeSnapshot(
+  { folder, name, copyLedger }: Pick<ControlOptions, 'folder' | 'copyLedger'> & { readonly name: string },
+  progress: CopyProgress,
+): Promise<void> {
+  const [file, log] = await Promise.all([LEDGER_FILE, `${LEDGER_FILE}-wal`].map((part) => sizeOf(join(folder, part))));
+  await checkRoom(folder, (file ?? 0) + (log ?? 0));
+  const path = join(folder, name);
+  writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+  await copyLedger(path, progress);
+}
+
+/** Of this process, and those that a killed one has left. To be called only with the ledger's lock. */
+export function removeSnapshots(folder: string): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (SNAPSHOT_FILE.test(name)) rmSync(join(folder, name), { force: true });
+    }
+  } catch {
+    // The next one tries again.
+  }
+}
+
+/** The process that made the file removes it when the asker hangs up. */
+export interface AskedSnapshot {
+  readonly path: string;
+  hangUp(): void;
+}
+
+/**
+ * Asks the process that has the folder open for a snapshot of its ledger. Null: no process answers there.
+ *
+ * @throws StartError if it refuses, fails or ends in the meantime
+ */
+export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<AskedSnapshot | null> {
+  const asking = request({ socketPath: socketOf(folder), path: SNAPSHOT_URL_PATH, method: 'POST' });
+  asking.end();
+  let answer: IncomingMessage;
+  try {
+    [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  } catch (error) {
+    const refused = unreachable(folder, error);
+    if (refused !== null) throw refused;
+    return null;
+  }
+  const hangUp = () => void asking.destroy();
+  answer.on('error', () => {});
+  if (answer.statusCode === 409) {
+    hangUp();
+    throw new StartError(`Another backup of ${folder} is running: wait for its end.`);
+  }
+  try {
+    for await (const line of linesOf(answer)) {
+      if ('file' in line && SNAPSHOT_FILE.test(line.file)) return { path: join(folder, line.file), hangUp };
+      if ('error' in line) throw new StartError(`The server could not copy its ledger: ${line.error}`);
+      if ('copied' in line) progress(line.copied, line.of);
+    }
+  } catch (error) {
+    hangUp();
+    if (error instanceof StartError) throw error;
+  }
+  throw new StartError(`The server of ${folder} ended while it copied its ledger: start it, then repeat this command.`);
+}
+
+/** Leaving it does not hang up. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<Line> {
+  answer.setEncoding('utf8');
+  let rest = '';
+  for await (const text of answer.iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line) as Line;
+  }
+}

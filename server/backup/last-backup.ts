@@ -1,0 +1,37 @@
+/** When the data folder was last backed up, and where to: a file in it, for `tidemark doctor` and for monitoring. */
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readPrivateFile } from '../settings/private-files.ts';
+
+const LAST_BACKUP_FILE = 'last-backup';
+
+const lastBackupSchema = z.object({
+  at: z.iso.datetime(),
+  /** The backup's folder. */
+  backup: z.string(),
+});
+
+export type LastBackup = Readonly<z.infer<typeof lastBackupSchema>>;
+
+/** The backup itself is complete without this file. */
+export function leaveLastBackup(dataFolder: string, last: LastBackup): void {
+  const path = join(dataFolder, LAST_BACKUP_FILE);
+  try {
+    writeFileSync(`${path}.new`, `${JSON.stringify(last)}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch {
+    // The disk of the data folder may be full: that is when a backup is wanted most.
+  }
+}
+
+/** Null if no backup is known. @throws StartError if somebody else may have put the file there */
+export function readLastBackup(dataFolder: string): LastBackup | null {
+  const text = readPrivateFile(join(dataFolder, LAST_BACKUP_FILE));
+  if (text === null) return null;
+  try {
+    return lastBackupSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Puts the files of a backup into a data folder. The published objects stay: readers are served from them until the
+ * ledger has published everything again. All other files are moved aside, and none is deleted.
+ *
+ * Crash safety: first everything is copied beside the old files, which stay in use. Then the folder is marked, so that
+ * no server starts on a half of it, and files are only renamed. If that is interrupted, the next try does the same again:
+ * it moves aside whatever it finds.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/directory/object-places.ts';
+import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
+import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../folder/data-folder.ts';
+import { StartError, unusable } from '../service/start-error.ts';
+import { checkFolderIsPrivate } from '../settings/private-files.ts';
+import { type CopyStep, checkRoom, copyDurably, isSame, writeDurably } from './copied-files.ts';
+import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
+import type { ChosenBackup } from './read-backup.ts';
+
+const STAGE = `restore${PARTIAL_SUFFIX}`;
+/** How the names of the folders begin that hold what was there before. */
+export const ASIDE = 'replaced-';
+/** Published objects; the last one is of versions before plain files. */
+const OBJECTS: readonly string[] = [PUBLIC_FOLDER, STORE_FOLDER, 'objects'];
+
+export interface PutBackOptions {
+  readonly dataFolder: string;
+  readonly backup: ChosenBackup;
+  readonly nowMs: number;
+  readonly progress: CopyStep;
+}
+
+/**
+ * Changes nothing.
+ *
+ * @param replace whether a ledger that is there may be moved aside
+ * @throws StartError if the folder is in use, or holds a ledger without `replace`
+ */
+export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
+  try {
+    if (!existsSync(dataFolder)) return;
+    checkFolderIsPrivate(dataFolder);
+    if (!existsSync(join(dataFolder, LEDGER_FILE))) return;
+    if (!replace && !existsSync(join(dataFolder, RESTORING_FILE))) {
+      throw new StartError(
+        `${dataFolder} holds a ledger: repeat with --replace, which moves it aside, or choose another folder by --data.`,
+      );
+    }
+    checkNotInUse(dataFolder);
+  } catch (error) {
+    throw error instanceof StartError ? error : unusable(dataFolder, error as Error);
+  }
+}
+
+/**
+ * The path of the folder that holds what was there before; null: nothing was there. On return the folder is still
+ * marked: see {@link finishRestore}.
+ *
+ * @throws StartError if the folder is in use, or cannot be written
+ */
+export async function putBack(options: PutBackOptions): Promise<string | null> {
+  const { dataFolder, nowMs } = options;
+  try {
+    await makeFolder(dataFolder);
+    // A process may have begun to use the folder while a person was asked.
+    checkMayBeReplaced(dataFolder, true);
+    await stage(options).catch(async (error: unknown) => {
+      // It may have filled the disk.
+      await rm(join(dataFolder, STAGE), { recursive: true, force: true });
+      throw error;
+    });
+    await writeDurably(join(dataFolder, RESTORING_FILE), `${options.backup.name}\n`);
+    const aside = await moveAside(dataFolder, nowMs);
+    const staged = join(dataFolder, STAGE);
+    for (const name of await readdir(staged)) await rename(join(staged, name), join(dataFolder, name));
+    await rm(staged, { recursive: true });
+    await syncFolder(dataFolder);
+    return aside;
+  } catch (error) {
+    throw error instanceof StartError ? error : unusable(dataFolder, error as Error);
+  }
+}
+
+/** To be called when the ledger is ready for publishing. */
+export async function finishRestore(dataFolder: string): Promise<void> {
+  await rm(join(dataFolder, RESTORING_FILE));
+  await syncFolder(dataFolder);
+}
+
+async function stage({ dataFolder, backup, progress }: PutBackOptions): Promise<void> {
+  const { dir, name, manifest } = backup;
+  const staged = join(dataFolder, STAGE);
+  await rm(staged, { recursive: true, force: true });
+  const files = filesOfBackup(name, manifest);
+  await checkRoom(
+    dataFolder,
+    [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0),
+  );
+  await mkdir(staged);
+  let done = 0;
+  for (const [path, content] of files) {
+    progress('Copying the backup', done++, files.size);
+    const target = path.startsWith(`${name}/`) ? path.slice(name.length + 1) : path;
+    const copied = await copyDurably(join(dir, path), join(staged, target), content.bytes);
+    if (!isSame(copied, content)) throw new StartError(`${join(dir, path)} has changed while it was read: try again.`);
+  }
+  // Before anything is moved: a later version may have written it.
+  openLedgerCopy(join(staged, LEDGER_FILE)).close();
+}
+
+/** Everything but the objects, and what earlier restores have moved aside. */
+async function moveAside(dataFolder: string, nowMs: number): Promise<string | null> {
+  const stays = (name: string) =>
+    OBJECTS.includes(name) || name === STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);
+  const names = (await readdir(dataFolder)).filter((name) => !stays(name));
+  if (names.length === 0) return null;
+  const aside = join(dataFolder, ASIDE + new Date(nowMs).toISOString().replaceAll(':', '-'));
+  await mkdir(aside);
+  for (const name of names) await rename(join(dataFolder, name), join(aside, name));
+  await syncFolder(aside);
+  await syncFolder(dataFolder);
+  return aside;
+}

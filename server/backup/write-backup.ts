@@ -1,0 +1,169 @@
+/** Makes a backup of a data folder, whether its server runs or not: docs/decisions/034-backups.md. */
+import { realpathSync } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { checkHasLedger, LEDGER_FILE } from '../folder/data-folder.ts';
+import { StartError } from '../service/start-error.ts';
+import { checkFolderIsPrivate } from '../settings/private-files.ts';
+import { SECRET_FILES } from '../settings/secret-files.ts';
+import {
+  type CopyStep,
+  checkRoom,
+  copyDurably,
+  digestOf,
+  findDamagedFiles,
+  sizeOf,
+  writeDurably,
+} from './copied-files.ts';
+import { leaveLastBackup } from './last-backup.ts';
+import {
+  backupNames,
+  type Content,
+  filesOfBackup,
+  MANIFEST,
+  type Manifest,
+  newManifest,
+  PARTIAL_SUFFIX,
+  readManifest,
+} from './manifest.ts';
+import { removeOldBackups } from './old-backups.ts';
+import { copyShared, planShared } from './shared-files.ts';
+import { checkLedgerCopy, takeSnapshot } from './snapshot.ts';
+
+export interface BackupOptions {
+  readonly dataFolder: string;
+  /** The folder of backups. */
+  readonly dir: string;
+  /** Backups to keep, with this one. */
+  readonly keep: number;
+  /** Whether files that earlier backups have copied are read again. */
+  readonly verify: boolean;
+  readonly version: string;
+  readonly nowMs: number;
+  readonly progress: CopyStep;
+}
+
+export interface BackupReport {
+  /** The path of the backup. */
+  readonly backup: string;
+  readonly generation: number | null;
+  readonly ledgerBytes: number;
+  /** Uploads and archived answers: all, and those that this backup has copied. */
+  readonly sharedFiles: number;
+  readonly copiedFiles: number;
+  /** The names of the backups that are kept, oldest first. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * Everything that was acknowledged before the call is in the backup. A backup that fails leaves the earlier ones as they
+ * are.
+ *
+ * @throws StartError for a fault that an operator can correct
+ */
+export async function writeBackup(options: BackupOptions): Promise<BackupReport> {
+  const { dataFolder, keep, nowMs, version, verify, progress } = options;
+  checkHasLedger(dataFolder);
+  const dir = await openBackups(options);
+  const name = new Date(nowMs).toISOString().replaceAll(':', '-');
+  const before = await newestManifest(dir, dataFolder, name);
+  // Held until the end: it keeps a second backup of this folder out.
+  const snapshot = await takeSnapshot(dataFolder, (done, of) => progress('Taking a snapshot of the ledger', done, of));
+  try {
+    // After the snapshot: so every file that it names has arrived.
+    const plan = await planShared(dataFolder, dir, before);
+    await checkRoom(dir, ((await sizeOf(snapshot.path)) ?? 0) + plan.bytesToCopy);
+    const partial = join(dir, name + PARTIAL_SUFFIX);
+    const files = await copyOwn(dataFolder, snapshot.path, partial, progress);
+    const known = await checkLedgerCopy(join(partial, LEDGER_FILE));
+    const shared = await copyShared(plan, progress);
+    const createdAt = new Date(nowMs).toISOString();
+    const manifest = newManifest({ tidemark: version, createdAt, ...known, files, shared });
+    await writeDurably(join(partial, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`);
+    if (verify) await checkWhole(dir, name, manifest, progress);
+    await rename(partial, join(dir, name));
+    await syncFolder(dir);
+    leaveLastBackup(dataFolder, { at: createdAt, backup: join(dir, name) });
+    return {
+      backup: join(dir, name),
+      generation: known.generation,
+      ledgerBytes: files[LEDGER_FILE]?.bytes ?? 0,
+      sharedFiles: Object.keys(shared).length,
+      copiedFiles: plan.missing.length,
+      kept: await removeOldBackups(dir, keep),
+    };
+  } finally {
+    await snapshot.release();
+  }
+}
+
+/** The absolute path of the folder of backups, made and checked. */
+async function openBackups({ dir, dataFolder }: BackupOptions): Promise<string> {
+  const absolute = resolve(dir);
+  try {
+    await makeFolder(absolute);
+    checkFolderIsPrivate(absolute);
+    const inside = relative(realpathSync(dataFolder), realpathSync(absolute));
+    if (inside !== '..' && !inside.startsWith(`..${sep}`)) {
+      throw new StartError(`${absolute} is in the data folder itself: choose a folder on another disk.`);
+    }
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${absolute} cannot be used for backups: ${(error as Error).message}`, { cause: error });
+  }
+  return absolute;
+}
+
+/** Null before the first backup. @throws StartError if the folder holds later backups, or those of another service */
+async function newestManifest(dir: string, dataFolder: string, name: string): Promise<Manifest | null> {
+  const newest = backupNames(dir).at(-1);
+  if (newest === undefined) return null;
+  // Otherwise the new one would count as an old one, and would not be kept.
+  if (newest >= name) {
+    throw new StartError(`${dir} holds a backup of a later time than this machine's clock: ${newest}. Set the clock.`);
+  }
+  const manifest = readManifest(dir, newest);
+  const secret = await digestOf(join(dataFolder, 'secret'));
+  if (secret === null || manifest.files.secret === undefined || manifest.files.secret.sha256 === secret.sha256) {
+    return manifest;
+  }
+  throw new StartError(`${dir} holds backups of another service (another secret): choose another folder.`);
+}
+
+/** The ledger and the secrets. */
+async function copyOwn(
+  dataFolder: string,
+  snapshot: string,
+  partial: string,
+  progress: CopyStep,
+): Promise<Record<string, Content>> {
+  progress('Copying the ledger', 0, 1);
+  await removePartial(partial);
+  const ledger = await copyDurably(snapshot, join(partial, LEDGER_FILE));
+  if (ledger === null)
+    throw new StartError(`The snapshot ${snapshot} is gone: was the server started anew? Try again.`);
+  const files: Record<string, Content> = { [LEDGER_FILE]: ledger };
+  for (const name of SECRET_FILES) {
+    const content = await copyDurably(join(dataFolder, name), join(partial, name));
+    if (content !== null) files[name] = content;
+  }
+  return files;
+}
+
+/** The folder of an interrupted backup. Backups run one at a time, so no other process writes to it. */
+async function removePartial(partial: string): Promise<void> {
+  const dir = resolve(partial, '..');
+  for (const name of await readdir(dir)) {
+    if (name.endsWith(PARTIAL_SUFFIX)) await rm(join(dir, name), { recursive: true, force: true });
+  }
+}
+
+async function checkWhole(dir: string, name: string, manifest: Manifest, progress: CopyStep): Promise<void> {
+  const files = filesOfBackup(name + PARTIAL_SUFFIX, manifest);
+  const damaged = await findDamagedFiles(dir, files, (done, of) => progress('Reading the backup again', done, of));
+  if (damaged.length === 0) return;
+  throw new StartError(
+    `In ${dir}, ${damaged.slice(0, 5).join('; ')}. Check that disk, delete the damaged files, and repeat the backup.`,
+  );
+}

@@ -1,0 +1,168 @@
+/** `tidemark mirror`: follows a service, and serves the copy if it is asked to. */
+
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import {
+  boundedReader,
+  DEFAULT_READ_LIMITS,
+  UpstreamInvalid,
+  UpstreamUnavailable,
+} from '../../publisher/verify/bounded-reader.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
+import { readSite } from '../folder/site-folder.ts';
+import { listen } from '../http/listen.ts';
+import { MirrorFull } from '../mirror/copy.ts';
+import { UpstreamForked } from '../mirror/follow-log.ts';
+import { FORK_FILE } from '../mirror/fork-evidence.ts';
+import { Mirror } from '../mirror/mirror.ts';
+import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
+import { openMirrorFolder } from '../mirror/mirror-folder.ts';
+import type { MirrorStep } from '../mirror/step-progress.ts';
+import { type Log, openLog, readLogFormat } from '../service/log.ts';
+import { onStopSignal } from './stop-signals.ts';
+
+export interface MirrorCommand {
+  readonly url: URL;
+  readonly folder: string;
+  /** Null: the copy is not served. */
+  readonly serve: { readonly host: string; readonly port: number } | null;
+  readonly everySeconds: number;
+  readonly isOnce: boolean;
+  readonly maxBytes: number;
+  /** For one answer; null: the default of a reader. */
+  readonly timeoutSeconds: number | null;
+  /** The verifier keys of the log; none: the one that the service shows. */
+  readonly logKeys: readonly string[];
+  /** For `TIDEMARK_LOG`. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface MirrorResult {
+  readonly end: 'current' | 'behind' | 'faulty' | 'forked' | 'unreachable' | 'stopped';
+  readonly document: MirrorDocument;
+}
+
+type End = MirrorResult['end'];
+
+/** A copy that was not confirmed for so many rounds, or five minutes if that is longer, is told as not healthy. */
+const ROUNDS_MISSED = 20;
+/** Kinds of faults after which the next round tries again. */
+const PASSING = [UpstreamUnavailable, UpstreamInvalid, MirrorFull, StorageUnavailable];
+/** A service that is wrong about everything shall not fill the disk with lines. */
+const FINDINGS_SHOWN = 20;
+
+/**
+ * Follows until a signal ends it, or for one round.
+ *
+ * @throws StartError for a folder or a port that cannot be used
+ */
+export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
+  const { url, everySeconds, isOnce } = command;
+  const log = openLog(readLogFormat(command.environment), {
+    // A single round prints its result as data.
+    output: isOnce ? process.stderr : process.stdout,
+    errors: process.stderr,
+    nowMs: systemRuntime.nowMs,
+  });
+  const folder = await openMirrorFolder(command.folder, url);
+  const stop = new AbortController();
+  const forgetSignals = onStopSignal(() => stop.abort());
+  const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
+  const { nowMs } = systemRuntime;
+  const { maxBytes, logKeys } = command;
+  const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
+  const { timeoutMs } = DEFAULT_READ_LIMITS;
+  const limits = { ...DEFAULT_READ_LIMITS, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
+  const upstream = boundedReader(url, limits, 'tidemark-mirror');
+  const onProgress = (progress: MirrorStep) => log.info('copying', { ...progress });
+  const site = await readSite();
+  const mirror = new Mirror({
+    folder,
+    upstream,
+    site,
+    maxBytes,
+    logKeys,
+    onTrusted,
+    onProgress,
+    nowMs,
+    pause,
+  });
+  try {
+    await mirror.open();
+    const edge = await serve(command, mirror, folder.objects, log);
+    try {
+      for (let rounds = 1; ; rounds++) {
+        const end = mirror.isForked ? 'forked' : await oneRound(mirror, log);
+        if (end === 'forked') {
+          log.fault(
+            'the log is forked',
+            `see ${folder.path}/${FORK_FILE}; nothing is followed until that file is removed`,
+          );
+          // Readers keep the last good copy.
+          if (edge !== null && !isOnce) await once(stop.signal, 'abort');
+        }
+        // Only a second look tells a false body from one that the log gets a moment later.
+        const isUndecided = end === 'behind' && mirror.isAheadOfLog && rounds === 1;
+        if ((isOnce && !isUndecided) || end === 'forked') return { end, document: mirror.document };
+        await pause(everySeconds * 1000);
+      }
+    } finally {
+      await edge?.stop();
+    }
+  } catch (error) {
+    if (stop.signal.aborted) return { end: mirror.isForked ? 'forked' : 'stopped', document: mirror.document };
+    throw error;
+  } finally {
+    folder.close();
+    forgetSignals();
+  }
+}
+
+async function oneRound(mirror: Mirror, log: Log): Promise<End> {
+  try {
+    const { state, snapshot, copied, waiting, findings } = await mirror.follow();
+    for (const { url, rule, detail } of findings.slice(0, FINDINGS_SHOWN))
+      log.fault('finding', `${rule} ${url}: ${detail}`);
+    const more = findings.length - FINDINGS_SHOWN;
+    if (more > 0) log.fault('finding', `and ${more} more of the same round`);
+    const { generation } = snapshot;
+    if (copied > 0 || state !== 'current')
+      log.info('mirrored', { generation, state, markets: copied, waiting: waiting.length });
+    return state;
+  } catch (error) {
+    if (error instanceof UpstreamForked) return 'forked';
+    if (!PASSING.some((kind) => error instanceof kind)) throw error;
+    log.fault('round failed', error);
+    return error instanceof UpstreamInvalid ? 'faulty' : 'unreachable';
+  }
+}
+
+async function serve(
+  { serve: asked, everySeconds, url }: MirrorCommand,
+  mirror: Mirror,
+  objects: Pick<ObjectStore, 'get'>,
+  log: Log,
+): Promise<EdgeServer | null> {
+  if (asked === null) return null;
+  const edge = createEdgeServer({
+    objects,
+    nowMs: systemRuntime.nowMs,
+    isReady: () => mirror.isComplete,
+    divert: divertMirror(() => mirror.document),
+    health: () => {
+      const { document } = mirror;
+      const healthy =
+        document.ageSeconds !== null &&
+        document.ageSeconds < Math.max(STALE_IF_ERROR_SECONDS, ROUNDS_MISSED * everySeconds);
+      return { healthy, body: { status: healthy ? 'ok' : mirror.isComplete ? 'failing' : 'starting', ...document } };
+    },
+    report: log.fault,
+  });
+  const address = await listen(edge.server, asked);
+  log.info('serving', { address, of: url.origin });
+  return edge;
+}

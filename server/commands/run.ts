@@ -1,0 +1,189 @@
+/** `tidemark start`: runs Tidemark in this process, and tells the person who started it what it serves. */
+import { relative, sep } from 'node:path';
+import { inspect, styleText } from 'node:util';
+import { isLoopback } from '../../lambdas/http/network.ts';
+import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { HeadValue } from '../../storage/records/publication.ts';
+import { startEdge } from '../edge-host/edge-thread.ts';
+import type { OperatorKeyFile } from '../http/write-api.ts';
+import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } from '../service/log.ts';
+import type { Service, StartProgress } from '../service/service.ts';
+import { StartError } from '../service/start-error.ts';
+import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../settings/address-file.ts';
+import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
+import { misspeltSettings } from '../settings/misspelt-settings.ts';
+import { printable } from '../terminal/printable.ts';
+import { onStopSignal } from './stop-signals.ts';
+import { noteTerminal, openTerminal, type Terminal } from './terminal.ts';
+
+const number = new Intl.NumberFormat('en-GB');
+let terminal: Terminal = openTerminal(process.stdout);
+const streams: LogStreams = { output: process.stdout, errors: process.stderr, nowMs: Date.now };
+let format: LogFormat = 'text';
+let log: Log = openLog(format, streams);
+/** Null during the start. */
+let running: Service | null = null;
+
+/**
+ * Serves until a signal ends it. A fault that the person can correct is printed in one line, and the process ends.
+ *
+ * @param environment the settings of {@link readConfig}
+ * @param ask how sources are asked; tests have sources of their own
+ */
+export async function runServer(environment: Environment, ask?: AskSource): Promise<void> {
+  try {
+    format = readLogFormat(environment);
+    log = openLog(format, streams);
+    if (format === 'json') terminal = noteTerminal((text) => log.info('note', { text }));
+    await start(readConfig(environment), ask);
+    for (const warning of misspeltSettings(environment)) log.fault('warning', warning);
+  } catch (error) {
+    terminal.clear();
+    const expected = EXPECTED.some((kind) => error instanceof kind);
+    if (format === 'json') log.fault('start failed', expected ? error : (error as Error).stack);
+    else console.error(printable(expected ? (error as Error).message : inspect(error)));
+    process.exit(1);
+  }
+}
+
+const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];
+
+async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
+  stopOnSignals(config);
+  // The ledger holds personal data: files that are made from here on are readable for their owner only.
+  process.umask(0o077);
+  checkClock(Date.now());
+  terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
+  // It loads its code while this thread loads its own.
+  const edge = startEdge(log);
+  const { startService } = await import('../service/service.ts');
+  running = await startService(config, progress, log, ask, edge);
+  leaveAddress(config.dataFolder, running.baseUrl);
+  terminal.done(summary(running.head));
+  const made = [
+    ...(running.operatorKey === 'made' ? ['operator-key'] : []),
+    ...(running.logKeys?.isNew ? ['log-key'] : []),
+  ];
+  if (made.length > 0) terminal.done(`Made ${made.join(' and ')} in ${shownFolder(config)}`);
+  for (const note of keyNotes(running, config)) terminal.note(note);
+  terminal.say(welcome(running, config));
+  if (format === 'json') {
+    const { counts, generation } = running.head;
+    const { markets, observations } = counts;
+    const { baseUrl: address, metricsUrl: metrics } = running;
+    log.info('started', { address, metrics, generation, markets, observations });
+  }
+  for (const warning of warnings(config)) log.fault('warning', warning);
+}
+
+const progress: StartProgress = {
+  ingesting: (records) => terminal.working('Ingesting the sample', { share: null, count: records, unit: 'record' }),
+  ingested: (records) =>
+    terminal.done(
+      records === null
+        ? 'The sample is in the ledger already'
+        : `Ingested the sample: ${number.format(records)} records`,
+    ),
+  publishing: () => terminal.working('Publishing'),
+};
+
+const counted = (count: number, noun: string) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+function summary({ counts, generation }: HeadValue): string {
+  const { markets, observations, unknownValues } = counts;
+  const parts = [
+    counted(markets, 'market'),
+    counted(observations, 'observation'),
+    counted(unknownValues, 'unknown value'),
+  ];
+  return `Serving generation ${generation}: ${parts.join(', ')}`;
+}
+
+const ENDED: { readonly [State in Exclude<OperatorKeyFile, 'made' | 'gone' | 'valid'>]: string } = {
+  revoked: 'holds a key that is revoked',
+  expired: 'holds a key that has expired',
+  rotated: 'holds a secret that was replaced by a rotation',
+  unknown: 'holds a key of another ledger',
+  damaged: 'holds something else than an API key',
+};
+
+/** An operator has another key, which the file does not hold. */
+function keyNotes({ operatorKey }: Service, config: EmbeddedConfig): readonly string[] {
+  if (isUsable(operatorKey) || operatorKey === 'gone') return [];
+  const file = `${shownFolder(config)}/operator-key`;
+  return [`${file} ${ENDED[operatorKey]}: put an operator key that is in use into it, or delete it.`];
+}
+
+const isUsable = (file: OperatorKeyFile): file is 'made' | 'valid' => file === 'made' || file === 'valid';
+
+/** The dangers of serving other machines. */
+function warnings({ host, issuer, isLocalIssuerAllowed, proxies }: EmbeddedConfig): readonly string[] {
+  if (isLoopback(host)) return [];
+  const issuerState = isLocalIssuerAllowed
+    ? 'Everybody who can read the file issuer-key can sign in as any user.'
+    : 'Users cannot sign in: set TIDEMARK_ISSUER, or TIDEMARK_LOCAL_ISSUER=everywhere for tokens of tidemark token.';
+  return [
+    ...(proxies.length > 0
+      ? []
+      : [`HOST is ${host}: tokens and API keys travel in clear text. Put a proxy with TLS in front of this port.`]),
+    ...(issuer === null ? [issuerState] : []),
+  ];
+}
+
+function shownFolder({ dataFolder }: EmbeddedConfig): string {
+  const shown = relative('', dataFolder);
+  return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
+}
+
+function welcome({ baseUrl, metricsUrl, operatorKey, hasSample, logKeys }: Service, config: EmbeddedConfig): string {
+  // Shells take brackets for a pattern.
+  const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
+  const label = (text: string) => styleText('dim', text.padEnd(9));
+  const folder = shownFolder(config);
+  const where = config.dataFolder === DEFAULT_DATA_FOLDER ? '' : `TIDEMARK_DATA=${config.dataFolder} `;
+  const writes = [
+    ...(isUsable(operatorKey)
+      ? [`curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}`]
+      : []),
+    ...(config.issuer === null && config.isLocalIssuerAllowed ? [`${where}npx tidemark token --user alice`] : []),
+  ];
+  const sample = ['/api/v1/markets/gold-usd', '/api/v1/markets/bitcoin-usd/history'];
+  const reads = [
+    ...(hasSample ? sample : ['/api/v1/markets']).map((path) => `curl ${url(path)}`),
+    `curl -i ${url('/api/v1/snapshot')}`,
+  ];
+  const commands = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? '' : `\n  ${styleText('dim', title)}\n${lines.map((line) => `    ${line}\n`).join('')}`;
+  return `
+  ${label('Address')}${styleText('bold', baseUrl)}  (pages for a browser, files for programs)
+  ${label('Data in')}${folder}${metricsUrl === null ? '' : `\n  ${label('Metrics')}${metricsUrl}`}
+${logKeys === null ? '' : `  ${label('Log')}${logKeys.origin}, signed by ${shownFolder(config)}/log-key\n`}  ${label('Stop')}Ctrl-C; the next start continues
+${commands('Write, as the operator or as a user (more at /docs/ of this address)', writes)}${commands('Read', reads)}`;
+}
+
+/** A stop that takes longer is announced, so that nobody takes it for a hang. */
+const SOON_MS = 500;
+
+/** The first signal ends the process cleanly, also during the start. A second signal ends it at once. */
+function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    terminal.clear();
+    setTimeout(
+      () => terminal.say('\n  Stopping: answers and a publication end first. Ctrl-C ends it at once.'),
+      SOON_MS,
+    );
+    // The ledger is durable, and publishing may end at any point. So a start can be interrupted.
+    await running?.stop();
+    if (running !== null) forgetAddress(dataFolder);
+    terminal.say(running === null ? '\n  Stopped while starting. The next start continues.\n' : '\n  Stopped.\n');
+    if (format === 'json') log.info('stopped', { signal });
+    process.exit(0);
+  };
+  onStopSignal((signal) => {
+    stop(signal).catch((error: unknown) => {
+      log.fault('stopping failed', error);
+      process.exit(1);
+    });
+  });
+}

@@ -1,0 +1,175 @@
+/** `tidemark doctor`, the part about this machine: settings, data folder, ledger, backups. Changes nothing. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isLoopback } from '../../lambdas/http/network.ts';
+import { findDamagedObjects } from '../../storage/directory/damaged-files.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { examineLedgerFile } from '../../storage/sqlite/sqlite-copy.ts';
+import { hasControl } from '../backup/control-socket.ts';
+import { readLastBackup } from '../backup/last-backup.ts';
+import { checkLedgerCopy, takeSnapshot } from '../backup/snapshot.ts';
+import { checkHasLedger, LEDGER_FILE } from '../folder/data-folder.ts';
+import { checkFolderFormat, readFolderFormat } from '../folder/folder-format.ts';
+import { readAddress } from '../settings/address-file.ts';
+import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
+import { readLogKeys } from '../settings/log-key.ts';
+import type { ProgressLine } from '../terminal/progress-line.ts';
+import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
+import { examinePermissions, examineSpace } from './disk.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** Twice the distance of nightly backups, and some hours. */
+const OLD_BACKUP_HOURS = 50;
+const RESTORE = 'Restore the newest backup: docs/operations.md, "Restore the ledger".';
+
+export interface FolderQuestion {
+  /** Whether all of a running server's ledger is read, by a snapshot of it. */
+  readonly readsLedger: boolean;
+  readonly nowMs: number;
+  readonly progress?: ProgressLine;
+}
+
+export interface FolderReport {
+  /** Empty if there is no data folder, and none was named. */
+  readonly found: readonly Diagnosis[];
+  /** The base URL of the server that runs there. */
+  readonly server: string | null;
+}
+
+export async function examineFolder(environment: Environment, question: FolderQuestion): Promise<FolderReport> {
+  const describe = (running: string | null) =>
+    diagnose('configuration', 'Correct it in the environment of the server.', async () =>
+      describeConfig(readConfig(environment), running),
+    );
+  const settings = await describe(null);
+  if (settings.some(isFault)) return { found: settings, server: null };
+  const { dataFolder } = readConfig(environment);
+  if (!existsSync(dataFolder) && !environment.TIDEMARK_DATA) return { found: [], server: null };
+  const node = ok('node', `${process.versions.node}, SQLite ${process.versions.sqlite}`);
+  const hasLedger = await diagnose('data folder', 'Name it with --data, or restore a backup.', async () => {
+    checkHasLedger(dataFolder);
+    return ok('data folder', dataFolder);
+  });
+  if (hasLedger.some(isFault)) return { found: [...settings, node, ...hasLedger], server: null };
+  const answers = await hasControl(dataFolder);
+  let server: string | null = null;
+  const running = await diagnose('server', 'Remove that file, and start the server again.', async () => {
+    const address = readAddress(dataFolder);
+    if (answers || address === null) {
+      server = address;
+      return ok('server', server ?? 'does not run');
+    }
+    // A server that ends removes it.
+    const detail = `${address} was left, and nothing answers: the server was killed or crashed`;
+    return warning(
+      'server',
+      detail,
+      `Start it again: tidemark start --data ${dataFolder}, or systemctl start tidemark.`,
+    );
+  });
+  // A server that runs was perhaps started with other settings than those of this shell.
+  const actual = server === null ? settings : await describe(server);
+  const files = await examineFiles(dataFolder, question, server !== null);
+  const found = [...actual, node, ...hasLedger, ...running, ...files];
+  return { found, server };
+}
+
+async function examineFiles(
+  folder: string,
+  { readsLedger, nowMs, progress }: FolderQuestion,
+  isRunning: boolean,
+): Promise<readonly Diagnosis[]> {
+  const checks = [
+    diagnose('clock', 'Run a time service, such as chrony.', async () => {
+      checkClock(nowMs);
+      return ok('clock', new Date(nowMs).toISOString());
+    }),
+    diagnose('permissions', 'Run this command as the user of the server.', () => examinePermissions(folder)),
+    diagnose('disk space', 'Mount the disk of the data folder.', () => examineSpace(folder)),
+    diagnose('format', 'Run the version that wrote the folder, or a later one.', async () => examineFormat(folder)),
+    diagnose('ledger', RESTORE, async () =>
+      isRunning ? await examineRunning(folder, readsLedger) : examineStopped(join(folder, LEDGER_FILE)),
+    ),
+    diagnose('objects', 'Mount the disk of the data folder, or start the server.', () =>
+      examineObjects(folder, progress),
+    ),
+    diagnose('log key', 'See docs/operations.md, "The key of the log".', async () => examineLogKey(folder)),
+    diagnose('backup', 'Run `tidemark backup` anew.', async () => examineBackups(folder, nowMs)),
+  ];
+  return (await Promise.all(checks)).flat();
+}
+
+const isFault = ({ state }: Diagnosis) => state === 'fault';
+
+/** @param running the base URL of the server that runs */
+function describeConfig(
+  { host, port, issuer, isLocalIssuerAllowed }: EmbeddedConfig,
+  running: string | null,
+): Diagnosis {
+  const users = issuer !== null ? issuer.issuer : isLocalIssuerAllowed ? 'tokens of this machine' : 'nobody';
+  const place =
+    running === null ? `listens on ${host}, port ${port};` : `the server runs on ${running}; in this shell,`;
+  const detail = `${place} users sign in by ${users}`;
+  if (isLoopback(host)) return ok('configuration', detail);
+  const hint = 'Put a proxy with TLS before it, or listen on 127.0.0.1: docs/self-hosting.md.';
+  return warning('configuration', `${detail}: keys travel in clear text to that address`, hint);
+}
+
+function examineFormat(folder: string): Diagnosis {
+  checkFolderFormat(folder);
+  return ok('format', String(readFolderFormat(folder) ?? 'none yet'));
+}
+
+function examineLogKey(folder: string): Diagnosis {
+  const keys = readLogKeys(folder);
+  if (keys === null) return ok('log key', 'none yet: the next start makes it');
+  const [{ name, keyId }] = keys;
+  const detail = `${name}, key ${keyId.toString(16).padStart(8, '0')}`;
+  if (keys.length === 1) return ok('log key', detail);
+  const hint = 'Once readers have taken the new key over: `tidemark log end-rotation`.';
+  return warning('log key', `${detail}; a rotation is under way`, hint);
+}
+
+async function examineRunning(folder: string, readsLedger: boolean): Promise<Diagnosis> {
+  if (!readsLedger) return ok('ledger', 'open in the server; --ledger and each backup read all of it');
+  const snapshot = await takeSnapshot(folder, () => {});
+  try {
+    const { generation } = await checkLedgerCopy(snapshot.path);
+    return ok('ledger', `whole, at generation ${generation ?? 0}`);
+  } finally {
+    await snapshot.release();
+  }
+}
+
+function examineStopped(file: string): Diagnosis {
+  try {
+    const damage = examineLedgerFile(file);
+    return damage.length === 0 ? ok('ledger', 'whole') : fault('ledger', damage.join('; '), RESTORE);
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error;
+    const hint = 'If a server is starting, wait for it. Otherwise look for the process that uses the folder.';
+    return warning('ledger', error.message, hint);
+  }
+}
+
+async function examineObjects(folder: string, progress: ProgressLine | undefined): Promise<Diagnosis> {
+  const { read, damaged } = await findDamagedObjects(folder, (count, of) =>
+    progress?.at('Reading the objects', { share: count / of, count, unit: 'file' }),
+  );
+  if (damaged.length === 0) return ok('objects', `${read} files, all whole`);
+  const some = damaged.slice(0, 3).join(', ');
+  const hint =
+    'A server publishes them again within a minute of its start, and of the first read. If one stays, delete its file, and see to the disk.';
+  return fault('objects', `${damaged.length} of ${read} files are damaged: ${some}`, hint);
+}
+
+function examineBackups(folder: string, nowMs: number): Diagnosis {
+  const last = readLastBackup(folder);
+  const nightly = 'Run `tidemark backup FOLDER` every night, to another disk.';
+  if (last === null) return warning('backup', 'none is known', nightly);
+  const hours = Math.floor((nowMs - Date.parse(last.at)) / HOUR_MS);
+  const detail = `${last.backup}, ${hours} h ago`;
+  if (hours > OLD_BACKUP_HOURS) return warning('backup', detail, nightly);
+  if (existsSync(last.backup)) return ok('backup', detail);
+  return warning('backup', `${detail}: it is not there now`, 'Mount its disk, and see that it is still there.');
+}

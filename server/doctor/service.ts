@@ -1,0 +1,218 @@
+/**
+ * What a reader gets at a base URL, through whatever stands before the service: a proxy that changes headers breaks
+ * promises without an error anywhere.
+ */
+import { randomUUID } from 'node:crypto';
+import { request as overHttp } from 'node:http';
+import { request as overHttps } from 'node:https';
+import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
+import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
+import { examineCertificate } from './certificate.ts';
+import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
+
+const ME_URL = '/api/v1/me';
+const HEALTH_PATH = '/healthz';
+const PROXY = 'Let the proxy pass on the headers of the service as they are: docs/self-hosting.md.';
+const DATE_ROUNDING_MS = 500;
+const CLOCK_WARNING_SECONDS = 5;
+const CLOCK_FAULT_SECONDS = 60;
+
+const MOST_BYTES = DEFAULT_READ_LIMITS.maxObjectBytes;
+
+/** As it came: not decompressed, no redirect followed. */
+interface Raw {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+  readonly atMs: number;
+}
+
+type Ask = (path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<Raw>;
+
+export async function examineService(base: URL, timeoutSeconds: number): Promise<readonly Diagnosis[]> {
+  const ask: Ask = (path, headers = {}, method = 'GET') => get(new URL(path, base), method, headers, timeoutSeconds);
+  const certificate = base.protocol === 'https:' ? await examineCertificate(base, timeoutSeconds, Date.now()) : [];
+  const first = await diagnose('service', 'Is the service running, and does the proxy know its address?', async () =>
+    examineSnapshot(base, await ask(SNAPSHOT_URL)),
+  );
+  if (first.some(({ state }) => state === 'fault')) return [...certificate, ...first];
+  const checks: readonly (readonly [string, () => Promise<Diagnosis | readonly Diagnosis[]>])[] = [
+    ['clock of the service', () => examineClock(ask)],
+    ['headers', () => examineHeaders(ask)],
+    ['ETag', () => examineRevalidation(ask)],
+    ['HEAD', () => examineHead(ask)],
+    ['compression', () => examineCompression(ask)],
+    ['Age', () => examineAge(ask)],
+    ['not found', () => examineNotFound(ask)],
+    ['query', () => examineQuery(ask)],
+    ['write API', () => examineWriteApi(ask)],
+    ['health', () => examineHealth(ask)],
+  ];
+  const found = await Promise.all(checks.map(([check, work]) => diagnose(check, PROXY, work)));
+  return [...certificate, ...first, ...found.flat()];
+}
+
+function examineSnapshot(base: URL, { status, headers, body }: Raw): Diagnosis {
+  if (status >= 300 && status < 400) {
+    return fault('service', `${base.origin} redirects to ${headers.location}`, 'Use that URL.');
+  }
+  const generation = status === 200 ? generationOf(body) : null;
+  if (generation !== null) return ok('service', `${base.origin}, generation ${generation}`);
+  const hint = 'See that the base URL is that of a Tidemark service, and that the service has started.';
+  return fault('service', `GET ${SNAPSHOT_URL} was answered ${status}, without a snapshot`, hint);
+}
+
+function generationOf(body: string): number | null {
+  try {
+    const { generation } = JSON.parse(body) as { readonly generation?: unknown };
+    return typeof generation === 'number' ? generation : null;
+  } catch {
+    return null;
+  }
+}
+
+/** By an answer that no cache has: a cached one may have the `Date` of before. */
+async function examineClock(ask: Ask): Promise<readonly Diagnosis[]> {
+  const { headers, atMs } = await ask(marketUrl(newName()));
+  const dateMs = Date.parse(headers.date ?? '');
+  if (Number.isNaN(dateMs)) return [];
+  // `Date` has no fractions of a second, and the answer has travelled.
+  const seconds = Math.trunc((dateMs + DATE_ROUNDING_MS - atMs) / 1000);
+  const direction = seconds < 0 ? 'behind' : 'ahead of';
+  const detail = seconds === 0 ? 'agrees with this one' : `is ${Math.abs(seconds)} s ${direction} this one`;
+  const hint = 'Run a time service, such as chrony, on both machines: records keep the time of the server for good.';
+  if (Math.abs(seconds) > CLOCK_FAULT_SECONDS) return [fault('clock of the service', detail, hint)];
+  if (Math.abs(seconds) > CLOCK_WARNING_SECONDS) return [warning('clock of the service', detail, hint)];
+  return [ok('clock of the service', detail)];
+}
+
+const newName = () => `doctor-${randomUUID().slice(0, 8)}`;
+
+async function examineHeaders(ask: Ask): Promise<readonly Diagnosis[]> {
+  const { headers } = await ask(MARKETS_URL);
+  const expected: readonly (readonly [check: string, name: string, value: string, why: string])[] = [
+    ['Cache-Control', 'cache-control', PUBLIC_CACHE_CONTROL, 'readers would see old values, or caches none'],
+    ['Content-Type', 'content-type', 'application/json', 'readers could not parse it'],
+    ['CORS', 'access-control-allow-origin', '*', 'web pages could not read it'],
+    ['nosniff', 'x-content-type-options', 'nosniff', 'browsers could take data for a script'],
+  ];
+  return expected.map(([check, name, value, why]) => {
+    const found = headers[name];
+    if (found === value) return ok(check, value);
+    return fault(check, `${found ?? 'absent'}, and must be ${value}: ${why}`, PROXY);
+  });
+}
+
+async function examineRevalidation(ask: Ask): Promise<Diagnosis> {
+  const { headers } = await ask(MARKETS_URL);
+  if (headers.etag === undefined) return fault('ETag', 'absent: pollers fetch the same bytes again', PROXY);
+  const { status, body } = await ask(MARKETS_URL, { 'if-none-match': headers.etag });
+  // A publication in between is no fault.
+  const again = status === 200 ? await ask(MARKETS_URL) : null;
+  if (again !== null && again.headers.etag !== headers.etag) return ok('ETag', 'changed meanwhile: ask again');
+  if (status === 304 && body === '') return ok('ETag', `${headers.etag}, answered 304`);
+  return fault('ETag', `If-None-Match with the current ETag returned ${status} instead of 304`, PROXY);
+}
+
+async function examineHead(ask: Ask): Promise<Diagnosis> {
+  const { status, body, headers } = await ask(SNAPSHOT_URL, {}, 'HEAD');
+  if (status === 200 && body === '' && headers['cache-control'] === PUBLIC_CACHE_CONTROL) return ok('HEAD', '200');
+  return fault('HEAD', `returned ${status}, with Cache-Control: ${headers['cache-control'] ?? 'absent'}`, PROXY);
+}
+
+async function examineCompression(ask: Ask): Promise<Diagnosis> {
+  const { headers } = await ask(OPENAPI_URL, { 'accept-encoding': 'br, gzip' });
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined) {
+    return warning(
+      'compression',
+      'off: bodies are three to five times as long',
+      'Let the proxy pass on Accept-Encoding.',
+    );
+  }
+  if (/\b(accept-encoding|\*)/i.test(headers.vary ?? '')) return ok('compression', encoding);
+  return fault('compression', `${encoding} without Vary: Accept-Encoding: caches would give it to everybody`, PROXY);
+}
+
+async function examineAge(ask: Ask): Promise<Diagnosis> {
+  await ask(SNAPSHOT_URL);
+  const { headers } = await ask(SNAPSHOT_URL);
+  const { age } = headers;
+  if (age === undefined) return warning('Age', 'absent: readers cannot tell how old an answer is', PROXY);
+  const seconds = Number(age);
+  const by = headers['cache-status'] === undefined ? '' : `; ${headers['cache-status']}`;
+  if (seconds <= FRESH_SECONDS) return ok('Age', `${age} s${by}`);
+  if (seconds <= FRESH_SECONDS + STALE_IF_ERROR_SECONDS) {
+    return warning('Age', `${age} s${by}: a cache serves a stale answer`, 'Does the cache reach the service?');
+  }
+  return fault(
+    'Age',
+    `${age} s${by}: older than the service promises`,
+    `Let caches keep answers for ${FRESH_SECONDS} s.`,
+  );
+}
+
+async function examineNotFound(ask: Ask): Promise<Diagnosis> {
+  const { status, headers } = await ask(marketUrl(newName()));
+  const type = headers['content-type'];
+  if (status === 404 && type === 'application/problem+json') return ok('not found', '404 with a problem document');
+  const hint = 'Let the proxy pass on error answers of the service, not pages of its own.';
+  return fault('not found', `an unknown market was answered ${status}, ${type ?? 'without a type'}`, hint);
+}
+
+async function examineQuery(ask: Ask): Promise<Diagnosis> {
+  const { status } = await ask(`${MARKETS_URL}?doctor=1`);
+  if (status === 400) return ok('query', 'an unknown parameter is refused');
+  const hint = 'Let the proxy pass on the query, and make it part of its cache key: cursors are in it.';
+  return fault('query', `an unknown parameter was answered ${status}, and must be 400`, hint);
+}
+
+async function examineWriteApi(ask: Ask): Promise<Diagnosis> {
+  const { status, headers } = await ask(ME_URL);
+  if (status === 404 || status === 403) return ok('write API', 'is at another address');
+  if (status !== 401 || headers['www-authenticate'] === undefined) {
+    return fault('write API', `without a key it answered ${status}, and must answer 401 with a challenge`, PROXY);
+  }
+  if (headers['cache-control'] === 'no-store') return ok('write API', 'asks for a key; no-store');
+  return fault('write API', `its answers are cached: ${headers['cache-control'] ?? 'no Cache-Control'}`, PROXY);
+}
+
+async function examineHealth(ask: Ask): Promise<Diagnosis> {
+  const { status, body } = await ask(HEALTH_PATH);
+  if (status === 200) return ok('health', 'ok');
+  if (status === 404 || status === 403) return ok('health', 'is not told at this address');
+  return fault('health', `${status}: ${body.slice(0, 300)}`, 'docs/operations.md, "Health of the embedded server".');
+}
+
+function get(
+  url: URL,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  timeoutSeconds: number,
+): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? overHttps : overHttp;
+    // The certificate has checks of its own.
+    const options = { method, headers, rejectUnauthorized: false, signal: AbortSignal.timeout(timeoutSeconds * 1000) };
+    const asking = send(url, options, (answer) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        chunks.push(chunk);
+        if (bytes > MOST_BYTES) answer.destroy(new Error(`${method} ${url.pathname} sent too many bytes`));
+      });
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const body = Buffer.concat(chunks).toString('utf8');
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers as Raw['headers'], body, atMs: Date.now() });
+      });
+    });
+    asking.on('error', (error: NodeJS.ErrnoException) => {
+      reject(new Error(`${method} ${url.origin}${url.pathname} got no answer: ${error.code ?? error.message}`));
+    });
+    asking.end();
+  });
+}

@@ -1,0 +1,65 @@
+/** The calls between the core (ledger, writes, publishing) and the thread of the edge. */
+import type { HttpEvent } from '../../lambdas/http/event.ts';
+import type { Handled } from '../../lambdas/pipeline/handle.ts';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import type { CountedReads } from '../edge/read-counts.ts';
+import type { Proxies } from '../http/sender.ts';
+import type { LoopDelays } from '../service/process-usage.ts';
+
+/** Where the edge listens, and the folders that it shares with the core. */
+export interface EdgeSettings {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly dataFolder: string;
+  readonly uploadsFolder: string;
+  readonly proxies: Proxies;
+  /** Whether the delay of its event loop is measured. */
+  readonly isMeasured: boolean;
+}
+
+/** What the edge must know to take writes. */
+export interface WriteTerms {
+  /** Verifies the targets of uploads. */
+  readonly uploadKey: Uint8Array;
+  /** `WRITE_RESOURCES` of the pipeline. */
+  readonly resources: ReadonlySet<string>;
+}
+
+/** What the core asks of the edge. */
+export type EdgeCalls = {
+  /** Binds the port, and gives the base URL. Every request is answered 503 until `ready`. @throws StartError */
+  open(settings: EdgeSettings): Promise<string>;
+  /** There is something to read, and the core takes writes. */
+  ready(terms: WriteTerms): void;
+  purge(targets: PurgeTargets): void;
+  /** The core has put or deleted the object with this key. */
+  outdate(key: string): void;
+  /**
+   * Reads the body of a write that the core handles, because its sender may send it. Rejects with RefusedRequest if it is
+   * too large, or did not come.
+   */
+  receiveBody(write: number, actor: string, maxBytes: number): Promise<Uint8Array>;
+  /** The delays of its event loop since the last call. Before the answer it tells what it has counted. */
+  measure(): LoopDelays;
+  /** Closes the port, and each connection after the answer that is on its way. Takes `stopGraceMs` at most. */
+  stop(): Promise<void>;
+};
+
+/** What the edge asks of the core. */
+export type CoreCalls = {
+  health(): Promise<HealthReport>;
+  /** One request of the write API, without its body. @param write names it for `receiveBody` */
+  write(write: number, head: HttpEvent): Promise<Handled>;
+  /** Whether the sender of an upload may still write. */
+  mayReceive(id: string): Promise<boolean>;
+  /** The file of an upload is stored. @throws StorageUnavailable */
+  onStored(id: string): Promise<void>;
+  /** An object of the store is damaged. */
+  damaged(key: string): void;
+  /** Answers since the last call. */
+  counted(reads: CountedReads): void;
+  /** For the log. */
+  fault(what: string, cause: string): void;
+};

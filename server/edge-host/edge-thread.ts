@@ -1,0 +1,121 @@
+/** The thread of the edge, as the core sees it: see docs/decisions/074-one-thread-for-readers.md. */
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { PurgeTargets } from '../../publisher/notify/purge.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import { DEFAULT_EDGE_LIMITS } from '../edge/limits.ts';
+import type { ReadCounts } from '../edge/read-counts.ts';
+import type { AnswerWrite } from '../http/write-server.ts';
+import type { Log } from '../service/log.ts';
+import type { LoopDelays } from '../service/process-usage.ts';
+import type { CoreCalls, EdgeCalls, EdgeSettings, WriteTerms } from './calls.ts';
+import { createLink, type Link } from './link.ts';
+
+/** The core does this for the edge as soon as the port is bound. */
+export interface CoreDuties {
+  readonly health: () => Promise<HealthReport>;
+  /** Receives the keys of damaged objects. */
+  readonly noteDamage: (key: string) => void;
+  /** Receives what the edge has counted. */
+  readonly reads: ReadCounts;
+}
+
+/** The core does this for the edge as soon as there is something to read. */
+export interface WriteDuties {
+  readonly terms: WriteTerms;
+  readonly answerWrite: AnswerWrite;
+  /** Called after every request that has changed the ledger. */
+  readonly onCommitted: () => void;
+  readonly mayReceive: (id: string) => Promise<boolean>;
+  /** @throws StorageUnavailable */
+  readonly onStored: (id: string) => Promise<void>;
+}
+
+export interface EdgeThread {
+  /**
+   * Binds the port. Every request but the health check is answered 503 until `ready`.
+   *
+   * @returns the base URL
+   * @throws StartError if the port cannot be bound
+   */
+  open(settings: EdgeSettings, duties: CoreDuties): Promise<string>;
+  /** From here on there are readers. */
+  ready(duties: WriteDuties): Promise<void>;
+  /** Resolves when the edge has dropped the objects from memory. */
+  purge(targets: PurgeTargets): Promise<void>;
+  /** Tells the edge that this object has changed. It hears of it before any answer that is relayed later. */
+  outdate(key: string): void;
+  /** Brings the counts up to date. Empty if the edge does not answer in time. */
+  measure(): Promise<LoopDelays>;
+  /** Closes the port, and each connection after the answer that is on its way: see `EdgeServer.stop`. */
+  stop(): Promise<void>;
+}
+
+const SOURCE = new URL('./main.ts', import.meta.url);
+/** In the package there are no sources: tools/build/build-package.ts builds it to this place. */
+const BUILT = new URL('../../dist/edge-host.mjs', import.meta.url);
+
+/** For calls that the edge answers at once. */
+const DEADLINE_MS = 1_000;
+
+/**
+ * Starts it at once, so that it loads its code beside what the core does first. A fault that it does not catch, and its
+ * end, end the process: without readers the service is of no use, and its supervisor starts it again.
+ */
+export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
+  let [duties, writeDuties]: [CoreDuties | null, WriteDuties | null] = [null, null];
+  let [isOpen, isEnding] = [false, false];
+  const worker = new Worker(existsSync(SOURCE) ? SOURCE : BUILT, { name: 'edge' });
+  worker.on('error', (error) => {
+    throw error;
+  });
+  worker.on('exit', (code) => {
+    if (!isEnding) throw new Error(`the thread of the edge has ended with ${code}`);
+  });
+  // The edge asks for nothing before it is told to open the port, and for no write before it is told that it may serve.
+  const core = () => duties as CoreDuties;
+  const writes = () => writeDuties as WriteDuties;
+  const ours: CoreCalls = {
+    health: () => core().health(),
+    async write(write, head) {
+      const { answerWrite, onCommitted } = writes();
+      const readBody = (actor: string, maxBytes: number) => link.ask('receiveBody', write, actor, maxBytes);
+      const handled = await answerWrite(head, readBody);
+      // After the answer is on its way: background work begins in this loop.
+      if (handled.committed) setImmediate(onCommitted);
+      return handled;
+    },
+    mayReceive: (id) => writes().mayReceive(id),
+    onStored: (id) => writes().onStored(id),
+    damaged: (key) => core().noteDamage(key),
+    counted: (reads) => core().reads.addAll(reads),
+    fault: report,
+  };
+  const link: Link<EdgeCalls> = createLink<EdgeCalls>(worker, ours, (error) =>
+    report('a message of the edge failed', error),
+  );
+  return {
+    async open(settings, given) {
+      duties = given;
+      const baseUrl = await link.ask('open', settings);
+      isOpen = true;
+      return baseUrl;
+    },
+    async ready(given) {
+      writeDuties = given;
+      await link.ask('ready', given.terms);
+    },
+    purge: (targets) => link.ask('purge', targets),
+    outdate: (key) => link.tell('outdate', key),
+    measure: () => Promise.race([link.ask('measure'), late(DEADLINE_MS, [])]),
+    async stop() {
+      const graceMs = DEFAULT_EDGE_LIMITS.stopGraceMs + DEADLINE_MS;
+      if (isOpen && !isEnding) await Promise.race([link.ask('stop'), late(graceMs, undefined)]);
+      isEnding = true;
+      await worker.terminate();
+    },
+  };
+}
+
+const late = <Value>(afterMs: number, value: Value): Promise<Value> => sleep(afterMs, value, { ref: false });

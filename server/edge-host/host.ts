@@ -1,0 +1,130 @@
+/**
+ * The edge in a thread of its own: public reads, and the connections of writes and uploads. It reads the objects' folder by
+ * itself. So no read waits for the core: neither for its event loop, nor for an answer over the link.
+ */
+import { randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { MessagePort } from 'node:worker_threads';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { DirectoryReader } from '../../storage/directory/directory-reader.ts';
+import { openDirectoryUploads } from '../../storage/directory/directory-uploads.ts';
+import { newUlid } from '../../storage/ports/ulid.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import { inTime } from '../edge/cache.ts';
+import type { Divert } from '../edge/divert.ts';
+import { ReadCounts } from '../edge/read-counts.ts';
+import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
+import { tellDamage } from '../folder/damaged-objects.ts';
+import { listen } from '../http/listen.ts';
+import { createSenders } from '../http/sender.ts';
+import { createUploadServer } from '../http/upload-server.ts';
+import { type AnswerWrite, createWriteServer, type ReadBody } from '../http/write-server.ts';
+import { orNotThereYet } from '../service/filling.ts';
+import { DELAY_RESOLUTION_MS, loopDelays } from '../service/process-usage.ts';
+import type { CoreCalls, EdgeCalls, EdgeSettings, WriteTerms } from './calls.ts';
+import { createLink, type Link } from './link.ts';
+
+/** A core that takes longer has failed. Its own checks of the disk may take two seconds each. */
+const HEALTH_DEADLINE_MS = 5_000;
+const COUNTS_EVERY_MS = 1_000;
+
+const SILENT: HealthReport = {
+  healthy: false,
+  body: {
+    status: 'failing',
+    lastVerify: null,
+    faults: [{ part: 'core', detail: 'The thread of ledger, writes and publishing does not answer.' }],
+  },
+};
+
+export function hostEdge(port: MessagePort): void {
+  const { nowMs, randomBytes } = systemRuntime;
+  const counts = new ReadCounts();
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  const bodies = new Map<number, ReadBody>();
+  let [edge, settings, divert]: [EdgeServer | null, EdgeSettings | null, Divert | null] = [null, null, null];
+  let writes = 0;
+
+  const report = (what: string, cause: unknown) =>
+    link.tell('fault', what, cause instanceof Error ? cause.message : String(cause));
+
+  async function open(opened: EdgeSettings): Promise<string> {
+    settings = opened;
+    const { wantsNewest } = createSenders(opened.proxies);
+    const stored = orNotThereYet(new DirectoryReader(opened.dataFolder), opened.dataFolder);
+    edge = createEdgeServer({
+      objects: tellDamage(stored, (key) => link.tell('damaged', key)),
+      nowMs,
+      // Before the first generation "not found" would be wrong, and would be cached.
+      isReady: () => divert !== null,
+      divert: (request) => divert?.(request) ?? null,
+      // Only proxies that the operator has named are heard.
+      ...(opened.proxies.length === 0 ? {} : { wantsNewest }),
+      health: () => inTime(link.ask('health'), HEALTH_DEADLINE_MS).catch(() => SILENT),
+      counts,
+      report,
+    });
+    if (opened.isMeasured) delays.enable();
+    setInterval(tellCounts, COUNTS_EVERY_MS).unref();
+    return await listen(edge.server, opened);
+  }
+
+  function ready({ uploadKey, resources }: WriteTerms): void {
+    const { uploadsFolder, proxies } = settings as EdgeSettings;
+    const takeUpload = createUploadServer({
+      uploads: openDirectoryUploads({ folder: uploadsFolder, key: uploadKey, nowMs, newName: randomUUID }),
+      mayReceive: (id) => link.ask('mayReceive', id),
+      onStored: (id) => link.ask('onStored', id),
+      nowMs,
+      report,
+    });
+    const takeWrite = createWriteServer({
+      answer: answerWrite,
+      resources,
+      nowMs,
+      addressOf: createSenders(proxies).addressOf,
+      newRequestId: () => newUlid(nowMs(), randomBytes),
+    });
+    divert = (request) => takeUpload(request) ?? takeWrite(request);
+  }
+
+  const answerWrite: AnswerWrite = async (head, readBody) => {
+    const write = ++writes;
+    bodies.set(write, readBody);
+    try {
+      return await link.ask('write', write, head);
+    } finally {
+      bodies.delete(write);
+    }
+  };
+
+  function tellCounts(): void {
+    const counted = counts.take();
+    if (counted !== null) link.tell('counted', counted);
+  }
+
+  const ours: EdgeCalls = {
+    open,
+    ready,
+    purge: (targets) => edge?.purge(targets),
+    outdate: (key) => edge?.outdate(key),
+    async receiveBody(write, actor, maxBytes) {
+      const read = bodies.get(write);
+      if (read === undefined) throw new Error(`write ${write} is answered already`);
+      return await read(actor, maxBytes);
+    },
+    measure() {
+      tellCounts();
+      const measured = loopDelays(delays);
+      delays.reset();
+      return measured;
+    },
+    async stop() {
+      await edge?.stop();
+      tellCounts();
+    },
+  };
+  const link: Link<CoreCalls> = createLink<CoreCalls>(port, ours, (error) =>
+    report('a call of the core failed', error),
+  );
+}

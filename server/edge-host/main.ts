@@ -1,0 +1,9 @@
+/** The entry of the thread of the edge. It knows nothing but what the link says. */
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { type MessagePort, parentPort } from 'node:worker_threads';
+
+// A thread does not inherit it. See cli/main.ts.
+enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/tidemark'));
+const { hostEdge } = await import('./host.ts');
+hostEdge(parentPort as MessagePort);

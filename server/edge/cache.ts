@@ -1,0 +1,279 @@
+/**
+ * A shared cache (RFC 9111) in front of the object store. It does not depend on HTTP.
+ *
+ * Each key is in one of these states, and only `fetch` changes the state:
+ *
+ *     unknown ──found──► fresh ──15 s──► expired ──found or not modified──► fresh
+ *        │ absent          ▲                │ store fails: stale for up to 300 s more, then unavailable
+ *        └───► absent, 15 s ┘               └ absent: evicted, absent for 15 s
+ *
+ * Readers of one key never go back in time: at most one read of a key runs at once, so answers are kept in the order in
+ * which the store gave them, and the answer of a read that was given up is never kept. `outdate` makes a key expired, and
+ * `drop` unknown. Then the answer of a running read is not kept either.
+ */
+import { LRUCache } from 'lru-cache';
+import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
+
+/** How an answer came about, for `Cache-Status` (RFC 9211). */
+export interface Provenance {
+  /** Why the store was asked; null if it was not asked. */
+  readonly forwarded: 'uri-miss' | 'stale' | 'request' | null;
+  /** The store's answer; null if it was not asked or did not answer. */
+  readonly origin: GetResult['kind'] | null;
+  readonly stored: boolean;
+  /** Whether the read of another request answered this one too. */
+  readonly collapsed: boolean;
+  /** Served although expired, because the store fails. */
+  readonly staleIfError: boolean;
+}
+
+/** The cached entry of one object. `View` is made from the object once, by the user of the cache. */
+export interface CacheEntry<View> {
+  readonly view: View;
+  readonly etag: ETag;
+  /** When the newest answer about the object was asked for. The age counts from here, so it includes the transfer. */
+  readonly validatedAtMs: number;
+  /** The store failed for this key and is not asked again before this moment. */
+  readonly retryAtMs: number;
+  /** The store has changed the object since. */
+  readonly isOutdated: boolean;
+}
+
+export type CacheAnswer<View> =
+  | { readonly kind: 'found'; readonly entry: CacheEntry<View>; readonly provenance: Provenance }
+  | { readonly kind: 'absent'; readonly validatedAtMs: number; readonly provenance: Provenance }
+  | { readonly kind: 'unavailable'; readonly retryAtMs: number; readonly provenance: Provenance };
+
+export interface ObjectCacheOptions<View> {
+  readonly objects: Pick<ObjectStore, 'get'>;
+  readonly nowMs: () => number;
+  readonly view: (key: string, object: StoredObject) => View;
+  /** The memory of a view in bytes; asked again after {@link ObjectCache.resized}. */
+  readonly sizeOf: (view: View) => number;
+  readonly maxBytes: number;
+  /** How long one read of the store may take before it counts as failed. */
+  readonly deadlineMs: number;
+  /** Receives every failed read. */
+  readonly report: (key: string, cause: unknown) => void;
+}
+
+export type Wanted = 'fresh' | 'newest';
+
+export interface ObjectCache<View> {
+  /** The entry, if it may be served without asking the store. */
+  fresh(key: string): CacheEntry<View> | undefined;
+  /**
+   * Answers in every other case. Never rejects because of the store. `newest`: the store is asked even if the entry is
+   * fresh, but not before its next retry.
+   */
+  read(key: string, wanted?: Wanted): Promise<CacheAnswer<View>>;
+  /** To be called when a view has grown. */
+  resized(key: string): void;
+  /** The store has changed the object. The next reader asks it; while it fails, the older body is served. */
+  outdate(key: string): void;
+  /** Drops every key for which this is true, and the answers of its running reads. The next reader asks the store. */
+  drop(isDropped: (key: string) => boolean): void;
+  usage(): CacheUsage;
+}
+
+/** The objects in the cache, and the memory that it counts for them: never more than `maxBytes`. */
+export interface CacheUsage {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+const FRESH_MS = FRESH_SECONDS * 1000;
+const SERVABLE_MS = FRESH_MS + STALE_IF_ERROR_SECONDS * 1000;
+/** The time between two reads of one key while the store fails: the same as CloudFront's error TTL in our settings. */
+const RETRY_AFTER_MS = 5_000;
+/** Keys without an object have a cache of their own, so that a scan of invented slugs cannot push out bodies. */
+const MAX_ABSENT_KEYS = 10_000;
+/** What an entry takes beside its view and the characters of its key: measured, rounded up. */
+const ENTRY_OVERHEAD_BYTES = 180;
+
+/** The answer from a fresh entry. */
+export const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapsed: false, staleIfError: false };
+
+/** A running read of the store. */
+interface Flight<View> {
+  readonly answer: Promise<CacheAnswer<View>>;
+  readonly permit: Permit;
+}
+interface Permit {
+  /** False: the object has changed since the read began. */
+  mayKeep: boolean;
+}
+
+type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
+
+type Kept<View> = { -readonly [Name in keyof CacheEntry<View>]: CacheEntry<View>[Name] };
+
+export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
+  const { objects, nowMs, view, sizeOf, deadlineMs, report } = options;
+  const entries = new LRUCache<string, Kept<View>>({
+    maxSize: options.maxBytes,
+    sizeCalculation: ({ view }, key) => ENTRY_OVERHEAD_BYTES + key.length + sizeOf(view),
+  });
+  const gaps = new LRUCache<string, Gap>({ max: MAX_ABSENT_KEYS });
+  const flights = new Map<string, Flight<View>>();
+
+  /**
+   * An entry with a time in the future counts as expired and may not be served. Otherwise a clock that was set back
+   * would keep it for ever.
+   */
+  const isWithin = (entry: CacheEntry<View>, limitMs: number, atMs: number): boolean =>
+    atMs >= entry.validatedAtMs && atMs - entry.validatedAtMs < limitMs;
+
+  function fresh(key: string): CacheEntry<View> | undefined {
+    const entry = entries.get(key);
+    return entry !== undefined && isFresh(entry, nowMs()) ? entry : undefined;
+  }
+
+  const isFresh = (entry: CacheEntry<View>, atMs: number): boolean =>
+    !entry.isOutdated && isWithin(entry, FRESH_MS, atMs);
+
+  function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {
+    const underWay = flights.get(key);
+    if (underWay !== undefined) return underWay.answer.then(collapsed);
+    const known = recall(key, wanted);
+    if (known !== null) return Promise.resolve(known);
+    const permit = { mayKeep: true };
+    const answer = fetch(key, permit).finally(() => {
+      if (flights.get(key)?.permit === permit) flights.delete(key);
+    });
+    flights.set(key, { answer, permit });
+    return answer;
+  }
+
+  /** The answer if the store was asked a moment ago and must not be asked again yet. */
+  function recall(key: string, wanted: Wanted): CacheAnswer<View> | null {
+    const now = nowMs();
+    const entry = entries.get(key);
+    if (entry !== undefined) {
+      const mayAsk = now >= entry.retryAtMs || now < entry.retryAtMs - RETRY_AFTER_MS;
+      const isAsked = wanted === 'newest' && mayAsk;
+      if (isFresh(entry, now) && !isAsked) return { kind: 'found', entry, provenance: HIT };
+      if (mayAsk) return null;
+      if (isWithin(entry, SERVABLE_MS, now)) {
+        return { kind: 'found', entry, provenance: { ...HIT, staleIfError: true } };
+      }
+      return { kind: 'unavailable', retryAtMs: entry.retryAtMs, provenance: HIT };
+    }
+    const gap = gaps.get(key);
+    if (gap === undefined || (gap.kind === 'absent' && wanted === 'newest')) return null;
+    const [fromMs, untilMs] =
+      gap.kind === 'absent'
+        ? [gap.validatedAtMs, gap.validatedAtMs + FRESH_MS]
+        : [gap.retryAtMs - RETRY_AFTER_MS, gap.retryAtMs];
+    return now >= fromMs && now < untilMs ? { ...gap, provenance: HIT } : null;
+  }
+
+  /** Asks the store and keeps its answer. */
+  async function fetch(key: string, permit: Permit): Promise<CacheAnswer<View>> {
+    const entry = entries.peek(key);
+    const askedAtMs = nowMs();
+    // RFC 9211, section 2.2: a fresh entry is passed over only because the request asks for it.
+    const forwarded = entry === undefined ? 'uri-miss' : isFresh(entry, askedAtMs) ? 'request' : 'stale';
+    const asked = { ...HIT, forwarded } as const;
+    try {
+      const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);
+      // A read that began before a change may bring the version of before.
+      const isKept = permit.mayKeep;
+      if (result.kind === 'absent') {
+        const gap: Gap = { kind: 'absent', validatedAtMs: askedAtMs, provenance: HIT };
+        if (isKept) {
+          entries.delete(key);
+          gaps.set(key, gap);
+        }
+        return { ...gap, provenance: { ...asked, origin: 'absent', stored: isKept } };
+      }
+      if (result.kind === 'not-modified' && entry === undefined) {
+        throw new StorageCorrupt(`the store answered "not modified" for ${key} to a read without an ETag`);
+      }
+      const current =
+        result.kind === 'found'
+          ? { view: view(key, result), etag: result.etag, validatedAtMs: 0, retryAtMs: 0, isOutdated: false }
+          : (entry as Kept<View>);
+      if (isKept) {
+        Object.assign(current, { validatedAtMs: askedAtMs, retryAtMs: 0, isOutdated: false });
+        // It may have had to make room meanwhile.
+        entries.set(key, current);
+      }
+      const stored = entries.peek(key) === current;
+      return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };
+    } catch (cause) {
+      report(key, cause);
+      return failed(key, asked);
+    }
+  }
+
+  function failed(key: string, asked: Provenance): CacheAnswer<View> {
+    const now = nowMs();
+    const entry = entries.peek(key);
+    const retryAtMs = now + RETRY_AFTER_MS;
+    if (entry !== undefined && isWithin(entry, SERVABLE_MS, now)) {
+      entry.retryAtMs = retryAtMs;
+      return { kind: 'found', entry, provenance: { ...asked, staleIfError: true } };
+    }
+    // Too old to be served ever again. Its ETag is dropped too, so the next answer has the whole body.
+    entries.delete(key);
+    const gap: Gap = { kind: 'unavailable', retryAtMs, provenance: HIT };
+    gaps.set(key, gap);
+    return { ...gap, provenance: asked };
+  }
+
+  function resized(key: string): void {
+    const entry = entries.peek(key);
+    // The size of an entry is asked when another one takes its place.
+    if (entry !== undefined) entries.set(key, { ...entry });
+  }
+
+  /** The next reader does not wait for a running read, whose answer is not kept. */
+  function forgetFlight(key: string): void {
+    const flight = flights.get(key);
+    if (flight !== undefined) flight.permit.mayKeep = false;
+    flights.delete(key);
+  }
+
+  function outdate(key: string): void {
+    const entry = entries.peek(key);
+    if (entry !== undefined) entry.isOutdated = true;
+    gaps.delete(key);
+    forgetFlight(key);
+  }
+
+  function drop(isDropped: (key: string) => boolean): void {
+    for (const known of [entries, gaps]) {
+      for (const key of [...known.keys()]) if (isDropped(key)) known.delete(key);
+    }
+    for (const key of [...flights.keys()]) if (isDropped(key)) forgetFlight(key);
+  }
+
+  const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.calculatedSize });
+  return { fresh, read, resized, outdate, drop, usage };
+}
+
+function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {
+  return { ...answer, provenance: { ...answer.provenance, collapsed: true } };
+}
+
+/** A store that does not answer has failed: a reader waits for at most `deadlineMs`. */
+export function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value>();
+  const timer = setTimeout(() => {
+    reject(new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`));
+  }, deadlineMs);
+  work.then(
+    (value) => {
+      clearTimeout(timer);
+      resolve(value);
+    },
+    (error: unknown) => {
+      clearTimeout(timer);
+      reject(error);
+    },
+  );
+  return promise;
+}

@@ -1,0 +1,99 @@
+/** Runs the built router as CloudFront does: the same file, in a bare VM context, with the same events. */
+import { readFileSync } from 'node:fs';
+import { createContext, Script } from 'node:vm';
+import { LRUCache } from 'lru-cache';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import type { QueryValue, RouterResponse, ViewerRequest, ViewerRequestEvent } from '../../infra/edge/router.ts';
+import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
+
+/** The router's result: the key of a stored object, or an answer that is ready to send. */
+export type EdgeRouted =
+  | {
+      readonly kind: 'object';
+      readonly key: string;
+      /** Whether an object of this name can be published. The URLs of all others may belong to other handlers. */
+      readonly isPublishable: boolean;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      /** Names and values in turn, with `content-length` if the answer has a body. */
+      readonly headers: readonly string[];
+      readonly body: Buffer;
+    };
+
+export type Route = (method: string, url: string) => EdgeRouted;
+
+const REMEMBERED_URLS = 10_000;
+
+/** The handler of a built router, evaluated in a context that has only ECMAScript's builtins. */
+export function evaluateRouter(source: string): (event: ViewerRequestEvent) => ViewerRequest | RouterResponse {
+  const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
+  return new Script(`${source}\nhandler;`, { filename: 'router.generated.js' }).runInContext(context);
+}
+
+/**
+ * Routes by method and origin-form URL, e.g. `/api/v1/markets?cursor=…`. The router depends on nothing else, so a
+ * bounded number of results is cached.
+ */
+export function loadRouter(): Route {
+  const file = new URL('../../infra/edge/router.generated.js', import.meta.url);
+  const handler = evaluateRouter(readFileSync(file, 'utf8'));
+  const remembered = new LRUCache<string, EdgeRouted>({ max: REMEMBERED_URLS });
+  return (method, url) => {
+    // A URL has no space, so a GET's key is never that of another method. The bare URL saves a new string on the hot
+    // path.
+    const request = method === 'GET' ? url : `${method} ${url}`;
+    const known = remembered.get(request);
+    if (known !== undefined) return known;
+    const routed = outcome(handler(toEvent(method, url)));
+    if (url.length <= URL_MAX_LENGTH) remembered.set(request, routed);
+    return routed;
+  };
+}
+
+/**
+ * The event that CloudFront would make of this request. Nothing is percent-decoded; headers and cookies are left out.
+ */
+export function toEvent(method: string, url: string): ViewerRequestEvent {
+  const mark = url.indexOf('?');
+  const request = {
+    method,
+    uri: mark < 0 ? url : url.slice(0, mark),
+    querystring: mark < 0 ? {} : parseQuery(url.slice(mark + 1)),
+    headers: {},
+    cookies: {},
+  };
+  return { version: '1.0', context: { eventType: 'viewer-request' }, viewer: { ip: '127.0.0.1' }, request };
+}
+
+function parseQuery(query: string): ViewerRequest['querystring'] {
+  const values = new Map<string, { value: string }[]>();
+  for (const part of query.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = equals < 0 ? part : part.slice(0, equals);
+    const value = { value: equals < 0 ? '' : part.slice(equals + 1) };
+    const earlier = values.get(name);
+    if (earlier === undefined) values.set(name, [value]);
+    else earlier.push(value);
+  }
+  // `fromEntries` defines properties, so a parameter called __proto__ is an ordinary parameter.
+  return Object.fromEntries(Array.from(values, ([name, all]) => [name, toQueryValue(all)]));
+}
+
+function toQueryValue(all: readonly { value: string }[]): QueryValue {
+  const { value } = all[0] as { value: string };
+  return all.length === 1 ? { value } : { value, multiValue: all };
+}
+
+function outcome(result: ViewerRequest | RouterResponse): EdgeRouted {
+  if (!('statusCode' in result)) {
+    const key = PUBLIC_PREFIX + result.uri;
+    return { kind: 'object', key, isPublishable: parsePublicKey(key) !== null };
+  }
+  const body = Buffer.from(result.body?.data ?? '');
+  const headers = Object.entries(result.headers).flatMap(([name, { value }]) => [name, value]);
+  if (result.body !== undefined) headers.push('content-length', String(body.length));
+  return { kind: 'answer', status: result.statusCode, headers, body };
+}

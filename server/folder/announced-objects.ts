@@ -1,0 +1,17 @@
+/** The objects of the publisher: the edges are told of each put and delete, so that none shows an older body for longer. */
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+
+/**
+ * @param announce receives the key when the store has the new object, and before the publisher goes on. So whoever reads that
+ *   a generation is published asks edges that have been told.
+ */
+export function announceChanges(store: ObjectStore, announce: (key: string) => void): ObjectStore {
+  return {
+    get: (key, options) => store.get(key, options),
+    stat: (key) => store.stat(key),
+    list: (prefix, options) => store.list(prefix, options),
+    // Also after a failure: the store may have done it.
+    put: (key, body, metadata, condition) => store.put(key, body, metadata, condition).finally(() => announce(key)),
+    delete: (key, etag) => store.delete(key, etag).finally(() => announce(key)),
+  };
+}

@@ -1,0 +1,134 @@
+/** The data folder of the embedded server: one ledger file, one directory of objects, one owner, one format. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { claimFormat } from '../../storage/ports/format.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { StartError, unusable } from '../service/start-error.ts';
+import { checkFileIsPrivate, checkFolderIsPrivate } from '../settings/private-files.ts';
+import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
+
+export const LEDGER_FILE = 'ledger.sqlite';
+/** In a folder that a restore has begun to change, and has not finished. */
+export const RESTORING_FILE = 'restoring';
+
+export interface DataFolder {
+  readonly ledger: Ledger;
+  readonly objects: ObjectStore;
+  /** Of the ledger: see `SqliteLedger`. */
+  removeExpired(beforeMs: number, limit: number): number;
+  emptyLog(): void;
+  checkWritable(): void;
+  copyLedger(path: string, progress: CopyProgress): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
+ *
+ * @param isRestoring whether a restore opens it, whose files are in place
+ * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has another
+ *   format
+ */
+export async function openDataFolder(folder: string, { isRestoring = false } = {}): Promise<DataFolder> {
+  checkIsPrivate(folder);
+  if (!isRestoring) checkNotHalf(folder);
+  checkFolderFormat(folder);
+  try {
+    const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
+    try {
+      await claimFormat({ ...systemRuntime, ledger });
+      keepFolderFormat(folder);
+      leaveOwner(folder);
+      const objects = await openDirectoryObjects(folder);
+      return {
+        ledger,
+        objects,
+        removeExpired: (beforeMs, limit) => ledger.removeExpired(beforeMs, limit),
+        emptyLog: () => ledger.emptyLog(),
+        checkWritable: () => ledger.checkWritable(),
+        copyLedger: (path, progress) => ledger.copyTo(path, progress),
+        close: () => ledger.close(),
+      };
+    } catch (error) {
+      ledger.close();
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof StorageUnavailable || error instanceof StorageCorrupt) throw refusalOf(folder, error);
+    if (error instanceof FormatTooNew || error instanceof FormatTooOld) throw unusable(folder, error);
+    throw error;
+  }
+}
+
+/**
+ * For a folder whose ledger will be moved away: a damaged one is no fault.
+ *
+ * @throws StartError if another process has it open
+ */
+export function checkNotInUse(folder: string): void {
+  try {
+    openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true }).close();
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw refusalOf(folder, error);
+    if (!(error instanceof StorageCorrupt)) throw error;
+  }
+}
+
+function refusalOf(folder: string, cause: Error): StartError {
+  const owner = lockOwner(folder, cause);
+  if (owner === null) return unusable(folder, cause);
+  const message = `The data folder ${folder} is in use by process ${owner}: stop it, or set TIDEMARK_DATA to another folder.`;
+  return new StartError(message, { cause });
+}
+
+/** For commands that need a ledger. @throws StartError if the folder has no ledger, or a restore was interrupted */
+export function checkHasLedger(folder: string): void {
+  checkNotHalf(folder);
+  if (existsSync(join(folder, LEDGER_FILE))) return;
+  throw new StartError(`There is no ledger in ${folder}: set TIDEMARK_DATA to the data folder of the server.`);
+}
+
+function checkNotHalf(folder: string): void {
+  if (!existsSync(join(folder, RESTORING_FILE))) return;
+  throw new StartError(`A restore into ${folder} was interrupted: repeat \`tidemark restore\`.`);
+}
+
+/** Before anything of the folder is read. */
+function checkIsPrivate(folder: string): void {
+  try {
+    checkFolderIsPrivate(folder);
+    for (const name of [LEDGER_FILE, OWNER_FILE]) checkFileIsPrivate(join(folder, name));
+  } catch (error) {
+    throw error instanceof StartError ? error : unusable(folder, error as Error);
+  }
+}
+
+/** Names the process that has the folder open. Only for messages: the lock on the ledger keeps others out. */
+const OWNER_FILE = 'process-id';
+
+function leaveOwner(folder: string): void {
+  try {
+    writeFileSync(join(folder, OWNER_FILE), `${process.pid}\n`);
+  } catch {
+    // Only a message needs this file. If the folder cannot be written, opening the ledger fails with a message.
+  }
+}
+
+/** The process that holds the ledger's lock, if the error is about the lock and the process has left its id. */
+function lockOwner(folder: string, { cause }: Error): number | null {
+  if (((cause as { errcode?: number } | undefined)?.errcode ?? 0) % 256 !== SQLITE_BUSY) return null;
+  try {
+    return Number(readFileSync(join(folder, OWNER_FILE), 'utf8')) || null;
+  } catch {
+    return null;
+  }
+}
+
+/** https://sqlite.org/rescode.html#busy */
+const SQLITE_BUSY = 5;

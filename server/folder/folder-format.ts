@@ -1,0 +1,48 @@
+/** The file of a data folder that states its format. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { syncFolderSync } from '../../storage/directory/durable-files.ts';
+import { assertFormat } from '../../storage/ports/format.ts';
+import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
+import { StartError, unusable } from '../service/start-error.ts';
+
+/** Holds the number of the format. */
+const FORMAT_FILE = 'format';
+
+/** @throws StartError for a folder of another format */
+export function checkFolderFormat(folder: string): void {
+  const format = readFolderFormat(folder);
+  if (format === null) return;
+  try {
+    assertFormat('data folder', format);
+  } catch (error) {
+    throw unusable(folder, error as Error);
+  }
+}
+
+/** Null if the folder states no format. */
+export function readFolderFormat(folder: string): number | null {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, FORMAT_FILE), 'utf8').trim();
+  } catch {
+    // Any other fault of the folder is reported for its other files.
+    return null;
+  }
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new StartError(`${join(folder, FORMAT_FILE)} does not hold the number of a format: put a copy back.`);
+}
+
+/** Writes the format of this version, unless the folder states it already. */
+export function keepFolderFormat(folder: string): void {
+  if (readFolderFormat(folder) === LEDGER_FORMAT) return;
+  const path = join(folder, FORMAT_FILE);
+  const unnamed = `${path}.new`;
+  try {
+    writeFileSync(unnamed, `${LEDGER_FORMAT}\n`, { flush: true });
+    renameSync(unnamed, path);
+    syncFolderSync(folder);
+  } catch (error) {
+    throw unusable(folder, error as Error);
+  }
+}

@@ -1,0 +1,106 @@
+/** The write API of this process. Its secrets, its issuer and its first key are files of the data folder. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { type ApiKeyParts, formatApiKey, newApiKey, parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
+import { fetchJwksOverHttps } from '../../lambdas/credentials/fetch-jwks.ts';
+import { createTokenVerifier, type TokenVerifier } from '../../lambdas/credentials/jwt.ts';
+import { isIssuerKey, issuerJwks, newIssuerKey } from '../../lambdas/credentials/local-issuer.ts';
+import { hasOperatorKey, type KeyState, keyStateOf, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
+import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
+import { createCursors } from '../../lambdas/http/cursor.ts';
+import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
+import { createWriteApi, type HandleWrite, type RequestLog } from '../../lambdas/pipeline/handle.ts';
+import { createSecrets, MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { type DirectoryUploads, openDirectoryUploads } from '../../storage/directory/directory-uploads.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { EmbeddedConfig } from '../settings/config.ts';
+import { keepSecretFile, readSecretFile, removeSecretFile } from '../settings/secret-files.ts';
+
+/** The issuer in the tokens of `npm run token`. */
+export const LOCAL_ISSUER = 'https://localhost/tidemark';
+export const LOCAL_AUDIENCE = 'tidemark';
+
+/** For each credential. */
+const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
+const MAX_CREDENTIALS = 10_000;
+
+export interface WriteApi {
+  readonly handle: HandleWrite;
+  /** The storage of large files. */
+  readonly uploads: DirectoryUploads;
+  /** Verifies the targets of uploads. */
+  readonly uploadKey: Uint8Array;
+  readonly operatorKey: OperatorKeyFile;
+}
+
+/**
+ * The file with the operator key: `made` by this start; `valid`; `gone`: removed, and not made again while an operator
+ * has a key; `damaged`; or its key has ended, or is of another ledger.
+ */
+export type OperatorKeyFile = 'made' | 'gone' | 'damaged' | KeyState;
+
+export function uploadsFolder(dataFolder: string): string {
+  return join(dataFolder, 'uploads');
+}
+
+/** @throws StartError if the folder's secrets cannot be kept, or the issuer is invalid */
+export async function openWriteApi(
+  ledger: Ledger,
+  config: EmbeddedConfig,
+  log: (entry: RequestLog) => void,
+): Promise<WriteApi> {
+  const { dataFolder } = config;
+  const secret = keepSecretFile(
+    dataFolder,
+    'secret',
+    () => Buffer.from(systemRuntime.randomBytes(MASTER_SECRET_BYTES)).toString('hex'),
+    (text) => /^[0-9a-f]+$/.test(text) && text.length === 2 * MASTER_SECRET_BYTES,
+  );
+  const secrets = createSecrets(new Uint8Array(Buffer.from(secret, 'hex')));
+  const operatorKey = await keepOperatorKey(ledger, dataFolder);
+  const uploads = openDirectoryUploads({
+    ...systemRuntime,
+    folder: uploadsFolder(dataFolder),
+    key: secrets.uploadKey,
+    newName: randomUUID,
+  });
+  const handle = createWriteApi({
+    ...systemRuntime,
+    ledger,
+    uploads,
+    secrets,
+    environment: 'dev',
+    authenticator: createAuthenticator({ ...systemRuntime, ledger, env: 'dev', tokenIssuer: openIssuer(config) }),
+    rateLimiter: createRateLimiter({ ...systemRuntime, policy: RATE, maxCredentials: MAX_CREDENTIALS }),
+    cursors: createCursors(secrets.cursorKey),
+    log,
+  });
+  return { handle, uploads, uploadKey: secrets.uploadKey, operatorKey };
+}
+
+/** The configured issuer, or one of this machine; null if that one must not serve other machines. */
+function openIssuer({ dataFolder, issuer, isLocalIssuerAllowed }: EmbeddedConfig): TokenVerifier | null {
+  if (issuer !== null) return createTokenVerifier({ ...systemRuntime, ...issuer, fetchJwks: fetchJwksOverHttps });
+  if (!isLocalIssuerAllowed) return null;
+  const jwks = issuerJwks(keepSecretFile(dataFolder, 'issuer-key', newIssuerKey, isIssuerKey));
+  const local = { issuer: LOCAL_ISSUER, audience: LOCAL_AUDIENCE, fetchJwks: async () => jwks };
+  return createTokenVerifier({ ...systemRuntime, ...local });
+}
+
+/**
+ * Makes the first operator key. Makes another one only if no operator has a key any more; the file of an ended key is
+ * then replaced. The file comes first: after a crash in between, the next start registers the key that the owner can
+ * read.
+ */
+async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<OperatorKeyFile> {
+  const kept = readSecretFile(dataFolder, 'operator-key');
+  const key = kept === null ? null : parseApiKey(kept);
+  const state = key && (await keyStateOf(ledger, key, systemRuntime.nowMs()));
+  if (await hasOperatorKey(ledger, systemRuntime.nowMs())) return kept === null ? 'gone' : (state ?? 'damaged');
+  if (state !== null && state !== 'unknown') removeSecretFile(dataFolder, 'operator-key');
+  const make = () => formatApiKey(newApiKey('dev', systemRuntime.randomBytes));
+  const text = keepSecretFile(dataFolder, 'operator-key', make, (whole) => parseApiKey(whole) !== null);
+  const parts = parseApiKey(text) as ApiKeyParts;
+  return (await registerFirstKey({ ...systemRuntime, ledger }, parts)) ? 'made' : 'gone';
+}

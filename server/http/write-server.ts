@@ -1,0 +1,102 @@
+/**
+ * The write API over the embedded server's port: turns a request of node:http into the event of API Gateway, and the
+ * handler's result into a response. A body is read only once its sender is known and may send it.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { problem } from '../../contract/problems/problems.ts';
+import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
+import type { Handled } from '../../lambdas/pipeline/handle.ts';
+import { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
+import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
+import type { DivertedHandler } from '../edge/divert.ts';
+import { originForm } from '../edge/framing.ts';
+import { createReceivedBodies, type ReceivedBodies } from './received-bodies.ts';
+
+/**
+ * Reads the body of a request, once its sender is known and may send it. Rejects with RefusedRequest if it is too large,
+ * or did not come.
+ */
+export type ReadBody = (actor: string, maxBytes: number) => Promise<Uint8Array>;
+
+/** Answers a request that came without its body. It may run in another thread or process than the connection. */
+export type AnswerWrite = (head: HttpEvent, readBody: ReadBody) => Promise<Handled>;
+
+export interface WriteServerOptions {
+  readonly answer: AnswerWrite;
+  /** `WRITE_RESOURCES` of the pipeline. */
+  readonly resources: ReadonlySet<string>;
+  readonly nowMs: () => number;
+  readonly newRequestId: () => string;
+  /** The address of a request's sender. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  readonly bodies?: ReceivedBodies;
+}
+
+/** Gives the handler of a request that belongs to the write API; null for every other request. */
+export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => DivertedHandler | null {
+  const { answer, resources, bodies = createReceivedBodies() } = options;
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const head = headOf(request, options);
+    const body = bodies.open(request, head.requestContext.http.sourceIp);
+    let lost: unknown = null;
+    try {
+      const { result } = await answer(head, async (actor, maxBytes) => {
+        try {
+          return await body.read(actor, maxBytes);
+        } catch (error) {
+          if (error instanceof RefusedRequest) throw error;
+          // The client went away, or was cut off.
+          lost = error;
+          throw new RefusedRequest(problem('request-timeout', 'The body did not come.'));
+        }
+      });
+      if (lost !== null) throw lost;
+      send(request, response, result);
+    } finally {
+      body.release();
+    }
+  }
+
+  return (request) => (isWritePath(pathOf(request), resources) ? serve : null);
+}
+
+function pathOf(request: IncomingMessage): string {
+  return originForm(request.url as string).split('?', 1)[0] as string;
+}
+
+function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: WriteServerOptions): HttpEvent {
+  const path = pathOf(request);
+  return {
+    version: '2.0',
+    rawPath: path,
+    rawQueryString: originForm(request.url as string).slice(path.length + 1),
+    headers: joinedHeaders(request.rawHeaders),
+    requestContext: {
+      http: { method: request.method as string, path, sourceIp: addressOf(request) },
+      requestId: newRequestId(),
+      timeEpoch: nowMs(),
+    },
+    isBase64Encoded: false,
+  };
+}
+
+/** Repeated fields are joined, as in API Gateway: node:http would drop all but the first of some. */
+function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase();
+    const value = rawHeaders[index + 1] as string;
+    const earlier = headers.get(name);
+    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  return Object.fromEntries(headers);
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { statusCode, headers, body }: HttpResult): void {
+  const bytes = Buffer.from(body ?? '');
+  const hasBody = statusCode !== 204 && statusCode !== 304;
+  response.writeHead(statusCode, { ...headers, ...(hasBody ? { 'content-length': bytes.length } : {}) });
+  if (hasBody && request.method !== 'HEAD') response.end(bytes);
+  else response.end();
+}

@@ -1,0 +1,111 @@
+/**
+ * Makes the export and the faces of the day: soon after midnight (UTC), or after the start of a server that has none of today.
+ * The first export of all is made again that day, once nothing was published for a while; any export on command.
+ */
+
+import { readEntries } from '../../publisher/core/log/log-chunks.ts';
+import { Superseded } from '../../publisher/errors.ts';
+import { makeFaces } from '../../publisher/projections/compat/make-faces.ts';
+import { type KeepOutcome, keepExport } from '../../publisher/projections/exports/keep-export.ts';
+import { type ExportOptions, type ExportOutcome, makeExport } from '../../publisher/projections/exports/make-export.ts';
+import { remakeKept } from '../../publisher/projections/exports/remake-kept.ts';
+import type { Log } from '../service/log.ts';
+import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+/** One look at the ledger, while there is nothing to do. */
+const INTERVAL_MS = 60_000;
+/** An export that is asked for waits for a generation to be applied, or for a settled list. */
+const RETRY_MS = 1_000;
+/**
+ * The first export is made again after this quiet time; then after twice of it, and so on. So a feed that is never quiet for
+ * long makes some dozens at most: what they leave behind stays for 35 days.
+ */
+const QUIET_MS = 60_000;
+
+export interface ExportLoopOptions extends Required<Pick<ExportOptions, 'storage' | 'breathe'>> {
+  readonly report: (what: string, cause: unknown) => void;
+  readonly info: Log['info'];
+}
+
+export interface ExportLoop extends WakeLoop {
+  /** Makes the export of today, also if it is there. Null: this service makes none. Rejects if it fails, or the loop stops. */
+  make(): Promise<ExportOutcome | null>;
+  /** Keeps the export of a day, or does not keep it any more. */
+  keep: (...asked: ToKeep) => Promise<KeepOutcome>;
+}
+
+export type ToKeep = readonly [date: string, kept: { readonly label: string | null } | null];
+
+export function startExportLoop({ storage, breathe, report, info }: ExportLoopOptions): ExportLoop {
+  const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
+  let made = 0;
+  let asked: PromiseWithResolvers<ExportOutcome | null>[] = [];
+
+  async function exportOnce(options: Pick<ExportOptions, 'storage' | 'breathe'>): Promise<ExportOutcome> {
+    const askers = [...asked];
+    const again = askers.length > 0 ? 'always' : ({ afterQuietMs: QUIET_MS * Math.max(1, made) } as const);
+    const outcome = await makeExport({ ...options, again, readEntries: readTile });
+    if (outcome.kind === 'made') made++;
+    if (outcome.kind === 'busy') {
+      if (askers.length > 0) loop.wakeIn(RETRY_MS);
+      return outcome;
+    }
+    // Who has asked meanwhile wants to see what was published meanwhile.
+    asked = asked.filter((each) => !askers.includes(each));
+    for (const { resolve } of askers) resolve(outcome);
+    return outcome;
+  }
+
+  function refuse(cause: unknown): void {
+    for (const { reject } of asked.splice(0)) reject(cause);
+  }
+
+  const loop = startWakeLoop({
+    round: async (stopping) => {
+      const options = {
+        storage,
+        breathe: async () => {
+          stopping.throwIfAborted();
+          await breathe();
+        },
+      };
+      const timed = async (event: string, make: () => Promise<{ readonly kind: string; readonly date: string }>) => {
+        const startedMs = performance.now();
+        const { kind, date } = await make();
+        if (kind === 'made') info(event, { date, durationMs: Math.round(performance.now() - startedMs) });
+      };
+      if (storage.projections?.has('exports')) {
+        await timed('exported', () => exportOnce(options));
+        for (const date of await remakeKept({ ...options, readEntries: readTile }))
+          info('kept export made again', { date });
+      }
+      if (storage.projections?.has('faces')) await timed('made faces', () => makeFaces(options));
+    },
+    intervalMs: INTERVAL_MS,
+    onError: (cause) => {
+      // The next round finds a settled list.
+      if (cause instanceof Superseded) {
+        if (asked.length > 0) loop.wakeIn(RETRY_MS);
+        return;
+      }
+      refuse(cause);
+      report('the export failed', cause);
+    },
+  });
+  loop.wake();
+  return {
+    ...loop,
+    keep: (date, kept) => keepExport(storage, date, kept),
+    async make() {
+      if (!storage.projections?.has('exports')) return null;
+      const asking = Promise.withResolvers<ExportOutcome | null>();
+      asked.push(asking);
+      loop.wake();
+      return await asking.promise;
+    },
+    async stop() {
+      await loop.stop();
+      refuse(new Error('the server stops'));
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Publishes in the background: when woken, and once a minute in any case, as a deployment on AWS does with its stream
+ * and its schedule. A lost wake-up costs a minute, never a generation.
+ */
+
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import type { PublisherDependencies } from '../../publisher/dependencies.ts';
+import { firstOf, isDeferredTooLong } from '../../publisher/kernel/deferred.ts';
+import { type PublishOutcome, publish } from '../../publisher/publish.ts';
+import type { LostObjects } from '../folder/lost-objects.ts';
+import { type Filling, MARKETS_OF_A_STEP } from '../service/filling.ts';
+import type { Log } from '../service/log.ts';
+import { PUBLISH_PACE_MS } from './pace.ts';
+import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+const POLL_INTERVAL_MS = 60_000;
+/** How soon a generation tries put-off markets again. */
+const PUT_OFF_RETRY_MS = 5_000;
+const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
+/** Sooner the first time, so that a server that is restarted every hour also sweeps. */
+const FIRST_GARBAGE_MS = 10 * 60 * 1000;
+
+export interface PublishLoopOptions {
+  readonly report: Log['fault'];
+  readonly info: Log['info'];
+  /** Called when the worker has refresh marks to set. */
+  readonly onRefreshAsked: () => void;
+  /** Called after each generation. */
+  readonly onPublished?: () => void;
+  /** Lost objects: the publications of this loop put them back. */
+  readonly lost?: Pick<LostObjects, 'failed' | 'prepare'>;
+  readonly filling?: Filling;
+}
+
+export interface PublishLoop extends WakeLoop {
+  /** For how long a wake-up has waited for its generation, in milliseconds; 0 if all bodies are published. */
+  lagMs(): number;
+  /** As `lagMs`, but not longer than since the last publication that succeeded: large imports lag, and do not stall. */
+  stalledMs(): number;
+}
+
+/** Starts the loop. A failure is reported; the next interval tries again. */
+export function startPublishLoop(
+  dependencies: PublisherDependencies,
+  { report, info, onRefreshAsked, onPublished, lost, filling }: PublishLoopOptions,
+): PublishLoop {
+  const { nowMs } = dependencies;
+  /** The first wake-up that no complete round has followed, and the first since the running round began. */
+  let [waitingSinceMs, wokenAtMs]: [number | null, number | null] = [null, null];
+  let succeededAtMs = nowMs();
+  const lagMs = () => {
+    const sinceMs = waitingSinceMs ?? wokenAtMs;
+    return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
+  };
+  const reportPutOff = ({ deferred }: PublishOutcome) => {
+    const tooLong = deferred.filter((market) => isDeferredTooLong(market, nowMs()));
+    if (tooLong.length === 0) return;
+    const text = `${tooLong.length} for minutes, to be repaired as docs/operations.md says: ${firstOf(tooLong)}`;
+    report('markets are put off', new Error(text));
+  };
+  let garbageDueAtMs = nowMs() + FIRST_GARBAGE_MS;
+  const loop = startWakeLoop({
+    round: async (stopping) => {
+      waitingSinceMs ??= wokenAtMs;
+      wokenAtMs = null;
+      await lost?.prepare();
+      try {
+        const startedMs = performance.now();
+        const isFilling = filling?.isUnderWay() === true;
+        const step = isFilling ? { ...dependencies, maxMarkedMarkets: MARKETS_OF_A_STEP } : dependencies;
+        const outcome = await publish(step);
+        filling?.published(outcome.marks, outcome.isMoreDue);
+        succeededAtMs = nowMs();
+        logGeneration(info, outcome, performance.now() - startedMs);
+        if (outcome.kind === 'published') onPublished?.();
+        reportPutOff(outcome);
+        if (outcome.asksForRefresh) onRefreshAsked();
+        if (outcome.isMoreDue) loop.wake();
+        if (outcome.areBodiesPublic) waitingSinceMs = null;
+        const dueAtMs = nextDueAtMs(outcome, nowMs());
+        if (dueAtMs !== null) loop.wakeIn(dueAtMs - nowMs());
+      } catch (error) {
+        const againInMs = (await lost?.failed(error)) ?? null;
+        if (againInMs === null) report('publishing failed', error);
+        else loop.wakeIn(againInMs);
+      }
+      if (nowMs() < garbageDueAtMs || stopping.aborted) return;
+      garbageDueAtMs = nowMs() + GARBAGE_INTERVAL_MS;
+      await collectGarbage(dependencies, { dryRun: false }).catch((cause) => report('sweeping failed', cause));
+    },
+    paceMs: PUBLISH_PACE_MS,
+    intervalMs: POLL_INTERVAL_MS,
+    onError: (cause) => report('publishing failed', cause),
+  });
+  return {
+    ...loop,
+    wake() {
+      wokenAtMs ??= nowMs();
+      loop.wake();
+    },
+    lagMs,
+    stalledMs: () => Math.max(0, Math.min(lagMs(), nowMs() - succeededAtMs)),
+  };
+}
+
+function logGeneration(info: Log['info'], outcome: PublishOutcome, durationMs: number): void {
+  const { kind, generation, marks, deferred, isMoreDue } = outcome;
+  if (kind === 'unchanged') return;
+  info('generation', { generation, marks, putOff: deferred.length, isMoreDue, durationMs: Math.round(durationMs) });
+}
+
+/** When to publish again without a new write; null if the next interval is soon enough. */
+function nextDueAtMs({ listDueAtMs, deferred }: PublishOutcome, nowMs: number): number | null {
+  const retryAtMs = deferred.some((market) => !isDeferredTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
+  const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);
+  return moments.length === 0 ? null : Math.min(...moments);
+}

@@ -1,0 +1,42 @@
+/** How the sources do that the service fetches: for the health check and the metrics. */
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { readPage } from '../../storage/ports/paging.ts';
+import { SOURCE_STATES } from '../../storage/records/sources.ts';
+
+/** A run begins within a minute of its time, unless nothing runs. */
+const MISSED_AFTER_MS = 5 * 60 * 1000;
+/** Reading ends here. */
+const SOURCES_READ = 1_000;
+
+/** Moments in milliseconds since the epoch; null: never. */
+export interface SourceHealth {
+  readonly name: string;
+  /** Failed runs since the last one that did not fail. */
+  readonly failures: number;
+  readonly lastRunMs: number | null;
+  readonly lastSuccessMs: number | null;
+  /** Null: the source is paused, or its run is under way. */
+  readonly nextRunMs: number | null;
+  /** Whether a run was due five minutes ago and has not begun. */
+  readonly isMissed: boolean;
+}
+
+/** The first thousand sources, by name. */
+export async function readSourceHealth(ledger: Pick<Ledger, 'query'>, nowMs: number): Promise<readonly SourceHealth[]> {
+  const { items } = await readPage(ledger, SOURCE_STATES, { limit: SOURCES_READ });
+  return items.map(({ sort, value: { failures, lastRun, lastSuccessAt, nextRunAt, run } }) => {
+    const nextRunMs = run === null ? instantMs(nextRunAt) : null;
+    return {
+      name: sort,
+      failures,
+      lastRunMs: instantMs(lastRun?.finishedAt ?? null),
+      lastSuccessMs: instantMs(lastSuccessAt),
+      nextRunMs,
+      isMissed: nextRunMs !== null && nowMs - nextRunMs > MISSED_AFTER_MS,
+    };
+  });
+}
+
+function instantMs(instant: string | null): number | null {
+  return instant === null ? null : Date.parse(instant);
+}

@@ -1,0 +1,102 @@
+/** Runs the sources that are due, in the background. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunUploads, SourceDependencies } from '../../lambdas/sources/run/dependencies.ts';
+import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
+import { RunPool } from '../../lambdas/sources/run/run-pool.ts';
+import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { RunValue } from '../../storage/records/sources.ts';
+import { hasRoom } from '../folder/room.ts';
+import type { Log, LogFields } from '../service/log.ts';
+import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+/** Finds new sources, whose wake-up was lost, and clocks that were set. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** A round waits so long for its runs. Then other sources get their turn beside those that are slower. */
+const PATIENCE_MS = 2_000;
+
+/** The only runner of its ledger, so leases of an earlier process are its own. */
+const OWNER = 'embedded';
+
+export interface SourceLoopOptions
+  extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'hasTime' | 'hasRoom'> {
+  /** Of the archive. */
+  readonly folder: string;
+  readonly uploads: DirectoryUploads;
+  /** Called after each round: uploads may wait for the worker. */
+  readonly onRound: () => void;
+  readonly report: (what: string, cause: unknown) => unknown;
+  readonly info: Log['info'];
+}
+
+/** Starts the loop. It wakes by itself when a run is due. */
+export function startSourceLoop(options: SourceLoopOptions): WakeLoop {
+  const { uploads, onRound, report, info, folder, ...dependencies } = options;
+  const pool = new RunPool();
+  const loop = startWakeLoop({
+    round: async (stopping) => {
+      const runs: SourceDependencies = {
+        ...dependencies,
+        owner: OWNER,
+        uploads: runUploads(uploads),
+        hasTime: () => !stopping.aborted,
+        hasRoom: (bytes) => hasRoom(folder, bytes),
+        failed: (run, error) => report(`the run ${run} failed`, error),
+        ended: (source, id, run) => info('run', runFields(source, id, run)),
+      };
+      const patience = () => sleep(PATIENCE_MS, undefined, { signal: stopping, ref: false }).catch(() => {});
+      const { nextAtMs } = await runDueSources(runs, pool, patience);
+      onRound();
+      awaitSlowRuns();
+      if (nextAtMs !== null) loop.wakeIn(Math.min(LOOK_AGAIN_MS, nextAtMs - dependencies.nowMs()));
+    },
+    intervalMs: LOOK_AGAIN_MS,
+    onError: (cause) => report('the sources were not looked at; the next try is in a minute', cause),
+  });
+
+  /** Slow runs go on between rounds. The round after the end of one goes on with it. */
+  let isAwaited = false;
+  function awaitSlowRuns(): void {
+    if (isAwaited || pool.size === 0) return;
+    isAwaited = true;
+    void pool.nextEnd().then(() => {
+      isAwaited = false;
+      loop.wake();
+    });
+  }
+
+  return {
+    ...loop,
+    async settled() {
+      await loop.settled();
+      await pool.settled();
+    },
+    async stop() {
+      await loop.stop();
+      await pool.settled();
+    },
+  };
+}
+
+/** A run as its line in the log, without what a source has written. */
+function runFields(source: string, id: string, run: RunValue): LogFields {
+  const { cause, outcome, reason, attempt, records, refusedRows, counts, nextRunAt } = run;
+  const code = reason?.code ?? null;
+  const { accepted = 0, unchanged = 0, refused = 0 } = counts ?? {};
+  return { source, id, cause, outcome, code, attempt, records, refusedRows, accepted, unchanged, refused, nextRunAt };
+}
+
+/** Files of records are stored as those of senders are. */
+function runUploads(uploads: DirectoryUploads): RunUploads {
+  return {
+    head: (id) => uploads.head(id),
+    async put(id, content, bytes) {
+      const { url } = await uploads.presign(id, content);
+      const { searchParams } = new URL(url, 'http://localhost');
+      const received = await uploads.receive(id, searchParams, bytes());
+      if (received === 'stored' || received === 'stored-already') return;
+      throw new StorageUnavailable(`the records of upload ${id} could not be stored: ${received}`);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/** Verifies what readers of this server get: a while after the start, and then every so many hours, at a gentle pace. */
+import { FRESH_SECONDS } from '../../contract/files/limits.ts';
+import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { shareDue } from '../../publisher/verify/share.ts';
+import type { Log } from '../service/log.ts';
+import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+/** Later than a restart takes, so that a server that is restarted again and again also verifies. */
+const FIRST_MS = 10 * 60 * 1000;
+/** After each read: checking a body takes some milliseconds, in which no request is answered. */
+const PAUSE_MS = 40;
+/** Longer than a shared cache keeps a body. */
+const SECOND_LOOK_MS = (FRESH_SECONDS + 1) * 1000;
+const FINDINGS_LOGGED = 10;
+
+/** Of the newest run that has ended. */
+export interface LastVerify {
+  /** When it ended. */
+  readonly at: string;
+  readonly findings: number;
+  /** Gaps in the histories that it read: see `VerifyReport`. */
+  readonly missingValues: number;
+  /** In a large service each run checks the list and a share of the markets, e.g. `0 of 2`. */
+  readonly share: string;
+}
+
+export interface VerifyLoopOptions {
+  readonly reader: PublicReader;
+  readonly everyHours: number;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  readonly pause: (durationMs: number) => Promise<void>;
+  readonly log: Log;
+}
+
+export interface VerifyLoop extends WakeLoop {
+  /** Null: none since the start. */
+  last(): LastVerify | null;
+}
+
+export function startVerifyLoop({ reader, everyHours, nowMs, pause, log }: VerifyLoopOptions): VerifyLoop {
+  let last: LastVerify | null = null;
+
+  async function round(stopping: AbortSignal): Promise<void> {
+    const startedAtMs = performance.now();
+    const gentle = gentleReader(reader, pause, stopping);
+    const share = await shareDue(gentle, nowMs(), everyHours);
+    const { findings, generation, markets, observations, pages, missingValues } = await confirmFindings(
+      gentle,
+      { share, nowMs: nowMs() },
+      async () => {
+        await pause(SECOND_LOOK_MS);
+        return true;
+      },
+    );
+    const inWords = `${share.index} of ${share.of}`;
+    last = { at: new Date(nowMs()).toISOString(), findings: findings.length, missingValues, share: inWords };
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    const seen = { generation, share: inWords, markets, observations, pages, missingValues, durationMs };
+    log.info('verified', { ...seen, findings: findings.length });
+    for (const { url, rule, detail } of findings.slice(0, FINDINGS_LOGGED)) {
+      log.fault('finding of verify', `${rule} at ${url}: ${detail}`);
+    }
+  }
+
+  const loop = startWakeLoop({
+    round: async (stopping) => {
+      try {
+        await round(stopping);
+      } catch (error) {
+        if (!stopping.aborted) throw error;
+      }
+    },
+    intervalMs: everyHours * 60 * 60 * 1000,
+    onError: (cause) => log.fault('verify did not come to its end', cause),
+  });
+  loop.wakeIn(FIRST_MS);
+  return { ...loop, last: () => last };
+}
+
+/** One read after the other, with a pause after each. Rejects once the server stops. */
+function gentleReader(reader: PublicReader, pause: VerifyLoopOptions['pause'], stopping: AbortSignal): PublicReader {
+  let before: Promise<unknown> = Promise.resolve();
+  return (url, headers) => {
+    const answer = before.then(() => {
+      stopping.throwIfAborted();
+      return reader(url, headers);
+    });
+    before = answer.then(() => pause(PAUSE_MS)).catch(() => {});
+    return answer;
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * Metrics for monitoring, on a port of their own: the public port never shows them, whatever stands in front of it. Off
+ * unless `TIDEMARK_METRICS_PORT` is set.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { Expectations } from '../../contract/files/late-sources.ts';
+import { readLastBackup } from '../backup/last-backup.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import type { ReadCounts } from '../edge/read-counts.ts';
+import type { SourceHealth } from '../loops/source-health.ts';
+import type { Log } from '../service/log.ts';
+import { DELAY_RESOLUTION_MS, type LoopDelays, loopDelays, processUsage } from '../service/process-usage.ts';
+import { StartError } from '../service/start-error.ts';
+import { familiesOf, type MeasuredHealth } from './families.ts';
+import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
+import { freeBytes, measureStorage, type StorageSizes } from './storage-sizes.ts';
+import type { WriteCounts } from './write-counts.ts';
+
+/** A data folder may have a million files. Measuring it takes at most a hundredth of the time. */
+const MEASURED_AFTER_DURATIONS = 100;
+const MEASURED_AFTER_MS = 60_000;
+/** Scrapers, and a person who looks. */
+const MAX_CONNECTIONS = 32;
+
+export interface MetricsOptions {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly dataFolder: string;
+  readonly health: () => Promise<HealthReport>;
+  readonly reads: ReadCounts;
+  /** The delays of the edge's event loop. Brings `reads` up to date. */
+  readonly measureEdge: () => Promise<LoopDelays>;
+  readonly writes: WriteCounts;
+  readonly sources: () => Promise<readonly SourceHealth[]>;
+  readonly expectations: () => Expectations | null;
+  readonly report: Log['fault'];
+}
+
+export interface MetricsServer {
+  /** E.g. `http://127.0.0.1:9464/metrics`. */
+  readonly url: string;
+  stop(): void;
+}
+
+/** @throws StartError if the port cannot be opened */
+export async function startMetricsServer(options: MetricsOptions): Promise<MetricsServer> {
+  const { host, port, dataFolder, report } = options;
+  let [storage, measureAtMs]: [Promise<StorageSizes | null> | null, number] = [null, 0];
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+
+  /** As an earlier scrape found it, if that was a moment ago; null if the folder cannot be read. */
+  function storageSizes(): Promise<StorageSizes | null> {
+    const startedAtMs = performance.now();
+    if (storage !== null && startedAtMs < measureAtMs) return storage;
+    measureAtMs = Number.POSITIVE_INFINITY;
+    storage = measureStorage(dataFolder)
+      .catch((cause) => {
+        report('measuring the data folder failed', cause);
+        return null;
+      })
+      .finally(() => {
+        const durationMs = performance.now() - startedAtMs;
+        measureAtMs = performance.now() + Math.max(MEASURED_AFTER_MS, MEASURED_AFTER_DURATIONS * durationMs);
+      });
+    return storage;
+  }
+
+  async function text(): Promise<string> {
+    const { health, reads, measureEdge, writes, sources, expectations } = options;
+    const oldest = expectations()?.oldest ?? null;
+    const readers = await measureEdge();
+    const core = loopDelays(delays);
+    delays.reset();
+    return openMetricsText(
+      familiesOf({
+        health: (await health()).body as unknown as MeasuredHealth,
+        reads,
+        writes,
+        sources: await sources(),
+        storage: await storageSizes(),
+        freeBytes: await freeBytes(dataFolder),
+        oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
+        lastBackupMs: lastBackupMs(dataFolder),
+        usage: processUsage(),
+        loopDelays: [
+          ['readers', readers],
+          ['core', core],
+        ],
+      }),
+    );
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || request.url?.split('?', 1)[0] !== '/metrics')
+      return send(response, 404, 'text/plain', 'See /metrics.\n');
+    try {
+      send(response, 200, OPEN_METRICS_TYPE, await text());
+    } catch (error) {
+      report('the metrics could not be read', error);
+      send(response, 500, 'text/plain', 'The metrics could not be read: see the log.\n');
+    }
+  }
+
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+    void answer(request, response);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { message } = error as Error;
+    throw new StartError(
+      `The port of metrics cannot be opened (TIDEMARK_METRICS_HOST, TIDEMARK_METRICS_PORT): ${message}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  delays.enable();
+  const { address, family, port: openPort } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${openPort}/metrics`,
+    stop() {
+      delays.disable();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Node.js writes no body to a HEAD. */
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }).end(body);
+}
+
+/** Null: no backup is known, or its note cannot be read: `tidemark doctor` says why. */
+function lastBackupMs(dataFolder: string): number | null {
+  try {
+    const last = readLastBackup(dataFolder);
+    return last === null ? null : Date.parse(last.at);
+  } catch {
+    return null;
+  }
+}

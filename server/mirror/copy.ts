@@ -1,0 +1,123 @@
+/** The verified copy: an object folder with the keys of the service, which the embedded edge can serve. */
+
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import {
+  cacheControlOf,
+  cacheTagOf,
+  PUBLIC_OBJECTS,
+  parsePublicKey,
+  publicKey,
+} from '../../contract/files/public-objects.ts';
+import { statusOfObject } from '../../contract/problems/edge-problems.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
+import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
+import type { GetResult, ObjectHead, ObjectStore } from '../../storage/ports/object-store.ts';
+import { loadRouter } from '../edge/router-sandbox.ts';
+
+/** The copy has reached its limit. Nothing more is taken over until there is room. */
+export class MirrorFull extends Error {
+  override readonly name = 'MirrorFull';
+}
+
+export interface CopiedBody {
+  readonly body: Uint8Array | string;
+  /** Of the snapshot that was read before. For operators; nothing compares it. */
+  readonly generation: number;
+  readonly nextCursor?: string | null;
+  /** Default: that of the kind. */
+  readonly contentType?: string;
+}
+
+const route = loadRouter();
+const NO_BODY = new Uint8Array();
+
+export class MirrorCopy {
+  readonly objects: ObjectStore;
+  /** Of all bodies together. */
+  readonly maxBytes: number;
+  /** Bodies that are stored. Counted by the sweep, and kept up to date in between. */
+  usedBytes = 0;
+
+  constructor(objects: ObjectStore, maxBytes: number) {
+    this.objects = objects;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Null if the copy does not have it. */
+  async head(name: PublicObjectName): Promise<ObjectHead | null> {
+    return await this.objects.stat(publicKey(name));
+  }
+
+  /** Reads the copy as a reader of the mirror does, without a cache. 404 for what the copy does not have. */
+  readonly reader: PublicReader = async (url, headers = {}) => {
+    const routed = route('GET', url);
+    if (routed.kind === 'answer') return { status: routed.status, headers: new Map(), body: routed.body };
+    const found = await this.#get(routed.key);
+    if (found.kind !== 'found') return { status: 404, headers: new Map(), body: NO_BODY };
+    const { contentType, cacheControl } = found.metadata;
+    const fields = new Map([
+      ['content-type', contentType],
+      ['cache-control', cacheControl],
+      ['etag', found.etag as string],
+    ]);
+    if (headers['if-none-match'] === found.etag) return { status: 304, headers: fields, body: NO_BODY };
+    return { status: statusOfObject(contentType), headers: fields, body: found.body };
+  };
+
+  /**
+   * Stores a body under its name, in the place of an older one. Equal bytes are not written again.
+   *
+   * @throws MirrorFull if it does not fit
+   */
+  async put(name: PublicObjectName, { body, generation, nextCursor = null, contentType }: CopiedBody): Promise<void> {
+    const key = publicKey(name);
+    const bytes = Buffer.from(body as Uint8Array);
+    const policy = PUBLIC_OBJECTS[name.kind];
+    const metadata = {
+      contentType: contentType ?? policy.contentType,
+      cacheControl: cacheControlOf(name),
+      cacheTag: cacheTagOf(name),
+      generation,
+      nextCursor,
+    };
+    const present = await this.objects.stat(key);
+    const isThere = present?.etag === etagOfDigest(bodyDigest(bytes));
+    if (isThere && present?.metadata.contentType === metadata.contentType) return;
+    const grown = bytes.byteLength - (present?.sizeBytes ?? 0);
+    if (this.usedBytes + grown > this.maxBytes) {
+      throw new MirrorFull(`the copy would be larger than ${this.maxBytes} bytes: give it more with --max-bytes`);
+    }
+    const condition =
+      present === null ? ({ kind: 'absent' } as const) : ({ kind: 'matches', etag: present.etag } as const);
+    const result = await this.objects.put(key, bytes, metadata, condition);
+    // One process owns the folder, and one round runs at a time.
+    if (result.kind === 'refused') throw new Error(`another process writes to the copy: ${key} has changed`);
+    this.usedBytes += grown;
+  }
+
+  /** {@link put} under the name that the URL of a reader leads to. */
+  async putAt(url: string, body: CopiedBody): Promise<void> {
+    const routed = route('GET', url);
+    const name = routed.kind === 'object' ? parsePublicKey(routed.key) : null;
+    if (name === null) throw new Error(`${url} is no URL of a public object`);
+    await this.put(name, body);
+  }
+
+  /** A damaged body is removed, so that it is taken over again. */
+  async #get(key: string): Promise<GetResult> {
+    try {
+      return await this.objects.get(key);
+    } catch (error) {
+      if (!(error instanceof StorageCorrupt)) throw error;
+      await this.remove(key);
+      return { kind: 'absent' };
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    const present = await this.objects.stat(key);
+    if (present === null || (await this.objects.delete(key, present.etag)) !== 'deleted') return;
+    this.usedBytes -= present.sizeBytes;
+  }
+}

@@ -1,0 +1,151 @@
+/** Everything that the embedded server does beside answering requests. It lets requests run in between. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Expectations } from '../../contract/files/late-sources.ts';
+import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
+import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
+import type { PublisherDependencies } from '../../publisher/dependencies.ts';
+import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
+import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
+import type { Damage } from '../folder/damaged-objects.ts';
+import type { DataFolder } from '../folder/data-folder.ts';
+import { LOOK_INTERVAL_MS, watchLostObjects } from '../folder/lost-objects.ts';
+import { removeOldUploads } from '../folder/old-uploads.ts';
+import { startExpiryLoop } from '../loops/expiry-loop.ts';
+import { type ExportLoop, startExportLoop } from '../loops/export-loop.ts';
+import { startPublishLoop } from '../loops/publish-loop.ts';
+import { startSourceLoop } from '../loops/source-loop.ts';
+import { type LastVerify, startVerifyLoop } from '../loops/verify-loop.ts';
+import { startWakeLoop } from '../loops/wake-loop.ts';
+import { openWitness } from '../loops/witness-client.ts';
+import { startWitnessLoop } from '../loops/witness-loop.ts';
+import { startWorkLoop } from '../loops/work-loop.ts';
+import type { EmbeddedConfig } from '../settings/config.ts';
+import { startExpectationsLoop } from './expectations.ts';
+import type { Filling } from './filling.ts';
+import type { Log } from './log.ts';
+import { createTurns, yieldingLedger } from './yielding-ledger.ts';
+
+export interface BackgroundOptions {
+  readonly dependencies: PublisherDependencies;
+  /** Of the objects of the dependencies. */
+  readonly damage: Pick<Damage, 'onFound' | 'takeUntried'>;
+  readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog'>;
+  readonly filling: Filling;
+  readonly uploads: DirectoryUploads;
+  readonly config: Pick<EmbeddedConfig, 'dataFolder' | 'uploadsKeptDays' | 'verifyEveryHours' | 'witnesses'>;
+  readonly baseUrl: string;
+  readonly ask: AskSource;
+  readonly log: Log;
+}
+
+export interface Background {
+  /** For how long the oldest change that is not public has waited. */
+  publishLagMs(): number;
+  /** For how long it has waited without any publication that succeeded. */
+  publishStalledMs(): number;
+  /** Of the published list; null until it was read. */
+  expectations(): Expectations | null;
+  /** Null until a run has ended. */
+  lastVerify(): LastVerify | null;
+  /** Null: this service makes none. */
+  exporting: Pick<ExportLoop, 'make' | 'keep'> | null;
+  /** Says that an upload waits. */
+  wakeWorker(): void;
+  /** Says that something was committed, or may have been left by an earlier process. */
+  wakeAll(): void;
+  /** Lets a part of the work and a publication finish. Everything else may be cut short. */
+  stop(): Promise<void>;
+}
+
+export function startBackground(options: BackgroundOptions): Background {
+  const { data, uploads, config, baseUrl, ask, log } = options;
+  const { fault: report, info } = log;
+  const { nowMs } = systemRuntime;
+  const turns = createTurns();
+  const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
+  const dependencies = { ...options.dependencies, ledger: yieldingLedger(options.dependencies.ledger, turns) };
+  const { ledger, objects } = dependencies;
+  let isStopping = false;
+  /** For work that is cut short: its faults at the end are no news. */
+  const reportUnlessStopping = (what: string, cause: unknown) => isStopping || report(what, cause);
+
+  const lost = watchLostObjects(dependencies, report, options.damage);
+  options.damage.onFound(() => publishing.wake());
+  const witnesses = dependencies.log === undefined ? [] : config.witnesses.map(openWitness);
+  const cosigning =
+    witnesses.length === 0
+      ? null
+      : startWitnessLoop({ storage: dependencies, witnesses, report: reportUnlessStopping, info });
+  const publishing = startPublishLoop(dependencies, {
+    report,
+    info,
+    onRefreshAsked: () => working.wake(),
+    onPublished: () => cosigning?.wake(),
+    lost,
+    filling: options.filling,
+  });
+  const working = startWorkLoop(
+    { ...systemRuntime, ledger, uploads, breathe },
+    { publishing, onErased: () => data.emptyLog(), report, info },
+  );
+  const fetching = startSourceLoop({
+    ...systemRuntime,
+    ledger,
+    archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
+    folder: config.dataFolder,
+    uploads,
+    ask,
+    breathe,
+    onRound: () => working.wake(),
+    report: reportUnlessStopping,
+    info,
+  });
+  const expiring = startExpiryLoop({
+    removeExpired: data.removeExpired,
+    removeFiles: () => removeOldUploads({ ...dependencies, uploads, keptDays: config.uploadsKeptDays }),
+    sealAudit: createAuditSealer(dependencies),
+    nowMs,
+    report,
+  });
+  const looking = startWakeLoop({
+    round: async () => {
+      if (await lost.look()) publishing.wake();
+    },
+    intervalMs: LOOK_INTERVAL_MS,
+    onError: (cause) => reportUnlessStopping('looking for lost objects failed', cause),
+  });
+  looking.wake();
+  const exporting =
+    dependencies.projections?.has('exports') || dependencies.projections?.has('faces')
+      ? startExportLoop({ storage: dependencies, breathe, report: reportUnlessStopping, info })
+      : null;
+  const expecting = startExpectationsLoop({ objects, breathe, report });
+  const { verifyEveryHours: everyHours } = config;
+  const verifying =
+    everyHours === null ? null : startVerifyLoop({ ...systemRuntime, reader: httpReader(baseUrl), everyHours, log });
+
+  return {
+    publishLagMs: publishing.lagMs,
+    publishStalledMs: publishing.stalledMs,
+    expectations: expecting.current,
+    lastVerify: () => verifying?.last() ?? null,
+    exporting,
+    wakeWorker: () => working.wake(),
+    wakeAll: () => {
+      working.wake();
+      publishing.wake();
+      fetching.wake();
+    },
+    stop: async () => {
+      isStopping = true;
+      // These may take seconds. A run that is cut short is continued by the next start.
+      for (const loop of [cosigning, looking, expecting, exporting, verifying, fetching]) void loop?.stop();
+      await expiring.stop();
+      await working.stop();
+      await publishing.stop();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** The answer to `GET /healthz`. It may be asked for each second, by anybody: it names faults, and no path. */
+
+import type { Expectations } from '../../contract/files/late-sources.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { type KeyRange, readPage } from '../../storage/ports/paging.ts';
+import { WORK_QUEUE } from '../../storage/records/batches.ts';
+import { FRESH_MARKS, HEAD_KEY, PUT_OFF, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import { inTime } from '../edge/cache.ts';
+import { readSourceHealth } from '../loops/source-health.ts';
+import type { LastVerify } from '../loops/verify-loop.ts';
+
+/** Askers within this time get one report, so that asking more often costs nothing. */
+const REPORT_MS = 1_000;
+/** A write that succeeded counts for this long: each one waits for the disk. */
+const WRITTEN_MS = 5_000;
+/** A store that takes longer has failed. */
+const READ_MS = 2_000;
+/** docs/operations.md promises it, and names it as an alarm. */
+const STALLED_MS = 300_000;
+/** Counting ends here, so that a backlog costs no more than this. */
+const COUNTED_AT_MOST = 1_000;
+
+const SNAPSHOT = publicKey({ kind: 'snapshot' });
+
+const FAULTS = {
+  objects: 'The published objects cannot be read. Readers get what is in memory for five minutes, and then 503.',
+  ledger: 'The ledger cannot be read or written. Writes fail, and nothing new is published.',
+  publishing: 'Accepted changes have waited for five minutes, and every publication since has failed.',
+} as const;
+
+type Part = keyof typeof FAULTS;
+
+export interface HealthOptions {
+  readonly ledger: Pick<Ledger, 'get' | 'query'>;
+  /** Throws if the ledger cannot be written. */
+  readonly checkWritable: () => void;
+  readonly objects: Pick<ObjectStore, 'stat'>;
+  readonly nowMs: () => number;
+  /** Whether readers are answered from the store. Before that, a missing object is no fault. */
+  readonly isReady: () => boolean;
+  /** For how long the oldest change that is not published has waited. */
+  readonly publishLagMs: () => number;
+  /** For how long it has waited without any publication that succeeded. */
+  readonly publishStalledMs: () => number;
+  /** When published markets expect their next values; null: not read yet. */
+  readonly expectations: () => Expectations | null;
+  /** The newest run of `verify`; null: none since the start. */
+  readonly lastVerify: () => LastVerify | null;
+  /** Receives each fault once, with its cause. */
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
+  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, publishStalledMs } = options;
+  const { expectations, lastVerify, report } = options;
+  const failing = new Set<Part>();
+  let newest: { readonly atMs: number; readonly report: Promise<HealthReport> } | null = null;
+  let writtenAtMs = Number.NEGATIVE_INFINITY;
+
+  /** The clock may have been set back. */
+  const isWithin = (atMs: number, durationMs: number) => Math.abs(nowMs() - atMs) < durationMs;
+
+  async function check(part: Part, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      failing.delete(part);
+    } catch (cause) {
+      if (!failing.has(part)) report(`the health check of the ${part} failed`, cause);
+      failing.add(part);
+    }
+  }
+
+  async function readState() {
+    const head = (await ledger.get(HEAD_KEY))?.value;
+    const sources = await readSourceHealth(ledger, nowMs());
+    return {
+      ...(head === undefined ? {} : { generation: head.generation, publishedAt: head.publishedAt }),
+      publishLagSeconds: Math.floor(publishLagMs() / 1000),
+      marksDue: (await count(FRESH_MARKS)) + (await count(REFRESH_MARKS)),
+      putOff: await count(PUT_OFF),
+      queue: await count(WORK_QUEUE),
+      failingSources: sources.filter(({ failures }) => failures > 0).length,
+      missedRuns: sources.filter(({ isMissed }) => isMissed).length,
+    };
+  }
+
+  async function count(range: KeyRange<unknown>): Promise<number> {
+    return (await readPage(ledger, range, { limit: COUNTED_AT_MOST })).items.length;
+  }
+
+  async function makeReport(): Promise<HealthReport> {
+    let state: Awaited<ReturnType<typeof readState>> | null = null;
+    await check('ledger', async () => {
+      state = await readState();
+      if (isWithin(writtenAtMs, WRITTEN_MS)) return;
+      writtenAtMs = Number.NEGATIVE_INFINITY;
+      checkWritable();
+      writtenAtMs = nowMs();
+    });
+    await check('objects', async () => {
+      const shown = await inTime(objects.stat(SNAPSHOT), READ_MS);
+      if (shown === null && isReady()) throw new StorageUnavailable(`${SNAPSHOT} is lost`);
+    });
+    await check('publishing', async () => {
+      const seconds = Math.floor(publishStalledMs() / 1000);
+      if (seconds * 1000 > STALLED_MS) throw new Error(`nothing was published for ${seconds} s, although changes wait`);
+    });
+    const faults = [...failing].map((part): Json => ({ part, detail: FAULTS[part] }));
+    const status = faults.length > 0 ? 'failing' : isReady() ? 'ok' : 'starting';
+    const late = expectations()?.late(nowMs());
+    const body = {
+      status,
+      ...(state as Awaited<ReturnType<typeof readState>> | null),
+      ...(late === undefined ? {} : { lateSources: late.length }),
+      lastVerify: lastVerify() as Json,
+    };
+    return { healthy: status === 'ok', body: faults.length > 0 ? { ...body, faults } : body };
+  }
+
+  return () => {
+    if (newest === null || !isWithin(newest.atMs, REPORT_MS)) newest = { atMs: nowMs(), report: makeReport() };
+    return newest.report;
+  };
+}

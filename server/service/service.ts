@@ -1,0 +1,247 @@
+/**
+ * All of Tidemark on one machine. The core is here: ledger, objects, ingest of the sample, write API, worker, publisher.
+ * The edge has a thread of its own (edge-host/), so that no reader waits for the core.
+ */
+import { readFile } from 'node:fs/promises';
+import { parseVkey } from '../../contract/log/notes.ts';
+import type { Json } from '../../contract/values/canonical-json.ts';
+import { waitlistBody } from '../../contract/values/waitlist.ts';
+import { createRefusalLog } from '../../lambdas/http/refusal-log.ts';
+import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
+import { mayReceive } from '../../lambdas/ingest/upload-sender.ts';
+import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
+import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
+import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
+import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
+import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
+import { assertSameOrigin } from '../../publisher/kernel/same-origin.ts';
+import { staticBodies } from '../../publisher/static-bodies.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
+import type { HeadValue } from '../../storage/records/publication.ts';
+import { openControl } from '../backup/control.ts';
+import { type SampleProgress, takeSample } from '../commands/sample.ts';
+import { ReadCounts } from '../edge/read-counts.ts';
+import { type EdgeThread, startEdge } from '../edge-host/edge-thread.ts';
+import { announceChanges } from '../folder/announced-objects.ts';
+import { watchDamage } from '../folder/damaged-objects.ts';
+import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
+import { publishIfNothingIsShown } from '../folder/lost-objects.ts';
+import { readSite } from '../folder/site-folder.ts';
+import { answerWrites } from '../http/answer-writes.ts';
+import { type OperatorKeyFile, openWriteApi, uploadsFolder } from '../http/write-api.ts';
+import { HISTORY_FILE_BYTES, listEverySeconds } from '../loops/pace.ts';
+import { readSourceHealth } from '../loops/source-health.ts';
+import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
+import { WriteCounts } from '../metrics/write-counts.ts';
+import type { EmbeddedConfig } from '../settings/config.ts';
+import { keepLogKeys, type LogKeys, readLogCheckpoint } from '../settings/log-key.ts';
+import { type Background, startBackground } from './background.ts';
+import { openFilling } from './filling.ts';
+import { createHealth } from './health.ts';
+import type { Log } from './log.ts';
+import { StartError, unusable } from './start-error.ts';
+
+/** Receives the progress of the start. */
+export interface StartProgress extends SampleProgress {
+  /** Not called if an earlier process has published everything. */
+  publishing(): void;
+}
+
+export interface Service {
+  /** The base URL, e.g. `http://127.0.0.1:8787`. */
+  readonly baseUrl: string;
+  /** Where its metrics are; null: nowhere. */
+  readonly metricsUrl: string | null;
+  /** The newest published generation. */
+  readonly head: HeadValue;
+  readonly operatorKey: OperatorKeyFile;
+  /** Whether the sample was taken in, by this start or an earlier one. */
+  readonly hasSample: boolean;
+  /** Null if no log is written. */
+  readonly logKeys: LogKeys | null;
+  /** Closes open connections, lets a running publication finish, and closes the data folder. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the service. The port is bound first, so that a port in use is reported at once. Until it is ready, every
+ * request is answered 503.
+ *
+ * @param ask how sources are asked; tests have sources of their own
+ * @param edge just started
+ * @throws StartError for a fault that the person who started the service can correct
+ */
+export async function startService(
+  config: EmbeddedConfig,
+  progress: StartProgress,
+  log: Log,
+  ask: AskSource = (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
+  edge: EdgeThread = startEdge(log),
+): Promise<Service> {
+  try {
+    return await startOn(edge, await openDataFolder(config.dataFolder), config, progress, log, ask);
+  } catch (error) {
+    await edge.stop();
+    if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
+    throw unusable(config.dataFolder, error as Error);
+  }
+}
+
+async function startOn(
+  edge: EdgeThread,
+  data: DataFolder,
+  config: EmbeddedConfig,
+  progress: StartProgress,
+  log: Log,
+  ask: AskSource,
+): Promise<Service> {
+  const { fault: report } = log;
+  const { nowMs } = systemRuntime;
+  const damage = watchDamage(data.objects);
+  const countMarkets = async () => (await readAll(data.ledger, MARKET_INDEX)).length;
+  const filling = openFilling(config.dataFolder, countMarkets, log, nowMs);
+  const objects = announceChanges(damage.objects, edge.outdate);
+  let background: Background | null = null;
+  const expectations = () => background?.expectations() ?? null;
+  let metrics: MetricsServer | null = null;
+  const [reads, writes] = [new ReadCounts(), new WriteCounts()];
+  const health = createHealth({
+    ledger: data.ledger,
+    checkWritable: data.checkWritable,
+    objects: data.objects,
+    nowMs,
+    isReady: () => background !== null && !filling.isUnderWay(),
+    publishLagMs: () => background?.publishLagMs() ?? 0,
+    publishStalledMs: () => background?.publishStalledMs() ?? 0,
+    expectations,
+    lastVerify: () => background?.lastVerify() ?? null,
+    report,
+  });
+  try {
+    const baseUrl = await edge.open(
+      {
+        host: config.host,
+        port: config.port,
+        proxies: config.proxies,
+        dataFolder: config.dataFolder,
+        uploadsFolder: uploadsFolder(config.dataFolder),
+        isMeasured: config.metrics !== null,
+      },
+      { health, noteDamage: damage.note, reads },
+    );
+    if (config.metrics !== null) {
+      metrics = await startMetricsServer({
+        ...config.metrics,
+        dataFolder: config.dataFolder,
+        health,
+        reads,
+        measureEdge: edge.measure,
+        writes,
+        // Of a ledger that cannot be read, the health check tells.
+        sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
+        expectations,
+        report,
+      });
+    }
+    const logKeys = config.projections.has('log') ? await openLogKeys(objects, config) : null;
+    const dependencies: PublisherDependencies = {
+      ledger: data.ledger,
+      objects,
+      ...systemRuntime,
+      pageSizes: DEFAULT_PAGE_SIZES,
+      projections: config.projections,
+      staticBodies: staticBodies({
+        waitlist: waitlistBody({ email: config.waitlistEmail }),
+        openapi: await readOpenApi(),
+      }),
+      site: await readSite(),
+      caches: { purge: edge.purge },
+      listEverySeconds,
+      historyFileBytes: HISTORY_FILE_BYTES,
+      ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
+    };
+    await assertSameOrigin(dependencies);
+    const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
+      const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
+      if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId}${before})`, fault);
+    });
+    const writeApi = await openWriteApi(data.ledger, config, (request) => {
+      writes.add(request);
+      logRefused(request);
+    });
+    await writeApi.uploads.removePartial();
+    const hasSample = await takeSample(dependencies, config, progress);
+    const head = await publishIfNothingIsShown(dependencies, filling, progress.publishing);
+
+    // From here on there are readers.
+    const work = startBackground({
+      dependencies,
+      damage,
+      filling,
+      data,
+      uploads: writeApi.uploads,
+      config,
+      baseUrl,
+      ask,
+      log,
+    });
+    background = work;
+    await edge.ready({
+      terms: { uploadKey: writeApi.uploadKey, resources: WRITE_RESOURCES },
+      answerWrite: answerWrites(writeApi.handle),
+      onCommitted: work.wakeAll,
+      mayReceive: (id) => mayReceive(dependencies, id),
+      onStored: async (id) => {
+        const { isUnwanted } = await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        if (isUnwanted) await writeApi.uploads.remove(id);
+        work.wakeWorker();
+      },
+    });
+    work.wakeAll();
+    const { exporting } = work;
+    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, exporting, report });
+    const stop = async (): Promise<void> => {
+      const closing = control.stop();
+      metrics?.stop();
+      await edge.stop();
+      await work.stop();
+      await closing;
+      data.close();
+    };
+    const { operatorKey } = writeApi;
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, hasSample, logKeys, stop };
+  } catch (error) {
+    metrics?.stop();
+    data.close();
+    throw error;
+  }
+}
+
+/** @throws StartError as `keepLogKeys` does */
+async function openLogKeys(
+  objects: DataFolder['objects'],
+  { dataFolder: folder, logOrigin: origin }: EmbeddedConfig,
+): Promise<LogKeys> {
+  const { randomBytes } = systemRuntime;
+  return keepLogKeys({ folder, origin, checkpoint: await readLogCheckpoint(objects), randomBytes });
+}
+
+/** @throws StartError for a key of another log: it could never sign this one */
+function announcedKeys({ origin }: LogKeys, { nextLogKey }: EmbeddedConfig): readonly string[] {
+  if (nextLogKey === null) return [];
+  if (parseVkey(nextLogKey).name === origin) return [nextLogKey];
+  throw new StartError(
+    `TIDEMARK_LOG_NEXT_KEY is a key of another log than ${origin}: give the next server this name, and take its key then.`,
+  );
+}
+
+/** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
+const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch, LogForked];
+
+/** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */
+async function readOpenApi(): Promise<Json> {
+  return JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as Json;
+}

@@ -1,0 +1,170 @@
+/**
+ * The private keys of the log: `log-key`, and `log-key-previous` while a rotation is under way. Both sign then. Readers
+ * keep the public keys, so a key that is missing or of another log is an error, and no new one is made in its place:
+ * docs/operations.md, "The key of the log".
+ */
+import { join } from 'node:path';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { ed25519Signer, type NoteSigner, parseNote, privateNoteKey } from '../../contract/log/notes.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { StartError } from '../service/start-error.ts';
+import { keepSecretFile, readSecretFile, type SecretFile } from './secret-files.ts';
+
+const SEED_BYTES = 32;
+const SEE = 'See docs/operations.md, "The key of the log".';
+
+export interface LogKeys {
+  /** The name of the log. */
+  readonly origin: string;
+  /** Newest first; at least one. */
+  readonly signers: readonly [NoteSigner, ...NoteSigner[]];
+  /** Whether this call has made the key. */
+  readonly isNew: boolean;
+}
+
+export interface LogKeysOptions {
+  readonly folder: string;
+  /** The configured name of the log; null: the name of its key, or a random one for a new log. */
+  readonly origin: string | null;
+  /** The published checkpoint; null: the log has none yet. */
+  readonly checkpoint: string | null;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/**
+ * Reads the keys. Makes the first one if nothing was ever signed.
+ *
+ * @throws StartError if a key is missing, damaged or readable for others, or is not one of this log
+ */
+export function keepLogKeys(options: LogKeysOptions): LogKeys {
+  const { folder, origin, checkpoint, randomBytes } = options;
+  const found = readLogKeys(folder);
+  const published = publishedLog(checkpoint);
+  if (found === null) {
+    if (published !== null) {
+      throw new StartError(
+        `${join(folder, 'log-key')} is missing, and the log ${published.origin} was signed with it: put it back from a backup, or from the folder replaced-… that a restore has left. ${SEE}`,
+      );
+    }
+    const name = origin ?? `tidemark.local/${Buffer.from(randomBytes(4)).toString('hex')}`;
+    const text = keepSecretFile(
+      folder,
+      'log-key',
+      () => newLogKey(name, randomBytes),
+      () => true,
+    );
+    return { origin: name, signers: [logKeyOf(folder, 'log-key', text)], isNew: true };
+  }
+  const [{ name }] = found;
+  if (origin !== null && origin !== name) {
+    throw new StartError(
+      `TIDEMARK_LOG_ORIGIN is ${origin}, and ${join(folder, 'log-key')} is the key of ${name}: the name of a log never changes. Unset it.`,
+    );
+  }
+  if (published !== null) checkIsOfLog(join(folder, 'log-key'), found, published);
+  return { origin: name, signers: found, isNew: false };
+}
+
+/** A key of the log. `replaces`: the ids of lost keys whose log it goes on with; empty for nearly all. */
+export interface LogKey extends NoteSigner {
+  readonly replaces: readonly number[];
+}
+
+/** A new private key as one line. */
+export function newLogKey(origin: string, randomBytes: LogKeysOptions['randomBytes']): string {
+  return privateNoteKey(origin, randomBytes(SEED_BYTES));
+}
+
+/**
+ * Newest first; null if there is no key.
+ *
+ * @throws StartError if one is damaged or readable for others, or they are of two logs
+ */
+export function readLogKeys(folder: string): readonly [LogKey, ...LogKey[]] | null {
+  const current = readLogKey(folder, 'log-key');
+  if (current === null) return null;
+  const previous = readLogKey(folder, 'log-key-previous');
+  // A rotation that was interrupted may have left the same key in both.
+  if (previous === null || previous.vkey === current.vkey) return [current];
+  if (previous.name === current.name) return [current, previous];
+  throw new StartError(
+    `${join(folder, 'log-key-previous')} is the key of ${previous.name}, and log-key is that of ${current.name}: delete the one that is not of this log.`,
+  );
+}
+
+function readLogKey(folder: string, file: SecretFile): LogKey | null {
+  const text = readSecretFile(folder, file);
+  return text === null ? null : logKeyOf(folder, file, text);
+}
+
+/** A second line, of a key that was made for a lost one. */
+const REPLACES = 'replaces ';
+
+/** The text of `log-key` with a key that goes on with the log of lost ones. */
+export function logKeyInPlaceOf(key: string, lost: readonly number[]): string {
+  return `${key}\n${REPLACES}${lost.join(' ')}`;
+}
+
+function logKeyOf(folder: string, file: SecretFile, text: string): LogKey {
+  try {
+    const [key = '', second = '', ...more] = text.split('\n');
+    const isWhole = more.length === 0 && (second === '' || /^replaces \d{1,10}( \d{1,10})*$/.test(second));
+    if (!isWhole) throw new LogFaultError('it has other lines than its key');
+    const replaces = second === '' ? [] : second.slice(REPLACES.length).split(' ').map(Number);
+    return { ...ed25519Signer(key), replaces };
+  } catch (error) {
+    if (!(error instanceof LogFaultError)) throw error;
+    throw new StartError(`${join(folder, file)} is damaged: put it back from a backup. ${SEE}`, { cause: error });
+  }
+}
+
+/** The name of the log that a text of `log-key` is for. Null: it holds no key. */
+export function originOfLogKey(text: string | null): string | null {
+  try {
+    return text === null ? null : ed25519Signer(text.trim().split('\n')[0] ?? '').name;
+  } catch (error) {
+    if (error instanceof LogFaultError) return null;
+    throw error;
+  }
+}
+
+export interface PublishedLog {
+  readonly origin: string;
+  /** The keys that have signed it. */
+  readonly keyIds: readonly number[];
+}
+
+/** The origin of a checkpoint. Null if it cannot be read: the publisher then puts it back from the ledger. */
+export function publishedLog(checkpoint: string | null): PublishedLog | null {
+  if (checkpoint === null) return null;
+  try {
+    const { text, signatures } = parseNote(checkpoint);
+    const [origin = ''] = text.split('\n');
+    return { origin, keyIds: signatures.filter(({ name }) => name === origin).map(({ keyId }) => keyId) };
+  } catch (error) {
+    if (error instanceof LogFaultError) return null;
+    throw error;
+  }
+}
+
+/** The published checkpoint. Null: the store has no checkpoint. */
+export async function readLogCheckpoint(objects: Pick<ObjectStore, 'get'>): Promise<string | null> {
+  const found = await objects.get(publicKey({ kind: 'log-checkpoint' }));
+  return found.kind === 'found' ? Buffer.from(found.body).toString('utf8') : null;
+}
+
+/** Without this, a key that was put there by mistake would go on with the log of another one, and readers would refuse it. */
+function checkIsOfLog(file: string, signers: readonly [LogKey, ...LogKey[]], published: PublishedLog): void {
+  const [{ name }] = signers;
+  if (published.origin !== name) {
+    throw new StartError(
+      `${file} is the key of ${name}, and the published log is ${published.origin}: put its own key back from a backup. ${SEE}`,
+    );
+  }
+  const ours = signers.flatMap(({ keyId, replaces }) => [keyId, ...replaces]);
+  if (ours.some((keyId) => published.keyIds.includes(keyId))) return;
+  throw new StartError(
+    `${file} has not signed the published log ${name}, another key has: put that one back from a backup, or from the folder replaced-… that a restore has left. ${SEE}`,
+  );
+}

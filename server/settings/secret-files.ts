@@ -1,0 +1,110 @@
+/** Files of the data folder that only its owner may read: the deployment's secret and the keys of this machine. */
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { syncFolderSync } from '../../storage/directory/durable-files.ts';
+import { StartError, unusable } from '../service/start-error.ts';
+import { readOwnersFile, readPrivateFile } from './private-files.ts';
+
+/** The secret files of a data folder, by name. */
+export const SECRET_FILES = ['secret', 'issuer-key', 'operator-key', 'log-key', 'log-key-previous'] as const;
+
+export type SecretFile = (typeof SECRET_FILES)[number];
+
+const OWNER_ONLY = 0o600;
+
+/** They sign for readers who cannot ask whether the key is still ours alone. */
+const UNSEEN: readonly SecretFile[] = ['log-key', 'log-key-previous'];
+
+/**
+ * Reads a secret file; null if it does not exist.
+ *
+ * @throws StartError if somebody else may have put it there; for a key of the log also if somebody else may have read it
+ */
+export function readSecretFile(folder: string, name: SecretFile): string | null {
+  try {
+    const path = join(folder, name);
+    return (UNSEEN.includes(name) ? readOwnersFile(path) : readPrivateFile(path))?.trim() ?? null;
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw unusable(folder, error as Error);
+  }
+}
+
+/**
+ * Reads the file, or makes it durably and in one step, before its content is used anywhere.
+ *
+ * @param isWhole whether a text can be the complete content
+ * @throws StartError if the file cannot be made, or holds something else
+ */
+export function keepSecretFile(
+  folder: string,
+  name: SecretFile,
+  make: () => string,
+  isWhole: (text: string) => boolean,
+): string {
+  const kept = readSecretFile(folder, name);
+  if (kept === null) {
+    const text = make();
+    createFile(folder, name, text);
+    return text;
+  }
+  if (isWhole(kept)) return kept;
+  throw new StartError(
+    `${join(folder, name)} is damaged: put a copy back, or delete it. If you delete it, a new one is made, and everything made with the old one becomes invalid.`,
+  );
+}
+
+/** Removes it durably, so that another can be made. @throws StartError if it cannot be removed */
+export function removeSecretFile(folder: string, name: SecretFile): void {
+  try {
+    unlinkSync(join(folder, name));
+    syncFolderSync(folder);
+  } catch (error) {
+    throw unusable(folder, error as Error);
+  }
+}
+
+/**
+ * Puts a new text in the file's place, durably and in one step. The old text gets the name `keptAs`, unless that file
+ * exists already.
+ *
+ * @throws StartError if the folder cannot be written
+ */
+export function replaceSecretFile(folder: string, name: SecretFile, text: string, keptAs: SecretFile): void {
+  try {
+    const unnamed = writeUnnamed(folder, name, text);
+    if (readSecretFile(folder, keptAs) === null) linkSync(join(folder, name), join(folder, keptAs));
+    renameSync(unnamed, join(folder, name));
+    syncFolderSync(folder);
+  } catch (error) {
+    throw error instanceof StartError ? error : unusable(folder, error as Error);
+  }
+}
+
+/** The path of a new file with this content, which is on the disk. */
+function writeUnnamed(folder: string, name: SecretFile, text: string): string {
+  const unnamed = `${join(folder, name)}.${randomUUID()}`;
+  const file = openSync(unnamed, 'wx', OWNER_ONLY);
+  try {
+    writeSync(file, `${text}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return unnamed;
+}
+
+/** A name always has its complete content: the bytes are on the disk before they get the name. */
+function createFile(folder: string, name: SecretFile, text: string): void {
+  try {
+    const unnamed = writeUnnamed(folder, name, text);
+    // Fails if another process has made it in the meantime. If a symbolic link has this name, it is not written
+    // through.
+    linkSync(unnamed, join(folder, name));
+    unlinkSync(unnamed);
+    syncFolderSync(folder);
+  } catch (error) {
+    throw unusable(folder, error as Error);
+  }
+}

@@ -1,0 +1,57 @@
+/** Reads the whole store of a directory, beside the process that owns it. */
+import { existsSync } from 'node:fs';
+import pMap from 'p-map';
+import { StorageCorrupt } from '../ports/errors.ts';
+import { DirectoryReader } from './directory-reader.ts';
+import { ObjectIndex } from './object-index.ts';
+import { indexPath } from './object-places.ts';
+
+export interface FilesRead {
+  readonly read: number;
+  /** Their keys. */
+  readonly damaged: readonly string[];
+}
+
+/** More at once than a disk needs; each is small. */
+const FILES_AT_ONCE = 32;
+const KEYS_AT_ONCE = 1_000;
+
+/**
+ * Changes nothing. A file that is replaced or removed meanwhile is no fault.
+ *
+ * @param progress the number of files that were read, and of all
+ */
+export async function findDamagedObjects(
+  root: string,
+  progress: (done: number, of: number) => void = () => {},
+): Promise<FilesRead> {
+  const damaged: string[] = [];
+  // A restore leaves no store: the next start makes it.
+  if (!existsSync(indexPath(root))) return { read: 0, damaged };
+  const index = new ObjectIndex(indexPath(root), { isReadOnly: true });
+  const reader = new DirectoryReader(root, index);
+  let read = 0;
+  try {
+    const count = index.count();
+    for (let after = ''; ; ) {
+      const keys = index.keys('', after, KEYS_AT_ONCE);
+      await pMap(
+        keys,
+        async (key) => {
+          try {
+            if ((await reader.get(key)).kind === 'absent') return;
+          } catch (error) {
+            if (!(error instanceof StorageCorrupt)) throw error;
+            damaged.push(key);
+          }
+          progress(++read, count);
+        },
+        { concurrency: FILES_AT_ONCE },
+      );
+      if (keys.length < KEYS_AT_ONCE) return { read, damaged: damaged.sort() };
+      after = keys.at(-1) as string;
+    }
+  } finally {
+    await index.close();
+  }
+}

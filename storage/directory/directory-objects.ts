@@ -1,0 +1,275 @@
+/**
+ * The object store in a directory: plain files, and an index.
+ *
+ *     <root>/public/…              public objects: exactly their bytes, at the path of their key
+ *     <root>/store/index.sqlite    digest and metadata of each object (object-index.ts)
+ *     <root>/store/objects/<key>+  internal objects
+ *     <root>/store/tmp/            files that are being written
+ *
+ * An object is replaced in four steps, each durable before the next: its file in `tmp`, both versions in the index, the
+ * move into place, the new version alone in the index. So at any moment, the digest of a file says which version it is, and
+ * a file with another digest was changed by somebody else: it is corrupt.
+ *
+ * If one of the two folders is missing, the store has failed: an unmounted disk or a folder that was moved away. Then no
+ * object is absent, and nothing is written.
+ *
+ * A corrupt file is no object for a put under the condition `absent`: it is replaced. All else rejects.
+ *
+ * One process owns the directory; the ledger's exclusive lock ensures it. A mutex orders puts and deletes of a key.
+ */
+import { randomUUID } from 'node:crypto';
+import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { StorageCorrupt } from '../ports/errors.ts';
+import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
+import type {
+  ETag,
+  GetResult,
+  KeyPage,
+  ObjectHead,
+  ObjectMetadata,
+  ObjectStore,
+  PutCondition,
+  PutResult,
+} from '../ports/object-store.ts';
+import { DirectoryReader, indexedVersions } from './directory-reader.ts';
+import { makeFolder, syncFolder } from './durable-files.ts';
+import { headOf, type IndexedObject, type ObjectIndex } from './object-index.ts';
+import {
+  ignoreMissing,
+  internalFolder,
+  isFile,
+  isPublic,
+  objectFile,
+  PUBLIC_FOLDER,
+  temporaryFolder,
+  translateErrors,
+} from './object-places.ts';
+import { moveOldObjects } from './old-object-files.ts';
+import { openIndex } from './open-index.ts';
+
+/**
+ * Opens the store at `root` and creates it if it is missing. Finishes the half-done work of a killed process, and moves
+ * the files of earlier versions to their places.
+ *
+ * @param progress receives the number of files that were moved
+ * @throws StorageUnavailable if the directory cannot be used
+ */
+export async function openDirectoryObjects(
+  root: string,
+  progress: (moved: number) => void = () => undefined,
+): Promise<ObjectStore> {
+  return await translateErrors(root, async () => {
+    await makeFolder(root);
+    await makeFolder(join(root, PUBLIC_FOLDER), READABLE_FOLDER);
+    for (const folder of [internalFolder(root), temporaryFolder(root)]) await makeFolder(folder);
+    const store = new DirectoryObjects(root, await openIndex(root));
+    await store.recover();
+    await moveOldObjects(root, store, progress);
+    return store;
+  });
+}
+
+/** Web servers run as other users. The data folder itself is its owner's to open. */
+const READABLE_FOLDER = 0o755;
+const READABLE_FILE = 0o644;
+
+class DirectoryObjects implements ObjectStore {
+  readonly #root: string;
+  readonly #index: ObjectIndex;
+  readonly #reader: DirectoryReader;
+  /** Existing folders whose names are durable. */
+  readonly #folders = new Set<string>();
+  #foldersBeingMade: Promise<void> = Promise.resolve();
+  readonly #busyKeys = new Map<string, Promise<unknown>>();
+
+  constructor(root: string, index: ObjectIndex) {
+    this.#root = root;
+    this.#index = index;
+    this.#reader = new DirectoryReader(root, index);
+  }
+
+  /** A move whose end the index does not know has happened or not: the digest of the file says it. */
+  async recover(): Promise<void> {
+    for (const key of this.#index.unsettled()) {
+      const { current = null, next = null } = this.#index.get(key) ?? {};
+      if (next !== null && (await this.#holds(key, next))) {
+        // Readers that see the object must be able to rely on its name.
+        for (let folder = dirname(this.#fileOf(key, next)); ; folder = dirname(folder)) {
+          await syncFolder(folder);
+          if (folder === this.#root) break;
+        }
+        await this.#settle(key, current, next);
+      } else if (current === null) this.#index.delete(key);
+      else this.#index.put(key, { current, next: null });
+    }
+    const temporary = temporaryFolder(this.#root);
+    for (const name of await readdir(temporary)) await unlink(join(temporary, name));
+  }
+
+  get(key: string, options: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
+    return this.#reader.get(key, options);
+  }
+
+  stat(key: string): Promise<ObjectHead | null> {
+    return this.#reader.stat(key);
+  }
+
+  async put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
+    checkObjectKey(key);
+    checkObjectBody(key, body);
+    // Copied before the first await, so that later changes of the caller's buffer are not stored.
+    const bytes = Buffer.from(body);
+    const object = { digest: bodyDigest(bytes), sizeBytes: bytes.byteLength, metadata: { ...metadata } };
+    const { etag } = headOf(object);
+    return this.#alone(key, async () => {
+      const isAbsent = condition.kind === 'absent';
+      const present = await (isAbsent ? this.#whole(key) : this.#reader.stat(key));
+      const isMet = isAbsent ? present === null : present?.etag === condition.etag;
+      if (isMet) {
+        // Making the object's folder would also make a vanished store anew, without its objects.
+        await this.#reader.assertThere();
+        await this.#replace(key, object, bytes);
+        return { kind: 'stored', etag };
+      }
+      // A refused caller finds the same bytes under this name and relies on them, so the name must be durable here too.
+      if (isAbsent && present !== null) await syncFolder(dirname(this.#fileOf(key, present)));
+      return { kind: 'refused' };
+    });
+  }
+
+  async delete(key: string, etag: ETag): Promise<'deleted' | 'refused'> {
+    checkObjectKey(key);
+    return this.#alone(key, async () => {
+      const present = await this.#reader.stat(key);
+      if (present !== null && present.etag !== etag) return 'refused';
+      const path = this.#fileOf(key, present ?? { metadata: { contentType: '' } });
+      if (present !== null) await unlink(path);
+      // Also if the file was gone: the process that unlinked it may have died before the removal was durable.
+      await syncFolder(dirname(path)).catch(ignoreMissing);
+      this.#index.delete(key);
+      return 'deleted';
+    });
+  }
+
+  async list(prefix: string, options: { readonly after?: string } = {}): Promise<KeyPage> {
+    checkListPrefix(prefix);
+    return translateErrors(join(this.#root, PUBLIC_FOLDER), async () => {
+      await this.#reader.assertThere();
+      const keys: string[] = [];
+      for (let after = options.after ?? ''; ; ) {
+        const known = this.#index.keys(prefix, after, LIST_PAGE_SIZE);
+        const present = await Promise.all(known.map((key) => this.#isThere(key)));
+        for (const [index, key] of known.entries()) {
+          if (!present[index]) continue;
+          // One key more than a page holds shows that something follows.
+          if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
+          keys.push(key);
+        }
+        if (known.length < LIST_PAGE_SIZE) return { keys, next: null };
+        after = known.at(-1) as string;
+      }
+    });
+  }
+
+  #fileOf(key: string, { metadata }: { readonly metadata: Pick<ObjectMetadata, 'contentType'> }): string {
+    return objectFile(this.#root, key, metadata);
+  }
+
+  /** Whether a file is there. It may have been deleted by somebody else. */
+  async #isThere(key: string): Promise<boolean> {
+    for (const object of indexedVersions(this.#index.get(key))) {
+      if (isFile(await stat(this.#fileOf(key, object)).catch(ignoreMissing))) return true;
+    }
+    return false;
+  }
+
+  /** Null also for a corrupt object. */
+  async #whole(key: string): Promise<ObjectHead | null> {
+    try {
+      const found = await this.#reader.get(key);
+      return found.kind === 'found' ? found : null;
+    } catch (error) {
+      if (error instanceof StorageCorrupt) return null;
+      throw error;
+    }
+  }
+
+  async #holds(key: string, object: IndexedObject): Promise<boolean> {
+    const bytes = await readFile(this.#fileOf(key, object)).catch(ignoreMissing);
+    return bytes !== undefined && bodyDigest(bytes) === object.digest;
+  }
+
+  async #replace(key: string, next: IndexedObject, bytes: Uint8Array): Promise<void> {
+    const current = this.#index.get(key)?.current ?? null;
+    const path = this.#fileOf(key, next);
+    const temporary = join(temporaryFolder(this.#root), randomUUID());
+    try {
+      await writeDurably(temporary, bytes, isPublic(key) ? READABLE_FILE : null);
+      this.#index.put(key, { current, next });
+      await this.#index.sync();
+      await this.#moveIntoFolder(key, temporary, path);
+      await syncFolder(dirname(path));
+    } catch (error) {
+      await unlink(temporary).catch(ignoreMissing);
+      throw error;
+    }
+    await this.#settle(key, current, next);
+  }
+
+  /** The next version is in place. */
+  async #settle(key: string, current: IndexedObject | null, next: IndexedObject): Promise<void> {
+    const [before, after] = [current === null ? null : this.#fileOf(key, current), this.#fileOf(key, next)];
+    // A removed market's body goes when the problem document is there, and the other way round.
+    if (before !== null && before !== after) await unlink(before).catch(ignoreMissing);
+    this.#index.put(key, { current: next, next: null });
+  }
+
+  /** Makes the folder. Makes it again if it was removed after this process had made it. */
+  async #moveIntoFolder(key: string, from: string, path: string): Promise<void> {
+    const folder = dirname(path);
+    const mode = isPublic(key) ? READABLE_FOLDER : undefined;
+    await this.#ensureFolder(folder, mode);
+    try {
+      await rename(from, path);
+    } catch (error) {
+      ignoreMissing(error);
+      this.#folders.delete(folder);
+      await this.#ensureFolder(folder, mode);
+      await rename(from, path);
+    }
+  }
+
+  /** One at a time: a call that finds a folder of another call must not go on before the folder's name is durable. */
+  async #ensureFolder(folder: string, mode?: number): Promise<void> {
+    if (this.#folders.has(folder)) return;
+    const made = this.#foldersBeingMade.then(() => makeFolder(folder, mode));
+    this.#foldersBeingMade = made.catch(() => undefined);
+    await made;
+    this.#folders.add(folder);
+  }
+
+  /** Runs after all earlier calls for this key. */
+  async #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#busyKeys.get(key);
+    const translated = () => translateErrors(join(this.#root, key), work);
+    const mine = before === undefined ? translated() : before.then(translated, translated);
+    this.#busyKeys.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#busyKeys.get(key) === mine) this.#busyKeys.delete(key);
+    }
+  }
+}
+
+async function writeDurably(path: string, bytes: Uint8Array, mode: number | null): Promise<void> {
+  const handle = await open(path, 'wx');
+  try {
+    await handle.writeFile(bytes);
+    if (mode !== null) await handle.chmod(mode);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * What a directory store remembers beside the bytes of its files: the digest and the metadata of each object. A SQLite
+ * file, which other threads may read. If it is lost, it is made again from the files (rebuild-index.ts).
+ *
+ * While an object is being replaced, its entry names both versions, and the digest of the file says which one is there.
+ */
+import { closeSync, fdatasync, openSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { etagOfDigest } from '../ports/object-rules.ts';
+import type { ObjectHead, ObjectMetadata } from '../ports/object-store.ts';
+
+/** One version of an object. */
+export interface IndexedObject {
+  /** SHA-256 of the bytes, in hex. */
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly metadata: ObjectMetadata;
+}
+
+export interface IndexEntry {
+  /** Null: there was none before `next`. */
+  readonly current: IndexedObject | null;
+  /** Being put in place. */
+  readonly next: IndexedObject | null;
+}
+
+/** The `user_version` of an index that has an entry for each object. */
+const WHOLE = 1;
+const BUSY_MS = 5_000;
+
+export class ObjectIndex {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #get: StatementSync;
+  readonly #keys: StatementSync;
+  #put: StatementSync | null = null;
+  #delete: StatementSync | null = null;
+  /** The descriptor of SQLite's write-ahead log. */
+  #log: number | null = null;
+  #syncing: Promise<void> = Promise.resolve();
+  #nextSync: Promise<void> | null = null;
+
+  /** @throws an error of SQLite if it cannot be used; for `isReadOnly` also if it does not exist */
+  constructor(path: string, { isReadOnly = false } = {}) {
+    this.#path = path;
+    this.#database = new DatabaseSync(path, { readOnly: isReadOnly, timeout: BUSY_MS });
+    try {
+      if (!isReadOnly) {
+        // NORMAL: `sync` makes entries durable, in another thread and for many puts at once.
+        this.#database.exec(
+          'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;' +
+            'CREATE TABLE IF NOT EXISTS objects (key TEXT PRIMARY KEY, current TEXT, next TEXT) WITHOUT ROWID;' +
+            'CREATE INDEX IF NOT EXISTS unsettled ON objects (key) WHERE next IS NOT NULL;',
+        );
+        this.#put = this.#database.prepare('REPLACE INTO objects VALUES (?, ?, ?)');
+        this.#delete = this.#database.prepare('DELETE FROM objects WHERE key = ?');
+      }
+      this.#get = this.#database.prepare('SELECT current, next FROM objects WHERE key = ?');
+      this.#keys = this.#database.prepare('SELECT key FROM objects WHERE key > ? AND key >= ? ORDER BY key LIMIT ?');
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** False: it is new. Files may be there that it does not know. */
+  isWhole(): boolean {
+    return this.#database.prepare('PRAGMA user_version').get()?.user_version === WHOLE;
+  }
+
+  markWhole(): void {
+    this.#database.exec(`PRAGMA user_version = ${WHOLE}`);
+  }
+
+  count(): number {
+    return this.#database.prepare('SELECT count(*) AS count FROM objects').get()?.count as number;
+  }
+
+  get(key: string): IndexEntry | null {
+    const row = this.#get.get(key) as { current: string | null; next: string | null } | undefined;
+    return row === undefined ? null : { current: decoded(row.current), next: decoded(row.next) };
+  }
+
+  put(key: string, { current, next }: IndexEntry): void {
+    this.#put?.run(key, encoded(current), encoded(next));
+  }
+
+  delete(key: string): void {
+    this.#delete?.run(key);
+  }
+
+  /** Keys after `after` that begin with `prefix`, in order. */
+  keys(prefix: string, after: string, limit: number): readonly string[] {
+    const keys = this.#keys.all(after, prefix, limit).map(({ key }) => key as string);
+    const end = keys.findIndex((key) => !key.startsWith(prefix));
+    return end < 0 ? keys : keys.slice(0, end);
+  }
+
+  /** Whether a public object was ever put, and not deleted since. */
+  hasPublic(): boolean {
+    const key = this.keys(`${PUBLIC_PREFIX}/`, '', 1)[0];
+    return key !== undefined && this.get(key)?.current != null;
+  }
+
+  /** The files of all public objects are gone. */
+  forgetPublic(): void {
+    this.#database.prepare('DELETE FROM objects WHERE key LIKE ?').run(`${PUBLIC_PREFIX}/%`);
+  }
+
+  /** Objects whose replacement was begun, and not ended. */
+  unsettled(): readonly string[] {
+    const rows = this.#database.prepare('SELECT key FROM objects WHERE next IS NOT NULL ORDER BY key').all();
+    return rows.map(({ key }) => key as string);
+  }
+
+  /** Makes every entry durable that was put before this call. Calls that come together share one wait for the disk. */
+  sync(): Promise<void> {
+    this.#nextSync ??= this.#syncing.then(() => {
+      this.#nextSync = null;
+      this.#syncing = this.#syncLog();
+      return this.#syncing;
+    });
+    return this.#nextSync;
+  }
+
+  async #syncLog(): Promise<void> {
+    this.#log ??= openSync(`${this.#path}-wal`, 'r+');
+    await promisify(fdatasync)(this.#log);
+  }
+
+  async close(): Promise<void> {
+    await this.#syncing.catch(() => undefined);
+    if (this.#log !== null) closeSync(this.#log);
+    this.#database.close();
+  }
+}
+
+export function headOf({ digest, sizeBytes, metadata }: IndexedObject): ObjectHead {
+  return { etag: etagOfDigest(digest), sizeBytes, metadata };
+}
+
+function encoded(object: IndexedObject | null): string | null {
+  if (object === null) return null;
+  const { contentType, cacheControl, cacheTag, generation, nextCursor } = object.metadata;
+  return JSON.stringify([object.digest, object.sizeBytes, generation, contentType, cacheControl, cacheTag, nextCursor]);
+}
+
+function decoded(text: string | null): IndexedObject | null {
+  if (text === null) return null;
+  const [digest, sizeBytes, generation, contentType, cacheControl, cacheTag, nextCursor] = JSON.parse(text);
+  return {
+    digest,
+    sizeBytes,
+    metadata: {
+      contentType: shared(contentType),
+      cacheControl: shared(cacheControl),
+      cacheTag,
+      generation,
+      nextCursor,
+    },
+  };
+}
+
+/** One copy of a text that thousands of objects have: a cache keeps their metadata. */
+function shared(text: string): string {
+  const known = sharedTexts.get(text);
+  if (known !== undefined) return known;
+  if (sharedTexts.size < MAX_SHARED_TEXTS) sharedTexts.set(text, text);
+  return text;
+}
+
+const sharedTexts = new Map<string, string>();
+const MAX_SHARED_TEXTS = 100;

@@ -1,0 +1,106 @@
+/** Opens the index of a directory store. One that is lost or damaged is made again from the files. */
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { cursorGeneration } from '../../contract/files/cursors.ts';
+import {
+  cacheControlOf,
+  cacheTagOf,
+  PUBLIC_OBJECTS,
+  parsePublicKey,
+  publicKey,
+} from '../../contract/files/public-objects.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { bodyDigest } from '../ports/object-rules.ts';
+import type { ObjectMetadata } from '../ports/object-store.ts';
+import { type IndexedObject, ObjectIndex } from './object-index.ts';
+import { ignoreMissing, indexPath, internalFolder, keysAt, objectFile, PUBLIC_FOLDER } from './object-places.ts';
+
+export async function openIndex(root: string): Promise<ObjectIndex> {
+  const path = indexPath(root);
+  let index: ObjectIndex;
+  try {
+    index = new ObjectIndex(path);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true });
+    index = new ObjectIndex(path);
+  }
+  if (!index.isWhole()) {
+    await rebuild(root, index);
+    index.markWhole();
+    await index.sync();
+  }
+  // Somebody has deleted all of them, to have them made again. Later, an empty folder means that its disk is not mounted.
+  if ((await readdir(join(root, PUBLIC_FOLDER))).length === 0) index.forgetPublic();
+  return index;
+}
+
+/** https://sqlite.org/rescode.html: SQLITE_CORRUPT, SQLITE_NOTADB. */
+function isDamage(error: unknown): boolean {
+  const code = ((error as { errcode?: number }).errcode ?? 0) % 256;
+  return code === 11 || code === 26;
+}
+
+/**
+ * The bytes are taken as they are: `verify` and the publisher find those that are wrong. A head is of the generation that the
+ * snapshot shows, because the snapshot is put last: a later generation that was being applied is applied again.
+ */
+async function rebuild(root: string, index: ObjectIndex): Promise<void> {
+  const shown = await readFile(join(root, publicKey({ kind: 'snapshot' }))).catch(ignoreMissing);
+  const generation = shown === undefined ? 0 : generationOf(shown);
+  for (const [folder, isInternal] of [
+    [join(root, PUBLIC_FOLDER), false],
+    [internalFolder(root), true],
+  ] as const) {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    for (const entry of entries) {
+      if (!entry.isFile()) continue;
+      const path = join(entry.parentPath, entry.name);
+      for (const key of keysAt(relative(folder, path).replaceAll(sep, '/'), isInternal)) {
+        const bytes = await readFile(path);
+        const metadata = isInternal ? internalMetadata(key) : publicMetadata(key, bytes, generation, path);
+        if (metadata === null || bytes.length === 0 || objectFile(root, key, metadata) !== path) continue;
+        const current: IndexedObject = { digest: bodyDigest(bytes), sizeBytes: bytes.length, metadata };
+        index.put(key, { current, next: null });
+      }
+    }
+  }
+}
+
+/** As the publisher's `publicMetadata`. Null: no public object. */
+function publicMetadata(key: string, bytes: Buffer, newest: number, path: string): ObjectMetadata | null {
+  const name = parsePublicKey(key);
+  if (name === null) return null;
+  const { contentType, mayBeGone } = PUBLIC_OBJECTS[name.kind];
+  const isGone = path.endsWith('.gone.json');
+  if (isGone && !mayBeGone) return null;
+  return {
+    contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType,
+    cacheControl: cacheControlOf(name),
+    cacheTag: cacheTagOf(name),
+    generation: 'cursor' in name ? cursorGeneration(name.cursor) : newest,
+    nextCursor: contentType === 'application/json' && !isGone ? nextCursorOf(bytes) : null,
+  };
+}
+
+function internalMetadata(key: string): ObjectMetadata {
+  const generation = Number(/\/(\d+)-/.exec(key)?.[1] ?? 0);
+  return { contentType: 'application/zstd', cacheControl: 'no-store', cacheTag: null, generation, nextCursor: null };
+}
+
+function generationOf(snapshot: Buffer): number {
+  try {
+    const { generation } = JSON.parse(snapshot.toString('utf8')) as { generation?: unknown };
+    return Number.isSafeInteger(generation) ? (generation as number) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** The end of a page is its links. */
+function nextCursorOf(bytes: Buffer): string | null {
+  return (
+    /"page":\{[^{}]*"nextCursor":"([^"]+)"\}\}$/.exec(bytes.toString('latin1', Math.max(0, bytes.length - 400)))?.[1] ??
+    null
+  );
+}

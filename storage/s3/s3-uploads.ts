@@ -1,0 +1,117 @@
+/** Uploads in a bucket of S3, for the worker. s3-upload-targets.ts makes the targets. */
+import type { Readable } from 'node:stream';
+import { GetObjectCommand, HeadObjectCommand, PutObjectTaggingCommand, type S3Client } from '@aws-sdk/client-s3';
+import { ENDED_UPLOAD_TAG } from '../aws/names.ts';
+import { type Runtime, systemRuntime } from '../aws/runtime.ts';
+import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
+import { type UploadFiles, uploadObjectKey } from '../ports/upload-store.ts';
+import { isAbsent, statusOf } from './s3-outcome.ts';
+
+/** `pause`: before a range is read again. Default: a timer. */
+export interface S3UploadsOptions extends Partial<Pick<Runtime, 'pause'>> {
+  readonly client: S3Client;
+  readonly bucket: string;
+}
+
+/**
+ * A file is read in ranges. Each range is read to its end before any of it is given out: applying a part may take
+ * longer than an idle socket is kept, so the connection must not wait for it. Memory holds at most two ranges: the
+ * current one, and the one before it while a line spans both.
+ */
+export const RANGE_BYTES = 8 * 1024 * 1024;
+
+/** Tries of a range, and the first pause. They are needed beside the SDK's retries, which end when an answer begins. */
+const RANGE_TRIES = 3;
+const FIRST_PAUSE_MS = 200;
+
+/**
+ * Of one try, the SDK's retries included. All tries end within a minute, which is the time that a worker keeps in
+ * reserve.
+ */
+const RANGE_TIMEOUT_MS = 15_000;
+
+/** Opens the files in an existing bucket. Sends no request. */
+export function openS3Uploads({ client, bucket, pause = systemRuntime.pause }: S3UploadsOptions): UploadFiles {
+  /** Null if the object does not exist. */
+  async function headOf(Key: string): Promise<{ readonly bytes: number; readonly etag: string } | null> {
+    try {
+      const { ContentLength, ETag } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key }));
+      if (ContentLength === undefined || ETag === undefined) throw new Error('its length or ETag is missing');
+      return { bytes: ContentLength, etag: ETag };
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      throw unavailable(Key, error);
+    }
+  }
+
+  /** The bytes from `start` up to `end`, exclusive. */
+  async function readRange(Key: string, etag: string, start: number, end: number): Promise<Uint8Array> {
+    const place = { Bucket: bucket, Key, Range: `bytes=${start}-${end - 1}`, IfMatch: etag };
+    for (let tries = 1; ; tries++) {
+      try {
+        const abortSignal = AbortSignal.timeout(RANGE_TIMEOUT_MS);
+        const { Body } = await client.send(new GetObjectCommand(place), { abortSignal });
+        return await readWhole(Body as Readable, end - start);
+      } catch (error) {
+        if (statusOf(error) === 412) {
+          throw new StorageCorrupt(
+            `the upload ${Key} is no longer the file whose reading began: find out who replaced it`,
+            {
+              cause: error,
+            },
+          );
+        }
+        if (tries === RANGE_TRIES) throw unavailable(Key, error);
+        await pause(FIRST_PAUSE_MS * 2 ** (tries - 1));
+      }
+    }
+  }
+
+  return {
+    async head(id) {
+      const head = await headOf(uploadObjectKey(id));
+      return head && { bytes: head.bytes };
+    },
+    /** The bucket's lifecycle removes objects with this tag only. */
+    async markEnded(id) {
+      const Key = uploadObjectKey(id);
+      const TagSet = [{ Key: ENDED_UPLOAD_TAG.key, Value: ENDED_UPLOAD_TAG.value }];
+      try {
+        await client.send(new PutObjectTaggingCommand({ Bucket: bucket, Key, Tagging: { TagSet } }));
+      } catch (error) {
+        // It has expired already.
+        if (!isAbsent(error)) throw unavailable(Key, error);
+      }
+    },
+    async *read(id, fromByte) {
+      const key = uploadObjectKey(id);
+      const head = await headOf(key);
+      if (head === null) throw unavailable(key, new Error('it does not exist'));
+      for (let start = fromByte; start < head.bytes; start += RANGE_BYTES) {
+        yield await readRange(key, head.etag, start, Math.min(start + RANGE_BYTES, head.bytes));
+      }
+    },
+  };
+}
+
+/** The body. Rejects if it has another number of bytes. */
+async function readWhole(body: Readable, bytes: number): Promise<Uint8Array> {
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let filled = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      if (filled + chunk.length > bytes) throw new Error(`more than ${bytes} bytes came`);
+      whole.set(chunk, filled);
+      filled += chunk.length;
+    }
+  } finally {
+    // Frees the socket in every case.
+    body.destroy();
+  }
+  if (filled < bytes) throw new Error(`${filled} bytes came instead of ${bytes}`);
+  return whole;
+}
+
+function unavailable(key: string, cause: unknown): StorageUnavailable {
+  return new StorageUnavailable(`the upload ${key} could not be read: ${(cause as Error).message}`, { cause });
+}

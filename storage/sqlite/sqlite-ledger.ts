@@ -1,0 +1,387 @@
+/** The ledger in one SQLite file: DynamoDB's model of partitions and sort keys in one table (docs/decisions/003). */
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { makeFolderSync } from '../directory/durable-files.ts';
+import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
+import type {
+  Change,
+  Condition,
+  Item,
+  ItemKey,
+  ItemsOf,
+  Ledger,
+  LedgerReader,
+  QueryOptions,
+  QueryPage,
+  Refusal,
+  TransactResult,
+} from '../ports/ledger.ts';
+import {
+  checkAppendOnly,
+  checkGetMany,
+  checkKey,
+  checkQuery,
+  checkRemoval,
+  checkTransact,
+  countHolds,
+  countOf,
+  describeKey,
+} from '../ports/ledger-rules.ts';
+import { packValue, unpackValue } from '../ports/packed-value.ts';
+import { type CopyProgress, copyDatabase, findDamage, openImmutable } from './sqlite-copy.ts';
+import { prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
+
+/** How long a process waits for another process's transaction. */
+const SHARED_WAIT_MS = 5_000;
+/** An owner keeps its lock until it ends. So waiting only helps during the owner's shutdown. */
+const EXCLUSIVE_WAIT_MS = 500;
+
+/** A page of a query ends early at this size, as DynamoDB's pages do, so that memory is bounded. */
+const MAX_PAGE_CHARACTERS = 1024 * 1024;
+
+export interface SqliteLedgerOptions {
+  /**
+   * Keeps every other process out until this process ends, also by `kill -9`: the lock belongs to the operating system.
+   * The lock ends when any descriptor of the file is closed, so never open the file by other means. Without this
+   * option, several processes may share the file, and writers wait for one another.
+   */
+  readonly exclusive?: boolean;
+}
+
+export interface SqliteLedger extends Ledger {
+  /**
+   * Removes items that expired before this moment (milliseconds since the epoch), oldest expiry first, at most `limit`
+   * of them. Returns the number of removed items. SQLite does not remove them by itself.
+   *
+   * @throws RangeError for an invalid moment or limit; StorageUnavailable and StorageCorrupt as the other methods
+   */
+  removeExpired(beforeMs: number, limit: number): number;
+  /** Moves the write-ahead log into the file and empties it. After that, the disk has no copy of deleted items. */
+  emptyLog(): void;
+  /**
+   * Commits a change of the file that no reader sees. For health checks.
+   *
+   * @throws StorageUnavailable if the file cannot be written, or is no longer at its path: commits would be lost
+   */
+  checkWritable(): void;
+  /** Copies the ledger, as of one moment, into an empty file: see `copyDatabase`. Errors as of the other methods. */
+  copyTo(path: string, progress: CopyProgress): Promise<void>;
+  /** What SQLite finds wrong in the file; empty if nothing is. Blocks this process while it reads the whole file. */
+  findDamage(): readonly string[];
+  /** Closes the file. Calling it twice is harmless; every other method fails from then on. */
+  close(): void;
+}
+
+/** An item without its key, because the reader knows the key. Listings know the partition. */
+type Row = {
+  revision: number;
+  attempt_id: string;
+  expires_at_ms: number | null;
+  value: string;
+};
+
+/**
+ * Opens the ledger at `path`, and creates it and its folder if they are missing. `:memory:` gives a ledger in memory.
+ *
+ * @throws StorageUnavailable if the file cannot be opened, or another process holds it
+ * @throws StorageCorrupt if it is damaged, or not a ledger that this version can read
+ */
+export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}): SqliteLedger {
+  let database: DatabaseSync | undefined;
+  try {
+    if (path !== ':memory:') makeFolderSync(dirname(path));
+    database = new DatabaseSync(path, { timeout: options.exclusive ? EXCLUSIVE_WAIT_MS : SHARED_WAIT_MS });
+    prepareFile(database, path, options.exclusive ?? false);
+    return new OpenSqliteLedger(database, path);
+  } catch (error) {
+    database?.close();
+    throw translateError(error, path);
+  }
+}
+
+/** A ledger that nobody writes any more: a copy. The file is only read, and no file is made beside it. */
+export type LedgerCopy = LedgerReader & Pick<SqliteLedger, 'findDamage' | 'close'>;
+
+/** Errors as of {@link openSqliteLedger}. Every method but the reading ones fails. */
+export function openLedgerCopy(path: string): LedgerCopy {
+  return new OpenSqliteLedger(openImmutable(path), path);
+}
+
+const COLUMNS = 'revision, attempt_id, expires_at_ms, value';
+const SELECT = `SELECT ${COLUMNS} FROM items WHERE partition = ? AND sort = ?`;
+const INSERT = 'INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING';
+const SET = 'SET revision = ?3, attempt_id = ?4, expires_at_ms = ?5, value = ?6';
+const UPSERT = `INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE ${SET}`;
+const UPDATE_REVISION = `UPDATE items ${SET} WHERE partition = ?1 AND sort = ?2 AND revision = ?7`;
+
+const REMOVE_EXPIRED = `DELETE FROM items WHERE rowid IN
+  (SELECT rowid FROM items WHERE expires_at_ms < ? ORDER BY expires_at_ms LIMIT ?)`;
+
+class OpenSqliteLedger implements SqliteLedger {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #inode: number | null;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+    this.#inode = inodeOf(path);
+  }
+
+  async transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult> {
+    const { attemptId } = options;
+    checkAppendOnly(changes);
+    const texts = checkTransact(changes, attemptId);
+    const values = changes.map((change, index) => storedText(change, texts[index] ?? null));
+    return this.#guard(() => {
+      for (;;) {
+        this.#run('BEGIN IMMEDIATE');
+        if (changes.every((change, index) => this.#apply(change, values[index] ?? null, attemptId))) {
+          this.#run('COMMIT');
+          return { committed: true };
+        }
+        this.#run('ROLLBACK');
+        // One snapshot for all of them. Few transactions are refused, so a refused one may read twice.
+        this.#run('BEGIN');
+        const refusals = this.#findRefusals(changes);
+        this.#run('ROLLBACK');
+        // The keys of one transaction are distinct, so only an earlier try of this transaction can have left its id
+        // there.
+        if (refusals.some((refusal) => refusal.found?.attemptId === attemptId)) return { committed: true };
+        if (refusals.length > 0) return { committed: false, refusals };
+        // Another process has changed the refusing item in the meantime: try again.
+      }
+    });
+  }
+
+  async get<Value>(key: ItemKey<Value>): Promise<Item<Value> | null> {
+    checkKey(key);
+    return this.#guard(() => this.#read(key));
+  }
+
+  async getMany<const Keys extends readonly ItemKey[]>(keys: Keys): Promise<ItemsOf<Keys>> {
+    checkGetMany(keys);
+    return this.#guard(() => keys.map((key) => this.#read(key)) as ItemsOf<Keys>);
+  }
+
+  async query(partition: string, options: QueryOptions): Promise<QueryPage> {
+    checkQuery(partition, options);
+    return this.#guard(() => {
+      const { text, parameters } = querySql(partition, options);
+      const items: Item[] = [];
+      let characters = 0;
+      for (const row of this.#statement(text).iterate(...parameters) as Iterable<Row & { sort: string }>) {
+        if (items.length === options.limit || characters > MAX_PAGE_CHARACTERS) {
+          return { items, next: items.at(-1)?.sort ?? null };
+        }
+        items.push(this.#toItem({ partition, sort: row.sort }, row));
+        characters += row.value.length;
+      }
+      return { items, next: null };
+    });
+  }
+
+  removeExpired(beforeMs: number, limit: number): number {
+    checkRemoval(beforeMs, limit);
+    return this.#guard(() => Number(this.#statement(REMOVE_EXPIRED).run(beforeMs, limit).changes));
+  }
+
+  emptyLog(): void {
+    this.#guard(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+  }
+
+  checkWritable(): void {
+    this.#guard(() => {
+      if (inodeOf(this.#path) !== this.#inode) {
+        throw new StorageUnavailable(`${this.#path} was removed or replaced: stop this process, and put the file back`);
+      }
+      rewriteHeader(this.#database);
+    });
+  }
+
+  async copyTo(path: string, progress: CopyProgress): Promise<void> {
+    try {
+      await copyDatabase(this.#database, path, progress);
+    } catch (error) {
+      throw translateError(error, path);
+    }
+  }
+
+  findDamage(): readonly string[] {
+    return this.#guard(() => findDamage(this.#database));
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #findRefusals(changes: readonly Change[]): Refusal[] {
+    const refusals: Refusal[] = [];
+    changes.forEach((change, index) => {
+      if (change.kind === 'count') {
+        const found = this.#read(change.key);
+        if (!countHolds(change, found)) refusals.push({ index, found });
+        return;
+      }
+      if (change.if.kind === 'any') return;
+      const row = this.#readRow(change.key);
+      if (!holds(change.if, row)) refusals.push({ index, found: row && this.#toItem(change.key, row) });
+    });
+    return refusals;
+  }
+
+  /**
+   * Makes the change if its condition holds, and tells whether it did. Common conditions are part of the statement, so
+   * that the stored item need not be read first.
+   */
+  #apply(change: Change, text: string | null, attemptId: string): boolean {
+    const { partition, sort } = change.key;
+    if (change.kind === 'put') {
+      const row = [partition, sort, change.revision, attemptId, change.expiresAtMs ?? null, text];
+      const condition = change.if;
+      if (condition.kind === 'any') return this.#changes(UPSERT, row);
+      if (condition.kind === 'absent') return this.#changes(INSERT, row);
+      if (condition.kind === 'revision-is') return this.#changes(UPDATE_REVISION, [...row, condition.revision]);
+      if (!holds(condition, this.#readRow(change.key))) return false;
+      return this.#changes(UPSERT, row);
+    }
+    if (change.kind === 'count') {
+      const found = this.#read(change.key);
+      if (!countHolds(change, found)) return false;
+      const count = String(countOf(found) + change.by);
+      return this.#changes(UPSERT, [partition, sort, 0, attemptId, change.expiresAtMs ?? null, count]);
+    }
+    if (change.if.kind !== 'any' && !holds(change.if, this.#readRow(change.key))) return false;
+    if (change.kind === 'delete')
+      this.#changes('DELETE FROM items WHERE partition = ? AND sort = ?', [partition, sort]);
+    return true;
+  }
+
+  /** Whether the statement has changed a row. */
+  #changes(sql: string, parameters: readonly SQLInputValue[]): boolean {
+    return this.#statement(sql).run(...parameters).changes !== 0;
+  }
+
+  #run(sql: string): void {
+    this.#statement(sql).run();
+  }
+
+  #read<Value>(key: ItemKey<Value>): Item<Value> | null {
+    const row = this.#readRow(key);
+    return row && (this.#toItem(key, row) as Item<Value>);
+  }
+
+  #readRow(key: ItemKey<unknown>): Row | null {
+    return (this.#statement(SELECT).get(key.partition, key.sort) as Row | undefined) ?? null;
+  }
+
+  #toItem(key: ItemKey<unknown>, { revision, attempt_id, expires_at_ms, value: text }: Row): Item {
+    try {
+      const { partition, sort } = key;
+      return { partition, sort, revision, attemptId: attempt_id, expiresAtMs: expires_at_ms, value: unpackValue(text) };
+    } catch (cause) {
+      throw new StorageCorrupt(`${this.#path}: the item ${describeKey(key)} is not JSON: ${REMEDY}`, { cause });
+    }
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #guard<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      this.#rollBack();
+      throw translateError(error, this.#path);
+    }
+  }
+
+  /**
+   * Ends the transaction in every case. After some failures SQLite has rolled back by itself; after others ROLLBACK may
+   * fail.
+   */
+  #rollBack(): void {
+    try {
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch {
+      // The earlier failure is the one to report. Without a COMMIT nothing becomes visible.
+    }
+  }
+}
+
+function storedText(change: Change, text: string | null): string | null {
+  return change.kind === 'put' && text !== null ? packValue(change.value, text) : text;
+}
+
+/** Of the file at this path; null if there is no file. Reads the name only: opening the file would end the lock. */
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+}
+
+function holds(condition: Condition, row: Row | null): boolean {
+  switch (condition.kind) {
+    case 'any':
+      return true;
+    case 'absent':
+      return row === null;
+    case 'present':
+      return row !== null;
+    case 'revision-is':
+      return row?.revision === condition.revision;
+    case 'written-by':
+      return row?.attempt_id === condition.attemptId;
+    case 'absent-or-expired':
+      return row === null || (row.expires_at_ms !== null && row.expires_at_ms < condition.atMs);
+  }
+}
+
+/**
+ * One index range per query. In one direction, the page's start and the prefix bound the same side. Only the tighter
+ * bound is passed on: SQLite would use one of them and filter by the other, row by row.
+ */
+function querySql(partition: string, options: QueryOptions): { text: string; parameters: SQLInputValue[] } {
+  const { prefix = '', after, descending = false, limit } = options;
+  const conditions = ['partition = ?'];
+  const parameters: SQLInputValue[] = [partition];
+  const bound = (operator: string, sort: string) => {
+    conditions.push(`sort ${operator} ?`);
+    parameters.push(sort);
+  };
+  const end = endOfPrefix(prefix);
+  const startsAfter = after !== undefined && !descending && byBytes(after, prefix) >= 0;
+  const endsBefore = after !== undefined && descending && (end === null || byBytes(after, end) < 0);
+  if (startsAfter) bound('>', after);
+  else if (prefix !== '') bound('>=', prefix);
+  if (endsBefore) bound('<', after);
+  else if (end !== null) bound('<', end);
+  // One row more than the caller wants shows whether anything follows.
+  parameters.push(limit + 1);
+  const order = descending ? 'DESC' : 'ASC';
+  return {
+    text: `SELECT sort, ${COLUMNS} FROM items WHERE ${conditions.join(' AND ')} ORDER BY sort ${order} LIMIT ?`,
+    parameters,
+  };
+}
+
+/** The first text after every text that begins with this prefix, in order of UTF-8 bytes; null if no such text exists. */
+function endOfPrefix(prefix: string): string | null {
+  // UTF-8 sorts by code points, so incrementing the last code point gives the next text.
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
+  while (points.at(-1) === 0x10ffff) points.pop();
+  const last = points.pop();
+  if (last === undefined) return null;
+  // The surrogates, 0xd800 to 0xdfff, are not characters.
+  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+}
+
+function byBytes(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}

@@ -1,0 +1,158 @@
+/** The pages that need no JavaScript: each operation and each problem has its place, and no link is lost. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { markdown, markdownPage } from '../../../clients/web/docs/markdown.ts';
+import { OPERATION_VIEWS, type Schema } from '../../../clients/web/docs/openapi-view.ts';
+import { curlOf } from '../../../clients/web/docs/operation-view.ts';
+import { schemaView } from '../../../clients/web/docs/schema-view.ts';
+import { ALL_OPERATIONS } from '../../../contract/operations/all-operations.ts';
+import { PROBLEM_CODES, problemType } from '../../../contract/problems/edge-problems.ts';
+import { PROBLEMS } from '../../../contract/problems/problems.ts';
+import { SITE_FOLDER, siteFiles } from '../../../tools/build/build-site.ts';
+import { faultsOfHtml } from './html-faults.ts';
+
+const FILES = new Map(siteFiles().map((path) => [path, readFileSync(join(SITE_FOLDER, path), 'utf8')]));
+const PAGES = [...FILES].filter(([path]) => path.endsWith('.html'));
+const IDS = new Map(
+  PAGES.map(([path, text]) => [path, new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
+);
+
+/** The URLs of the API, as patterns. */
+const ROUTES = Object.values(ALL_OPERATIONS).map(
+  ({ path }) => new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+);
+
+/** The file that a path of the site leads to. */
+function fileOf(path: string): string {
+  return path.endsWith('/')
+    ? `${path.slice(1)}index.html`
+    : FILES.has(path.slice(1))
+      ? path.slice(1)
+      : `${path.slice(1)}.html`;
+}
+
+function isLost(from: string, href: string): boolean {
+  const [path = '', id] = href.split('#');
+  if (ROUTES.some((route) => route.test(path))) return id !== undefined;
+  const file = path === '' ? from : fileOf(path);
+  return !FILES.has(file) || (id !== undefined && !IDS.get(file)?.has(id));
+}
+
+it('each operation has its place in the reference, with its method and path', () => {
+  const operations = new Map(
+    PAGES.filter(([path]) => path.startsWith('docs/reference/')).flatMap(([, text]) =>
+      [
+        ...text.matchAll(
+          /<h2 id="(\w+)">[^\n]*<\/h2>\n<p class="request-line"><span class="method">(\w+)<\/span> <code>(.*?)<\/code>/g,
+        ),
+      ].map(([, id, method, path]) => [id, `${method} ${path?.replaceAll('<wbr>', '')}`] as const),
+    ),
+  );
+  const expected = Object.entries(ALL_OPERATIONS).map(([id, { method, path }]) => [id, `${method} ${path}`]);
+  expect([...operations].sort()).toEqual(expected.sort());
+});
+
+it.each(PROBLEM_CODES)('%s has a page at its type, with its title, meaning, remedy and an example', (code) => {
+  const text = FILES.get(fileOf(problemType(code))) ?? '';
+  expect(text).toContain(`<h1>${PROBLEMS[code].title}</h1>`);
+  expect(text).toContain(`<code>${code}</code>`);
+  expect([...text.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title)).toEqual([
+    'Meaning',
+    'Remedy',
+    'Example',
+    'Operations',
+  ]);
+  expect(text).toContain(`&quot;type&quot;: &quot;${problemType(code)}&quot;`);
+});
+
+it('each link leads to a file of the site, a section that is there, or a route of the API', () => {
+  const links = PAGES.flatMap(([path, text]) =>
+    [...text.matchAll(/ href="([^"]+)"/g)].map(([, href]) => ({ path, href: href as string })),
+  );
+  expect(links.length).toBeGreaterThan(1000);
+  expect(links.filter(({ path, href }) => isLost(path, href))).toEqual([]);
+  expect(isLost('docs/index.html', '/docs/no-such-page')).toBe(true);
+  expect(isLost('docs/index.html', '#no-such-section')).toBe(true);
+});
+
+it('each link of llms.txt leads somewhere, and it begins with a title and a summary', () => {
+  const text = FILES.get('llms.txt') ?? '';
+  expect(text).toMatch(/^# Tidemark\n\n> .+\n\n/);
+  const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href]) => href as string);
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.filter((href) => isLost('llms.txt', href))).toEqual([]);
+});
+
+it('each page is well formed, with one heading of level 1, and no id twice', () => {
+  for (const [path, text] of PAGES) {
+    expect(faultsOfHtml(text), path).toEqual([]);
+    expect(text.match(/<h1/g)?.length, path).toBe(1);
+    expect(text.match(/ id="/g)?.length, path).toBe(IDS.get(path)?.size);
+  }
+});
+
+it.each<[string, Schema, string]>([
+  ['one type', { type: 'string', maxLength: 9 }, 'string at most 9 characters'],
+  ['two types', { type: ['string', 'null'] }, 'string or null'],
+  [
+    'null as a choice',
+    { anyOf: [{ type: 'integer', minimum: 1, maximum: 2 }, { type: 'null' }] },
+    'integer or null 1 to 2',
+  ],
+  ['a list', { type: 'array', items: { type: 'boolean' }, maxItems: 3 }, 'list of boolean at most 3 items'],
+  ['a map', { type: 'object', additionalProperties: { $ref: '#/components/schemas/Slug' } }, 'map of Slug'],
+  ['a constant', { type: 'string', const: 'x' }, 'always &quot;x&quot;'],
+  [
+    'an object',
+    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string', default: '' } }, required: ['a'] },
+    'object a string b string optional default &quot;&quot;',
+  ],
+  [
+    'choices',
+    { oneOf: [{ type: 'string', enum: ['x'] }, { type: 'boolean' }] },
+    'one of string one of &quot;x&quot; boolean',
+  ],
+])('a schema in words: %s', (_, schema, words) => {
+  const { text } = schemaView(schema);
+  expect(faultsOfHtml(text)).toEqual([]);
+  expect(
+    text
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  ).toBe(words);
+});
+
+it('the example of each operation is a command that a shell can read, with the key and the conditions that it needs', () => {
+  const commands = new Map(OPERATION_VIEWS.map((operation) => [operation.operationId, curlOf(operation)]));
+  expect(spawnSync('bash', ['-n'], { input: [...commands.values()].join('\n'), encoding: 'utf8' }).stderr).toBe('');
+  expect(commands.get('getMarket')).toBe("curl -sS 'https://data.example/api/v1/markets/gold-usd'");
+  expect(commands.get('deleteWatchlist')?.split(' \\\n  ')).toEqual([
+    expect.stringMatching(/^curl -sS -X DELETE 'https:\/\/write\.data\.example\/api\/v1\/watchlists\/\w+'$/),
+    '-H "Authorization: Bearer $TIDEMARK_API_KEY"',
+    '-H "Idempotency-Key: $(uuidgen)"',
+    `-H 'If-Match: "1"'`,
+  ]);
+});
+
+it('HTML in a text is shown, not obeyed', () => {
+  expect(markdown('a <script>alert(1)</script> `<b>`').text).toBe(
+    '<p>a &lt;script&gt;alert(1)&lt;/script&gt; <code>&lt;b&gt;</code></p>\n',
+  );
+  expect(markdown('<img src=x onerror=alert(1)>\n').text).toBe('&lt;img src=x onerror=alert(1)&gt;\n');
+});
+
+it('a guide without a title, and code in an unknown language, are refused', () => {
+  expect(() => markdownPage('No title.')).toThrow('title');
+  expect(() => markdownPage('# A\n\nB.\n\n```sh\nc\n```\n\n```cobol\nd\n```\n')).toThrow('cobol');
+});
+
+it('the documentation has less than a megabyte', () => {
+  const bytes = PAGES.filter(([path]) => /^(docs|problems)\//.test(path)).reduce(
+    (sum, [, text]) => sum + text.length,
+    0,
+  );
+  expect(bytes).toBeLessThan(1_000_000);
+});

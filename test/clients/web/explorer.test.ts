@@ -1,0 +1,200 @@
+/** What the explorer makes of prices, moments and addresses, without a browser. */
+import { describe, expect, test } from 'vitest';
+import { compareDecimals, groupedDigits } from '../../../clients/web/browser/exact-decimal.ts';
+import {
+  entriesOfLatest,
+  keepEqual,
+  priceWords,
+  rowBadges,
+} from '../../../clients/web/browser/explorer/latest-rows.ts';
+import {
+  countsBy,
+  type ListView,
+  parseView,
+  selectEntries,
+  viewFragment,
+  WHOLE_VIEW,
+} from '../../../clients/web/browser/explorer/list-view.ts';
+import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
+import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
+import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+
+const NOW_MS = Date.parse('2026-10-02T12:00:00Z');
+
+const entry = (fields: Partial<LatestEntry> = {}): LatestEntry => ({
+  slug: 'eur-huf',
+  name: 'Euro, Hungarian forint',
+  decimal: '36690.00',
+  quantity: 100,
+  unit: 'EUR',
+  currency: 'HUF',
+  observedAt: '2026-10-01T00:00:00Z',
+  releasedAt: null,
+  updatedAt: null,
+  source: 'a test',
+  status: 'final',
+  unknownReason: null,
+  recordedAt: null,
+  kind: 'fx',
+  decimalPerUnit: '366.9',
+  confidence: 'high',
+  disputed: false,
+  retired: false,
+  expectedNextAt: null,
+  graceSeconds: null,
+  rounded: false,
+  sourceValue: null,
+  ...fields,
+});
+
+test.each([
+  ['0.00', '0.00'],
+  ['999.5', '999.5'],
+  ['1000', '1,000'],
+  ['-123456.7890', '-123,456.7890'],
+  ['-90071992547409.91', '-90,071,992,547,409.91'],
+  ['0.0001234', '0.0001234'],
+])('%s is shown as %s', (decimal, shown) => {
+  expect(groupedDigits(decimal)).toBe(shown);
+});
+
+test.each([
+  ['90071992547409.91', '90071992547409.92', -1],
+  ['1.50', '1.5', 0],
+  ['-2', '-10.0', 1],
+  ['0', '-0.01', 1],
+])('compared with %s, %s gives %d', (left, right, result) => {
+  expect(compareDecimals(left, right)).toBe(result);
+});
+
+describe('a price', () => {
+  const unknown = { decimal: null, decimalPerUnit: null };
+  test.each<[string, Partial<LatestEntry>, string | null, readonly string[]]>([
+    ['has its quantity, and the price of one', {}, '36,690.00', ['per 100 EUR', '366.9 per EUR']],
+    ['of one says it once', { quantity: 1, decimalPerUnit: '36690.00' }, '36,690.00', ['per EUR']],
+    ['that cannot be divided exactly is not', { quantity: 3000, decimalPerUnit: null }, '36,690.00', ['per 3,000 EUR']],
+    ['that is zero is zero', { decimal: '0.00', quantity: 1 }, '0.00', ['per EUR']],
+    [
+      'that is unknown says why',
+      { ...unknown, unknownReason: 'withheld' },
+      null,
+      ['withheld, by its source or by this service'],
+    ],
+    ['may never have been observed', { ...unknown, observedAt: null }, null, ['never observed']],
+  ])('%s', (_, fields, digits, below) => {
+    expect(priceWords(entry(fields))).toEqual({ digits, below });
+  });
+});
+
+describe('a badge says that the price', () => {
+  const due = (expectedNextAt: string, graceSeconds = 0) => ({ expectedNextAt, graceSeconds });
+  test.each<[string, Partial<LatestEntry>, readonly string[]]>([
+    ['is as it should be: none', {}, []],
+    ['is not late within its grace', due('2026-10-02T11:00:00Z', 3600), []],
+    ['is late since today', due('2026-10-02T11:00:00Z', 3599), ['late since 11:00 UTC']],
+    ['is late since this year', due('2026-09-28T15:00:00Z'), ['late since 28 Sep']],
+    ['is late since another year', due('2025-12-31T15:00:00Z'), ['late since 31 Dec 2025']],
+    [
+      'is disputed, provisional, of low confidence and of a retired market',
+      { disputed: true, status: 'provisional', confidence: 'low', retired: true },
+      ['disputed', 'provisional', 'low confidence', 'retired'],
+    ],
+    ['is rounded', { rounded: true, sourceValue: '366.9000001' }, ['rounded (source: 366.9000001)']],
+    ['is rounded, of a source without digits', { rounded: true }, ['rounded (source: digits not given)']],
+  ])('%s', (_, fields, texts) => {
+    const badges = rowBadges(entry(fields), NOW_MS);
+    expect(badges.map(({ text, detail }) => (detail === undefined ? text : `${text} (${detail})`))).toEqual(texts);
+  });
+});
+
+describe('a view', () => {
+  const view = (fields: Partial<ListView>): ListView => ({ ...WHOLE_VIEW, ...fields });
+  const entries = [
+    entry({ slug: 'b', name: 'São Tomé cocoa', kind: 'food', currency: 'USD', observedAt: '2026-09-01T00:00:00Z' }),
+    entry({ slug: 'a-2', name: 'item 10', disputed: true }),
+    entry({ slug: 'a-1', name: 'Item 9', observedAt: null, decimal: null }),
+  ];
+  test.each<[string, Partial<ListView>, readonly string[]]>([
+    ['of everything is by name, numbers as numbers', {}, ['a-1', 'a-2', 'b']],
+    ['may be the other way round', { isDescending: true }, ['b', 'a-2', 'a-1']],
+    ['finds words without accents and capitals', { text: ' tome SAO ' }, ['b']],
+    ['finds slugs', { text: 'a-' }, ['a-1', 'a-2']],
+    ['finds nothing for a word that is not there', { text: 'tome x' }, []],
+    ['has one kind', { kind: 'food' }, ['b']],
+    ['has one currency', { currency: 'HUF' }, ['a-1', 'a-2']],
+    ['by age has the youngest first, and the unknown last', { sort: 'age' }, ['a-2', 'b', 'a-1']],
+    ['by age downwards has the unknown last, too', { sort: 'age', isDescending: true }, ['b', 'a-2', 'a-1']],
+    ['by kind', { sort: 'kind' }, ['b', 'a-1', 'a-2']],
+    ['by notes downwards has the gravest first', { sort: 'notes', isDescending: true }, ['a-2', 'a-1', 'b']],
+  ])('%s', (_, fields, slugs) => {
+    expect(selectEntries(entries, view(fields), NOW_MS).map(({ slug }) => slug)).toEqual(slugs);
+    expect(parseView(`#${viewFragment(view(fields))}`)).toEqual(view({ ...fields, text: fields.text?.trim() ?? '' }));
+  });
+
+  test('of everything has no fragment, and the target of a link is no view', () => {
+    expect(viewFragment(WHOLE_VIEW)).toBe('');
+    expect(parseView('#main')).toBeNull();
+    expect(parseView('#sort=price&charts=no&x=1')).toEqual(WHOLE_VIEW);
+    expect(parseView('#charts=off&sort=age-descending')).toEqual(
+      view({ hasCharts: false, sort: 'age', isDescending: true }),
+    );
+  });
+
+  test('offers each kind with its count', () => {
+    expect([...countsBy([...entries, entry({ kind: '' })], 'kind')]).toEqual([
+      ['food', 1],
+      ['fx', 2],
+    ]);
+  });
+});
+
+describe('a small chart', () => {
+  const days = ['2026-09-01T00:00:00Z', '2026-09-03T00:00:00Z', '2026-09-05T00:00:00Z', '2026-09-09T00:00:00Z'];
+  const line = (...decimal: (string | null)[]) =>
+    sparkLine({ slug: 'a', decimal, observedAt: days.slice(0, decimal.length) }, 'USD');
+  test('has a true time axis, gaps, and a dot for a price between two gaps', () => {
+    expect(line('1.00', '3.00', null, '2.00')).toEqual({
+      path: 'M3 25L31.5 3M117 14h0',
+      end: { x: 117, y: 14 },
+      words: '4 prices since 1 Sep 2026: last 2.00, lowest 1.00, highest 3.00 USD, 1 unknown',
+    });
+  });
+  test('of equal prices is level, and ends nowhere if the newest price is unknown', () => {
+    expect(line('5', '5', null)).toEqual({
+      path: 'M3 14L60 14',
+      end: null,
+      words: '3 prices since 1 Sep 2026: last unknown, lowest 5, highest 5 USD, 1 unknown',
+    });
+  });
+  test('needs two prices', () => {
+    expect([line(), line('1'), line(null, '1')]).toEqual([null, null, null]);
+  });
+});
+
+describe('the clock of this computer', () => {
+  test.each<[string, string | null, string | null, number]>([
+    ['is right', 'Fri, 02 Oct 2026 12:00:00 GMT', '0', 0],
+    ['is right by a stored answer with its own date', 'Fri, 02 Oct 2026 11:56:00 GMT', '240', 0],
+    ['is right by a stored answer with the date of now', 'Fri, 02 Oct 2026 12:00:01 GMT', '240', 0],
+    ['is taken as right without headers', null, 'x', 0],
+    ['is taken as right by a date that is none', 'yesterday', null, 0],
+    ['is ahead', 'Fri, 02 Oct 2026 11:00:00 GMT', null, 3_600_000],
+    ['is behind', 'Fri, 02 Oct 2026 12:30:00 GMT', '0', -1_800_000],
+  ])('%s', (_, date, age, offsetMs) => {
+    expect(clockOffsetMs(date, age, NOW_MS)).toBe(offsetMs);
+  });
+});
+
+test('the file of newest prices is read without members that are new, and is refused if it is none', () => {
+  const { kind, disputed, expectedNextAt, rounded, ...before } = entry();
+  expect([kind, disputed, expectedNextAt, rounded]).toEqual(['fx', false, null, false]);
+  const added = { kind: '', disputed: false, expectedNextAt: null, rounded: null };
+  expect(entriesOfLatest({ data: [before] })).toEqual([{ ...before, ...added }]);
+  expect(() => entriesOfLatest({ data: null })).toThrow(TypeError);
+});
+
+test('an entry that is the same stays the same object', () => {
+  const [one, two] = [entry(), entry({ slug: 'b' })];
+  const after = keepEqual([one, two], [entry(), entry({ slug: 'b', decimal: '1.00' }), entry({ slug: 'c' })]);
+  expect(after.map((each) => each === one || each === two)).toEqual([true, false, false]);
+});

@@ -1,0 +1,379 @@
+/** The rules of the page of a market that need no browser. */
+import { describe, expect, it } from 'vitest';
+import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
+import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
+import { fragmentOf, historyView, knownMoments, readFragment } from '../../../clients/web/browser/market/as-of-view.ts';
+import { chartData, endOfSeries, placeOf, step } from '../../../clients/web/browser/market/chart-data.ts';
+import { HistoryReader } from '../../../clients/web/browser/market/history-reader.ts';
+import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
+import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/market/public-answers.ts';
+import {
+  panned,
+  rangeWith,
+  timeTicks,
+  valueTicks,
+  wholeRange,
+  zoomed,
+} from '../../../clients/web/browser/market/time-range.ts';
+import {
+  agoText,
+  badgesOf,
+  momentText,
+  pointSpeech,
+  safeUrl,
+  unitText,
+  valueText,
+} from '../../../clients/web/browser/market/words.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+
+/** A price of the day, in its first version. */
+function row(day: number, more: Partial<PublicObservation> = {}): PublicObservation {
+  const observedAt = new Date(Date.UTC(2026, 0, day)).toISOString().replace('.000Z', 'Z');
+  return {
+    ...{ id: `obs_${day}`, metric: 'price', kind: 'money', amountMinor: 100 * day, currency: 'USD', minorDigits: 2 },
+    ...{ decimal: `${day}.00`, decimalPerUnit: `${day}.00`, sourceLabel: 'one', sourceUrl: 'https://one.example/' },
+    ...{ observedAt, recordedAt: observedAt, releasedAt: null, confidence: 'high', status: 'final' },
+    ...{ sourceValue: null, rounded: false, unknownReason: null, retraction: null },
+    ...{ supersededAt: null, supersedes: null, supersededBy: null, ...more },
+  } as PublicObservation;
+}
+
+const unknown = { decimal: null, amountMinor: null, unknownReason: 'withheld' } as const;
+const idsOf = (rows: Iterable<PublicObservation>): string[] => [...rows].map(({ id }) => id);
+
+describe('words', () => {
+  it.each([
+    ['2026-09-29T00:00:00Z', '29 Sep 2026, 00:00 UTC'],
+    ['2026-01-02T03:04:05Z', '2 Jan 2026, 03:04:05 UTC'],
+    ['2026-01-02T03:04:00.500Z', '2 Jan 2026, 03:04:00.500 UTC'],
+    ['1899-12-31T23:00:00Z', '31 Dec 1899, 23:00 UTC'],
+  ])('a moment %s is %s', (instant, text) => {
+    expect(momentText(instant)).toBe(text);
+  });
+
+  it.each([
+    [30_000, 'just now'],
+    [90_000, 'a minute ago'],
+    [-90_000, 'in a minute'],
+    [3 * 3_600_000, '3 hours ago'],
+    [-50 * 3_600_000, 'in 2 days'],
+    [54 * 86_400_000, '54 days ago'],
+    [800 * 86_400_000, '2 years ago'],
+  ])('an age of %i ms is %s', (ms, text) => {
+    expect(agoText(ms)).toBe(text);
+  });
+
+  it('values are the exact digits, and an unknown one has its reason', () => {
+    expect(valueText(row(4, { decimal: '4129.10' }))).toBe('4,129.10 USD');
+    expect(valueText(row(4, { decimal: '-90071992547409.91' }))).toBe('-90,071,992,547,409.91 USD');
+    expect(valueText(row(4, unknown))).toBe('unknown: withheld, by its source or by this service');
+    expect(valueText(row(4, { ...unknown, retraction: 'mistake' }))).toBe('unknown: it was recorded by mistake');
+    expect(unitText({ quantity: 1000, of: 'EUR' })).toBe('per 1,000 EUR');
+  });
+
+  it('say of a point, in one breath, what is special about it', () => {
+    expect(pointSpeech(row(4, { supersedes: 'x', status: 'provisional', rounded: true }))).toBe(
+      '4 Jan 2026, 00:00 UTC: 4.00 USD, one, corrected, provisional',
+    );
+    expect(pointSpeech(row(4, { ...unknown, retraction: 'withdrawn', supersedes: 'x' }))).toBe(
+      '4 Jan 2026, 00:00 UTC: unknown: the source took it back, one, retracted',
+    );
+  });
+
+  it('say what a reader must know first', () => {
+    const cadence = { period: 'minutes', minutes: 5, graceSeconds: 60, holidays: [], weekdays: [] } as const;
+    const source = { cadence, expectedNextAt: '2026-01-04T00:00:00Z' };
+    const market = {
+      ...{ metrics: { price: row(4, { confidence: 'low', status: 'estimated' }) }, status: 'retired' },
+      ...{ disputedMetrics: ['price', 'volume'], representedBy: 'Some <b>', sources: [source] },
+    } as unknown as Market;
+    const badges = badgesOf(market, Date.parse('2026-01-04T00:01:01Z')).map(({ text }) => text);
+    expect(badges).toEqual([
+      ...['disputed', 'disputed: volume', 'retired', 'late', 'estimated', 'low confidence', 'represented by Some <b>'],
+    ]);
+    expect(badgesOf(market, Date.parse('2026-01-04T00:01:00Z')).map(({ text }) => text)).not.toContain('late');
+  });
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', '//host', 'x', ''])('no link goes to %j', (text) => {
+    expect(safeUrl(text)).toBeNull();
+  });
+});
+
+describe('the store', () => {
+  it('keeps the order of the history, whatever comes first', () => {
+    const newer = row(2, { id: 'b2', supersedes: 'b1' });
+    const older = row(2, { id: 'b1', supersededBy: 'b2' });
+    const [other, first] = [row(2, { id: 'c', sourceUrl: 'https://two.example/' }), row(1)];
+    const page = [row(3), other, newer, older, first];
+    for (const parts of [
+      [page],
+      [[row(3), other, newer], [first], page],
+      [[first], [newer], [older], page.slice(0, 4)],
+    ]) {
+      const store = new ObservationStore();
+      for (const part of parts) store.add(part);
+      expect(idsOf(store.newestFirst()), JSON.stringify(parts.map(idsOf))).toEqual(idsOf(page));
+    }
+  });
+});
+
+describe('chart data', () => {
+  const two = { sourceLabel: 'two', sourceUrl: 'https://two.example/' };
+  const visible = [
+    row(4),
+    row(4, { ...two, id: 'two_4', decimal: '9.00' }),
+    row(3, unknown),
+    row(2, { ...unknown, retraction: 'mistake' }),
+    row(1),
+    row(1, { metric: 'volume', kind: 'scalar', value: '5', unit: 'lots' } as Partial<PublicObservation>),
+  ];
+  const data = chartData(visible, 'price');
+
+  it('has a line for each source; an unknown value is a gap, and a mistake is none', () => {
+    expect(data.series.map(({ name, values }) => [name, [...values]])).toEqual([
+      ['one', [1, undefined, null, 4]],
+      ['two', [undefined, undefined, undefined, 9]],
+    ]);
+    expect(chartData(visible, 'volume').series[0]?.unit).toBe('lots');
+    expect(chartData([], 'price').seconds).toEqual([]);
+  });
+
+  it('is walked from point to point, and never past an end', () => {
+    const last = endOfSeries(data, 0, 'last');
+    expect(last).toEqual({ at: 3, series: 0 });
+    expect(step(data, { at: 3, series: 0 }, -2)).toEqual({ at: 1, series: 0 });
+    expect(step(data, { at: 1, series: 0 }, -99)).toEqual({ at: 0, series: 0 });
+    expect(step(data, { at: 3, series: 1 }, -1)).toEqual({ at: 3, series: 1 });
+    expect(placeOf(data, visible[1] as PublicObservation)).toEqual({ at: 3, series: 1 });
+    expect(placeOf(data, row(9))).toBeNull();
+  });
+});
+
+describe('time ranges', () => {
+  const whole = { min: 0, max: 100_000 };
+
+  it('zoom about a moment, pan, and never leave the history', () => {
+    expect(zoomed(whole, 0.5, 25_000, whole)).toEqual({ min: 12_500, max: 62_500 });
+    expect(zoomed({ min: 10, max: 20 }, 0.001, 15, whole)).toEqual({ min: 0, max: 60 });
+    expect(zoomed(whole, 3, 0, whole)).toEqual(whole);
+    expect(panned({ min: 0, max: 1000 }, -50, whole)).toEqual({ min: 0, max: 1000 });
+    expect(panned({ min: 0, max: 1000 }, 1e9, whole)).toEqual({ min: 99_000, max: 100_000 });
+    expect(rangeWith({ min: 0, max: 1000 }, 5000, whole)).toEqual({ min: 4050, max: 5050 });
+    expect(wholeRange([5]).max - wholeRange([5]).min).toBe(2 * 86_400);
+  });
+
+  it.each([
+    [[0, 86_400 * 366], 31_536_000, ['1970', '1971']],
+    [[0, 86_400 * 31], 2_678_400, ['Jan\n1970', 'Feb']],
+    [[0, 86_400], 86_400, ['1 Jan\n1970', '2 Jan']],
+    [[82_800, 86_400], 3600, ['23:00\n1 Jan 1970', '00:00\n2 Jan 1970']],
+  ])('ticks at %j, %i s apart, are %j', (seconds, distance, texts) => {
+    expect(timeTicks(seconds, distance)).toEqual(texts);
+  });
+
+  it('ticks of values have as many decimals as their distance', () => {
+    expect(valueTicks([4000, 4200.5], 0.25)).toEqual(['4,000.00', '4,200.50']);
+    expect(valueTicks([0.1 + 0.2], 0.1)).toEqual(['0.3']);
+  });
+});
+
+describe('as of', () => {
+  const rows = [
+    row(3, { recordedAt: '2026-02-01T00:00:00Z', releasedAt: '2026-01-04T00:00:00Z' }),
+    row(2, { id: 'new', supersedes: 'old', recordedAt: '2026-02-02T00:00:00Z', decimal: '2.50' }),
+    row(2, { id: 'old', supersededBy: 'new', supersededAt: '2026-02-02T00:00:00Z' }),
+  ];
+  const market = { metrics: { price: row(3) }, bySource: {} };
+
+  it.each([
+    ['recorded', '2026-01-31T00:00:00Z', ['old']],
+    ['recorded', '2026-02-03T00:00:00Z', ['obs_3', 'new']],
+    ['released', '2026-01-05T00:00:00Z', ['obs_3', 'old']],
+    ['recorded', '2020-01-01T00:00:00Z', []],
+  ] as const)('by the clock %s at %s, %j is visible', (clock, at, ids) => {
+    const view = historyView(market, rows, { atMs: Date.parse(at), clock });
+    expect(idsOf(view.visible)).toEqual(ids);
+    expect((view.metrics.price as PublicObservation | null)?.id).toBe(ids[0]);
+  });
+
+  it('the moments of the slider are few, also of a long history', () => {
+    expect(knownMoments(rows, 'recorded').length).toBe(3);
+    const many = Array.from({ length: 5000 }, (_, day) => row(day + 1));
+    const moments = knownMoments(many, 'recorded', 100);
+    expect([moments.length, moments[0], moments.at(-1)]).toEqual([100, Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 5000)]);
+  });
+
+  it.each([
+    '',
+    '#metric=volume',
+    '#as-of=2026-01-05T00:00:00Z&clock=released',
+    '#metric=a&as-of=2026-01-05T00:00:00.500Z&clock=recorded',
+  ])('the fragment %j is read and written again', (fragment) => {
+    expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe(fragment);
+  });
+
+  it.each(['#metric=<b>', '#clock=released', '#%'])('the fragment %j says nothing', (fragment) => {
+    expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe('');
+    expect(readFragment(fragment, NOW_MS).refused).toBeNull();
+  });
+
+  it.each(['x', '', '9999-99-99T99:99:99Z', '2026-02-01T00:01:01Z', '2031-01-01T00:00:00Z'])(
+    'the moment %j is refused, with the reason',
+    (moment) => {
+      const { asOf, refused } = readFragment(`#as-of=${moment}`, Date.UTC(2026, 1, 1));
+      expect([asOf, refused]).toEqual([null, expect.stringContaining(moment)]);
+    },
+  );
+});
+
+const NOW_MS = Date.UTC(2026, 10, 22);
+
+describe('a row and its entry', () => {
+  const ofRow = ['decimal', 'decimalPerUnit', 'supersededAt', 'supersededBy'];
+  const members = Object.fromEntries(Object.entries(row(4)).filter(([name]) => !ofRow.includes(name)));
+  const entry = { ...members, format: 1, type: 'observation', market: 'gold-usd', revision: 7 };
+
+  it.each([
+    ['gold-usd', row(4), null],
+    ['gold-usd', row(4, { confidence: 'low' }), 'confidence'],
+    ['gold-usd', row(4, { decimal: '4.01' }), 'decimal'],
+    ['gold-usd', row(4, { decimal: '400' }), 'decimal'],
+    ['gold-usd', row(4, { decimal: null }), 'decimal'],
+    ['silver-usd', row(4), 'market'],
+  ])('of %s', (slug, shown, fault) => {
+    const compare = () => assertSameRow(slug, shown, { entry, index: 3, text: '' });
+    if (fault === null) expect(compare).not.toThrow();
+    else expect(compare).toThrow(LogVerificationError);
+  });
+});
+
+const HOST = 'https://data.example';
+
+describe('reading a history', () => {
+  /** A host with a history of so many days, its newest page 2 rows, its closed pages 2 each. */
+  function host(days: number, instead: (path: string) => Response | undefined = () => undefined) {
+    const asked: string[] = [];
+    const rows = Array.from({ length: days }, (_, index) => row(days - index));
+    /** The place of the page that has changed. */
+    let changed = -1;
+    const cursorOf = (from: number) => (from >= days ? null : `${from === changed ? 2 : 1}-${from}`);
+    const page = (from: number) => ({ data: rows.slice(from, from + 2), page: { nextCursor: cursorOf(from + 2) } });
+    const closedPages = () =>
+      Array.from({ length: Math.ceil(days / 2) - 1 }, (_, at) => {
+        const own = rows.slice(2 * at + 2, 2 * at + 4);
+        const [newest, oldest] = [own[0]?.observedAt, own.at(-1)?.observedAt];
+        return { cursor: cursorOf(2 * at + 2), count: own.length, firstObservedAt: oldest, lastObservedAt: newest };
+      }).toReversed();
+    const ask = async (input: Parameters<typeof fetch>[0]): Promise<Response> => {
+      const path = String(input).replace(`${HOST}/api/v1/markets/gold-usd/history`, '').replace(HOST, '');
+      asked.push(path);
+      const other = instead(path);
+      if (other !== undefined) return other;
+      if (path === '') return Response.json(page(0));
+      if (path.startsWith('?')) return Response.json(page(Number(path.split('-')[1])));
+      if (path === '/index') {
+        return Response.json({
+          closedPages: closedPages(),
+          years: [{ year: '2026', ndjson: '/2026' }],
+          csv: '',
+          ndjson: '',
+        });
+      }
+      const lines = rows.toReversed().map((each) => `${JSON.stringify(each)}\n`);
+      return new Response(lines.join(''));
+    };
+    const change = (from: number): void => {
+      changed = from;
+    };
+    return { asked, ask: ask as typeof fetch, rows, change };
+  }
+
+  async function read(served: ReturnType<typeof host>, hasFiles = true) {
+    const store = new ObservationStore();
+    const reader = new HistoryReader({
+      answers: new PublicAnswers(served.ask, HOST),
+      slug: 'gold-usd',
+      store,
+      hasFiles,
+    });
+    const end = await reader.readAll({ onPart: () => {}, signal: new AbortController().signal });
+    return { store, reader, end };
+  }
+
+  it.each([
+    ['one page', 2, true, ['', '/index']],
+    ['a short history by its pages', 5, true, ['', '/index', '?cursor=1-2', '?cursor=1-4']],
+    ['a long history by its years', 100, true, ['', '/index', '/2026']],
+    ['without files, from page to page', 5, false, ['', '?cursor=1-2', '?cursor=1-4']],
+  ])('%s', async (_, days, hasFiles, requests) => {
+    const served = host(days);
+    const { store, end } = await read(served, hasFiles);
+    expect([idsOf(store.newestFirst()), end]).toEqual([idsOf(served.rows), 'whole']);
+    expect(served.asked).toEqual(requests);
+  });
+
+  it('a year that is too long for a file is read by its pages', async () => {
+    const served = host(100, (path) => (path === '/2026' ? Response.json({}, { status: 410 }) : undefined));
+    const { store } = await read(served);
+    expect([store.size, served.asked.length]).toEqual([100, 3 + 49]);
+  });
+
+  it.each([
+    ['a server that fails', () => new Response('', { status: 503 })],
+    ['an answer that is no JSON', () => new Response('<html>')],
+    ['an answer that is no object', () => Response.json(null)],
+    ['too many requests', () => Response.json({}, { status: 429 })],
+  ])('%s is not reachable', async (_, answer) => {
+    await expect(read(host(5, answer))).rejects.toThrow(UnreachableError);
+  });
+
+  it('of a change it reads the newest page, and then only the closed pages that have another cursor', async () => {
+    const served = host(9);
+    const { store, reader } = await read(served);
+    served.asked.length = 0;
+    const reading = { onPart: () => {}, signal: new AbortController().signal };
+    await reader.readChanges(9, reading);
+    expect(served.asked).toEqual(['']);
+    const corrected = row(4, { id: 'new_4', supersedes: 'obs_4' });
+    served.rows.splice(5, 0, corrected);
+    served.change(4);
+    await reader.readChanges(10, reading);
+    expect(served.asked.slice(1)).toEqual(['', '/index', '?cursor=2-4']);
+    expect(idsOf(store.newestFirst()).slice(4, 7)).toEqual(['obs_5', 'new_4', 'obs_4']);
+  });
+
+  it('the pages with corrections are read beside the files', async () => {
+    const served = host(100, (path) =>
+      path === '/2026'
+        ? new Response(`${JSON.stringify(row(50, { id: 'new_50', supersedes: 'obs_50' }))}\n`)
+        : undefined,
+    );
+    const { store } = await read(served);
+    expect(served.asked).toEqual(['', '/index', '/2026', '?cursor=1-50']);
+    expect(idsOf(store.newestFirst()).slice(2)).toEqual(['new_50', 'obs_50', 'obs_49']);
+  });
+
+  it('a file that is cut off is not taken', async () => {
+    const served = host(100, (path) => (path === '/2026' ? new Response('{"id":"obs_1"}\n{"id"') : undefined));
+    await expect(read(served)).rejects.toThrow(UnreachableError);
+  });
+
+  it('asks with the ETag, and says what has not changed', async () => {
+    const headers: (string | null)[] = [];
+    const answers = new PublicAnswers(
+      (async (_: unknown, init: RequestInit) => {
+        headers.push(new Headers(init.headers).get('If-None-Match'));
+        return headers.length === 1
+          ? Response.json({}, { headers: { ETag: '"a"' } })
+          : new Response(null, { status: 304 });
+      }) as typeof fetch,
+      HOST,
+    );
+    expect([(await answers.readAgain('/x')).kind, (await answers.readAgain('/x')).kind]).toEqual([
+      'found',
+      'unchanged',
+    ]);
+    expect(headers).toEqual([null, '"a"']);
+  });
+});

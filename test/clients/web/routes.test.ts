@@ -1,0 +1,39 @@
+/** The router leads every link of the built pages to a file of the site, or to an object of the API. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { PROBLEM_CODES, problemType } from '../../../contract/problems/edge-problems.ts';
+import { siteObject } from '../../../publisher/site.ts';
+import { loadRouter } from '../../../server/edge/router-sandbox.ts';
+import { SITE_FOLDER, siteFiles } from '../../../tools/build/build-site.ts';
+
+const route = loadRouter();
+const FILES = siteFiles();
+const KEYS = new Set(FILES.map((file) => publicKey(siteObject(file))));
+
+function keyOf(url: string): string | null {
+  const routed = route('GET', url);
+  return routed.kind === 'object' ? routed.key : null;
+}
+
+const isThere = (url: string) => {
+  const key = keyOf(url);
+  return key !== null && (!key.startsWith('public/site/') || KEYS.has(key));
+};
+
+test('each file has a URL, and each problem its page', () => {
+  const urlOf = (file: string) => `/${file.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`;
+  const urls = FILES.map((file) => (file === 'market.html' ? '/markets/gold-usd' : urlOf(file)));
+  expect(urls.map(keyOf).sort()).toEqual([...KEYS].sort());
+  expect(PROBLEM_CODES.filter((code) => !isThere(problemType(code)))).toEqual([]);
+});
+
+test('no link and no asset of a page leads to nothing', () => {
+  const lost = FILES.filter((file) => file.endsWith('.html')).flatMap((file) => {
+    const text = readFileSync(join(SITE_FOLDER, file), 'utf8');
+    const urls = [...text.matchAll(/ (?:href|src)="(\/[^"#]*)/g)].map(([, url]) => url as string);
+    return urls.filter((url) => !isThere(url)).map((url) => `${file}: ${url}`);
+  });
+  expect(lost).toEqual([]);
+});

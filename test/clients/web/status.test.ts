@@ -1,0 +1,177 @@
+/** What the status page makes of the log and of the newest prices, without a browser. */
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
+import {
+  checkLog,
+  isToRemember,
+  logFault,
+  parseSeen,
+  type SeenCheckpoint,
+  seenText,
+} from '../../../clients/web/browser/status/log-check.ts';
+import { publicationLagSeconds, sourceFreshness } from '../../../clients/web/browser/status/source-freshness.ts';
+import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import { checkpointText } from '../../../contract/log/checkpoint.ts';
+import { leafHash } from '../../../contract/log/merkle.ts';
+import { signNote } from '../../../contract/log/notes.ts';
+import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts';
+import { LogTree } from '../../../contract/log/tree.ts';
+import { LOG_ORIGIN, testSigner } from '../../publisher/log/test-log.ts';
+
+const SEEN_AT = '2026-10-01T00:00:00Z';
+
+/** The files of a log with these entries, by path. */
+async function filesOf(texts: readonly string[], seed = 1): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  const tree = new LogTree();
+  for (const text of texts) {
+    for (const { level, n, width, hashes } of tree.append(leafHash(text))) files.set(tilePath(level, n, width), hashes);
+  }
+  for (const { level, n, width, hashes } of tree.partialTiles()) files.set(tilePath(level, n, width), hashes);
+  for (let n = 0; n * TILE_WIDTH < texts.length; n++) {
+    const lines = texts.slice(n * TILE_WIDTH, (n + 1) * TILE_WIDTH);
+    files.set(ndjsonPath(n, lines.length), gzipSync(lines.map((line) => `${line}\n`).join('')));
+  }
+  const text = checkpointText({ origin: LOG_ORIGIN, size: texts.length, root: tree.root() });
+  files.set('checkpoint', Buffer.from(await signNote(text, [testSigner(seed)])));
+  files.set('vkey', Buffer.from(`${testSigner(seed).vkey}\n`));
+  return files;
+}
+
+async function checked(files: ReadonlyMap<string, Buffer>, before: SeenCheckpoint | null = null) {
+  return await checkLog(async (path) => {
+    const file = files.get(path);
+    if (file === undefined) throw new TypeError(`${path} is not there`);
+    return new Uint8Array(file);
+  }, before);
+}
+
+const entries = (count: number, begin = 0) =>
+  Array.from({ length: count }, (_, index) => JSON.stringify({ market: 'a', n: begin + index, type: 'observation' }));
+
+const seenOf = async (...log: Parameters<typeof filesOf>): Promise<SeenCheckpoint> =>
+  parseSeen(seenText(await checked(await filesOf(...log)), SEEN_AT)) as SeenCheckpoint;
+
+describe('a log', () => {
+  const LONG = entries(700);
+
+  test('is checked whole at the first look, and its newest entry is shown', async () => {
+    const log = await checked(await filesOf(LONG));
+    expect(log).toMatchObject({
+      origin: LOG_ORIGIN,
+      size: 700,
+      vkeys: [testSigner().vkey],
+      signers: [LOG_ORIGIN],
+      newest: { index: 699, entry: { market: 'a', n: 699 } },
+      past: { kind: 'first' },
+    });
+    expect(isToRemember(log)).toBe(true);
+    expect((await checked(await filesOf([]))).newest).toBeNull();
+  });
+
+  test.each([0, 1, 255, 256, 257, 512, 699, 700])('has the same past as when it had %i entries', async (size) => {
+    const before = await seenOf(LONG.slice(0, size));
+    const log = await checked(await filesOf(LONG), before);
+    expect([log.past, isToRemember(log)]).toEqual([{ kind: 'same', before }, true]);
+  });
+
+  test.each<[string, 'forked' | 'shorter' | 'other-key', readonly string[], number]>([
+    ['with another entry long ago is forked', 'forked', [...entries(1, 9), ...LONG.slice(1)], 1],
+    ['of the same length with another newest entry is forked', 'forked', [...LONG.slice(0, 599), '{}'], 1],
+    ['that is shorter may be an old copy', 'shorter', LONG.slice(0, 300), 1],
+    ['with another key is not compared', 'other-key', LONG, 2],
+  ])('%s, and what was seen before is kept', async (_, kind, texts, seed) => {
+    const before = await seenOf(LONG.slice(0, 600));
+    const log = await checked(await filesOf(texts, seed), before);
+    expect([log.past, isToRemember(log)]).toEqual([{ kind, before }, false]);
+  });
+
+  test.each<[string, string]>([
+    ['a hash', tilePath(0, 2, 188)],
+    ['the root', 'checkpoint'],
+    ['an entry', ndjsonPath(2, 188)],
+  ])('with %s that is wrong is found', async (_, path) => {
+    const files = await filesOf(LONG);
+    const other = await filesOf(entries(700, 1));
+    files.set(path, other.get(path) as Buffer);
+    const error = await checked(files).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(LogVerificationError);
+    expect(logFault(error).isFound).toBe(true);
+  });
+
+  test('whose newest entry was taken down is right', async () => {
+    const files = await filesOf(LONG);
+    const lines = [...LONG.slice(512, 699), `{"takenDown":"${leafHash(LONG[699] as string).toString('base64')}"}`];
+    files.set(ndjsonPath(2, 188), gzipSync(lines.map((line) => `${line}\n`).join('')));
+    expect(await checked(files)).toMatchObject({ size: 700, newest: null });
+  });
+
+  test('that cannot be read, or not checked in this browser, is not found wrong', async () => {
+    const files = await filesOf(LONG);
+    files.delete('vkey');
+    expect(logFault(await checked(files).catch((cause: unknown) => cause)).isFound).toBe(false);
+    expect(logFault(new DOMException('no', 'NotSupportedError'))).toEqual({
+      isFound: false,
+      text: 'this browser cannot check signatures of Ed25519',
+    });
+  });
+});
+
+test.each([null, '', '{', '[]', '{"size":1}', '{"origin":"a","root":"b","seenAt":"never","size":1,"vkeys":[]}'])(
+  'nothing is remembered by %s',
+  (text) => {
+    expect(parseSeen(text)).toBeNull();
+  },
+);
+
+describe('sources', () => {
+  const NOW_MS = Date.parse('2026-10-02T12:00:00Z');
+  const entry = (source: string | null, observedAt: string | null, fields: Partial<LatestEntry> = {}) =>
+    ({
+      source,
+      observedAt,
+      decimal: '1',
+      expectedNextAt: null,
+      graceSeconds: null,
+      recordedAt: null,
+      ...fields,
+    }) as LatestEntry;
+
+  test('that are late come first, then the ones with the oldest newest price', () => {
+    const due = (expectedNextAt: string) => ({ expectedNextAt, graceSeconds: 60 });
+    const found = sourceFreshness(
+      [
+        entry('b', '2026-10-01T00:00:00Z', due('2026-10-03T00:00:00Z')),
+        entry('a', '2026-09-30T00:00:00Z'),
+        entry('late', '2026-10-01T00:00:00Z', due('2026-10-02T00:00:00Z')),
+        entry('late', '2026-10-02T00:00:00Z', due('2026-10-03T00:00:00Z')),
+        entry('late', '2026-09-01T00:00:00Z', { ...due('2026-09-02T00:00:00Z'), decimal: null }),
+        entry(null, null),
+      ],
+      NOW_MS,
+    );
+    expect(found.map(({ label }) => label)).toEqual(['late', 'a', 'b']);
+    expect(found[0]).toEqual({
+      label: 'late',
+      markets: 3,
+      newestAt: '2026-10-02T00:00:00Z',
+      oldestAt: '2026-09-01T00:00:00Z',
+      late: 2,
+      lateSince: '2026-09-02T00:00:00Z',
+      unknown: 1,
+      hasCadence: true,
+    });
+    expect(found.map(({ hasCadence }) => hasCadence)).toEqual([true, false, true]);
+  });
+
+  test.each<[string, number | null, readonly (string | null)[]]>([
+    ['from the newest price to its publication', 5, ['2026-10-02T11:00:00Z', '2026-10-02T11:59:55.500Z', null]],
+    ['not if something else was published', null, ['2026-10-02T11:00:00Z']],
+    ['not if the list is newer than the snapshot', null, ['2026-10-02T12:00:02Z']],
+    ['not without a price', null, [null]],
+  ])('the lag is known %s', (_, seconds, recorded) => {
+    const all = recorded.map((recordedAt) => entry('a', '2026-10-01T00:00:00Z', { recordedAt }));
+    expect(publicationLagSeconds(all, '2026-10-02T12:00:00Z')).toBe(seconds);
+  });
+});

@@ -1,0 +1,88 @@
+/** Backups and restores that end badly, by the command line: what is left can be used, or says that it cannot. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { publish } from '../../publisher/publish.ts';
+import { openDataFolder } from '../../server/folder/data-folder.ts';
+import { MAIN, tidemark } from '../cli/tidemark.ts';
+import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+
+let data: string;
+let dir: string;
+
+const names = async (folder: string) => (await readdir(folder)).sort();
+const idOf = (letter: string) => `upl_${letter.repeat(26)}`;
+const upload = (letter: string, bytes = 10) =>
+  writeFile(join(data, 'uploads', idOf(letter)), letter.repeat(bytes), { mode: 0o600 });
+const uploads = () => names(join(data, 'uploads'));
+const backUp = (...words: readonly string[]) => tidemark(['backup', dir, '--data', data, '--json', ...words]);
+const restore = (...words: readonly string[]) => tidemark(['restore', dir, '--data', data, '--replace', ...words]);
+
+beforeEach(async () => {
+  data = join(await temporaryFolder(), 'data');
+  dir = join(await temporaryFolder(), 'backups');
+  const folder = await openDataFolder(data);
+  await createWorld(DEFAULT_PAGE_SIZES, folder.ledger).ingest([market('gold'), price('gold', 0, 1)]);
+  await publish(dependenciesOn(folder.ledger, folder.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES));
+  folder.close();
+  await mkdir(join(data, 'uploads'));
+  await writeFile(join(data, 'secret'), 'one\n', { mode: 0o600 });
+  await upload('A');
+});
+
+test('an upload that only older kept backups name stays, and they can be restored', async () => {
+  const first = JSON.parse((await backUp('--keep', '2')).output).kept[0];
+  await rm(join(data, 'uploads', idOf('A')));
+  await upload('B');
+  expect(JSON.parse((await backUp('--keep', '2')).output).kept).toHaveLength(2);
+  expect(await restore('--from', first)).toMatchObject({ code: 0 });
+  expect(await uploads()).toEqual([idOf('A')]);
+  expect(await readFile(join(data, 'uploads', idOf('A')), 'utf8')).toBe('A'.repeat(10));
+});
+
+test('a restore that is killed before any of its renames: no server starts on a half of it, and it can be repeated', async () => {
+  expect(await backUp()).toMatchObject({ code: 0 });
+  await upload('B');
+  const before = await names(data);
+  const original = `${data}-original`;
+  await cp(data, original, { recursive: true });
+  const hook = join(import.meta.dirname, 'die-at-rename.ts');
+  const outcomes: string[] = [];
+  for (let n = 1; outcomes.at(-1) !== 'finished'; n += 1) {
+    await rm(data, { recursive: true });
+    await cp(original, data, { recursive: true });
+    const environment = { NODE_OPTIONS: `--import ${hook}`, DIE_AT_RENAME: String(n) };
+    const { code } = await tidemark(['restore', dir, '--data', data, '--replace'], { environment });
+    // A server opens the folder in the same way.
+    const look = await tidemark(['gc', '--dry-run'], { environment: { TIDEMARK_DATA: data } });
+    if (code === 0) outcomes.push('finished');
+    else outcomes.push(look.code === 0 ? 'as before' : 'refused');
+    if (outcomes.at(-1) === 'as before') {
+      expect([n, (await names(data)).filter((name) => !name.endsWith('.partial'))]).toEqual([n, before]);
+      expect(await uploads()).toEqual([idOf('A'), idOf('B')]);
+    }
+    if (code !== 0) expect([n, await restore()]).toEqual([n, expect.objectContaining({ code: 0 })]);
+    expect([n, await uploads()]).toEqual([n, [idOf('A')]]);
+  }
+  expect(new Set(outcomes)).toEqual(new Set(['as before', 'refused', 'finished']));
+}, 180_000);
+
+test('a restore that fails because the disk is full leaves nothing on it', async () => {
+  await upload('B', 2_000_000);
+  expect(await backUp()).toMatchObject({ code: 0 });
+  const before = await names(data);
+  // No file may become larger than 1 MB: the ledger is copied, and this upload is not.
+  const script = `ulimit -f 2048; exec '${process.execPath}' '${MAIN}' restore '${dir}' --data '${data}' --replace`;
+  const child = spawn('sh', ['-c', script], { env: { PATH: process.env.PATH } });
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += String(chunk);
+  });
+  const [code] = await once(child, 'close');
+  expect([code, errors.split('\n')]).toEqual([1, [expect.stringContaining(idOf('B')), '']]);
+  expect(await names(data)).toEqual(before);
+});

@@ -1,0 +1,496 @@
+/** Requests with bodies, which other handlers answer on the edge's port. */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Divert, DivertedHandler } from '../../../server/edge/divert.ts';
+import type { EdgeLimits } from '../../../server/edge/limits.ts';
+import { converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+
+const GOLD_URL = '/api/v1/markets/gold-usd';
+const BODY = '{"slug":"gold-usd"}';
+const H = 'Host: localhost\r\n';
+const CLOSE = 'Connection: close\r\n';
+const LAST = `GET ${GOLD_URL} HTTP/1.1\r\n${H}${CLOSE}\r\n`;
+
+function send(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+/** More than this is refused by `limited`, in the middle of the body. */
+const LIMIT_BYTES = 10;
+
+/** By the path below `/write/`. */
+const HANDLERS: { readonly [name: string]: DivertedHandler } = {
+  async echo(request, response) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    send(response, 201, `${request.method} ${Buffer.concat(chunks).toString()}`);
+  },
+  async refused(_request, response) {
+    send(response, 413, 'refused');
+  },
+  async drained(request, response) {
+    response.writeHead(413, { 'content-length': 7 });
+    response.flushHeaders();
+    request.on('data', () => {});
+    response.end('drained');
+  },
+  async limited(request, response) {
+    let bytes = 0;
+    for await (const chunk of request) {
+      bytes += chunk.length;
+      if (bytes > LIMIT_BYTES) break;
+    }
+    send(response, bytes > LIMIT_BYTES ? 413 : 201, 'limited');
+  },
+  async unread(_request, response) {
+    await setImmediate();
+    send(response, 201, 'unread');
+  },
+  async fails(request) {
+    for await (const _ of request);
+    throw new Error('a fault of the handler');
+  },
+  timed: Object.assign(
+    async (request: IncomingMessage, response: ServerResponse) => {
+      let bytes = 0;
+      for await (const chunk of request) bytes += chunk.length;
+      send(response, 201, `timed ${bytes}`);
+    },
+    { timesBody: true as const },
+  ),
+  async failsLate(_request, response) {
+    response.writeHead(201, { 'content-length': 10 });
+    response.write('half');
+    throw new Error('a fault of the handler');
+  },
+};
+
+let edges: Edge[] = [];
+/** The paths that were diverted, in order. */
+let handled: string[] = [];
+/** The number of ended requests, successful or not. */
+let ended = 0;
+/** When set, diverted requests wait for it before they are handled. */
+let gate: Promise<void> | null = null;
+
+const divert: Divert = (request) => {
+  const handler = HANDLERS[/^\/write\/(\w+)$/.exec(request.url as string)?.[1] ?? ''];
+  if (handler === undefined) return null;
+  handled.push(request.url as string);
+  const begin: DivertedHandler = (...all) => gate?.then(() => handler(...all)) ?? handler(...all);
+  return Object.assign((...all: Parameters<DivertedHandler>) => begin(...all).finally(() => ended++), { ...handler });
+};
+
+const post = (name: string, body: string, more = '') =>
+  `POST /write/${name} HTTP/1.1\r\n${H}${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** Heads of requests with nine bytes to come, or chunks. */
+const length = (name: string) => `POST /write/${name} HTTP/1.1\r\n${H}Content-Length: 9\r\n\r\n`;
+const chunked = (name: string) => `POST /write/${name} HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n`;
+
+/** The answers of a conversation in order, without any "100 Continue". */
+function replies(text: string) {
+  const starts = Array.from(text.matchAll(/HTTP\/1\.1 [2-5]\d\d /g), ({ index }) => index);
+  return starts.map((start, place) => parseReply(text.slice(start, starts[place + 1])));
+}
+
+const told = (text: string) => replies(text).map(({ status, body }) => [status, body.toString()]);
+
+describe('the edge', () => {
+  async function open(options: { limits?: Partial<EdgeLimits>; isReady?: () => boolean } = {}): Promise<Edge> {
+    const edge = await startEdge({ divert, ...options });
+    edge.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
+    edges.push(edge);
+    return edge;
+  }
+
+  let edge: Edge;
+
+  beforeEach(async () => {
+    handled = [];
+    ended = 0;
+    gate = null;
+    edge = await open();
+  });
+
+  afterEach(async () => {
+    for (const each of edges) await each.close();
+    edges = [];
+  });
+
+  describe('a diverted request is given its body', () => {
+    test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s with a length', async (method) => {
+      const text = await converse(edge, `${method} /write/echo HTTP/1.1\r\n${H}${CLOSE}Content-Length: 3\r\n\r\nabc`);
+      expect(told(text)).toEqual([[201, `${method} abc`]]);
+    });
+
+    test.each<[string, string, string]>([
+      ['in chunks', `${H}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`, 'POST abcde'],
+      ['none', `${H}\r\n`, 'POST '],
+      ['of length 0', `${H}Content-Length: 0\r\n\r\n`, 'POST '],
+    ])('%s, and the connection stays open', async (_title, rest, echoed) => {
+      const text = await converse(edge, `POST /write/echo HTTP/1.1\r\n${rest}${LAST}`);
+      expect(told(text)).toEqual([
+        [201, echoed],
+        [200, BODY],
+      ]);
+    });
+
+    test('whose bytes come one by one', async () => {
+      const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      for (const byte of post('echo', 'abc', CLOSE)) {
+        socket.write(byte);
+        await setImmediate();
+      }
+      await once(socket, 'close');
+      expect(told(text)).toEqual([[201, 'POST abc']]);
+    });
+
+    test('of a megabyte', async () => {
+      const large = 'x'.repeat(1_000_000);
+      const [reply] = replies(await converse(edge, post('echo', large, CLOSE)));
+      expect(reply?.body.toString()).toBe(`POST ${large}`);
+    });
+
+    test('by a client of HTTP/1.0', async () => {
+      expect(told(await converse(edge, 'POST /write/echo HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc'))).toEqual([
+        [201, 'POST abc'],
+      ]);
+    });
+
+    test('before the edge is ready for others', async () => {
+      const starting = await open({ isReady: () => false });
+      expect(told(await converse(starting, post('echo', 'abc', CLOSE)))).toEqual([[201, 'POST abc']]);
+      expect(replies(await converse(starting, LAST))[0]?.status).toBe(503);
+    });
+  });
+
+  describe('pipelines', () => {
+    test.each<[string, string]>([
+      ['with a length', post('echo', 'abc')],
+      ['in chunks', `${chunked('echo')}3\r\nabc\r\n0\r\n\r\n`],
+      ['with empty lines', post('echo', 'a\r\n\r\nb\r\n\r\n')],
+      ['without a body', `POST /write/echo HTTP/1.1\r\n${H}\r\n`],
+    ])('of 40 writes in a packet, %s, and a read after each, all are answered in order', async (_title, write) => {
+      const read = `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
+      const alone = told(await converse(edge, write + LAST))[0];
+      expect(told(await converse(edge, (write + read).repeat(40) + LAST))).toEqual([
+        ...Array(40)
+          .fill([alone, [200, BODY]])
+          .flat(),
+        [200, BODY],
+      ]);
+    });
+
+    test('a connection has no limit on its requests', async () => {
+      const socket = connect(edge.port, '127.0.0.1').setEncoding('latin1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      for (let round = 1; round <= 5; round++) {
+        socket.write(post('echo', 'abc').repeat(15) + post('unread', 'abc'));
+        while (replies(text).length < round * 16 || !text.endsWith('unread')) await once(socket, 'data');
+      }
+      expect(text).not.toContain('Connection: close');
+      socket.destroy();
+    });
+  });
+
+  describe('with ambiguous framing is not diverted', () => {
+    test.each<[string, string, number, string]>([
+      [
+        'a length and chunks',
+        `POST /write/echo HTTP/1.1\r\n${H}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+        400,
+        'invalid-request',
+      ],
+      [
+        'chunks and a length',
+        `POST /write/echo HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
+        400,
+        'invalid-request',
+      ],
+      [
+        'two lengths',
+        `POST /write/echo HTTP/1.1\r\n${H}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+        400,
+        'invalid-request',
+      ],
+      [
+        'another coding',
+        `POST /write/echo HTTP/1.1\r\n${H}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+        400,
+        'invalid-request',
+      ],
+      ['two hosts', `POST /write/echo HTTP/1.1\r\n${H}${H}Content-Length: 0\r\n\r\n`, 400, 'invalid-request'],
+      ['no host', 'POST /write/echo HTTP/1.1\r\nContent-Length: 0\r\n\r\n', 400, 'invalid-request'],
+      ['many fields', `POST /write/echo HTTP/1.1\r\n${H}${'X: y\r\n'.repeat(100)}\r\n`, 431, 'header-fields-too-large'],
+      ['a GET with a body', `GET /write/echo HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 413, 'content-too-large'],
+      ['a write elsewhere', `POST ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 1\r\n\r\na`, 405, 'method-not-allowed'],
+    ])('%s', async (_title, bytes, status, code) => {
+      const all = replies(await converse(edge, bytes + LAST));
+      expect(all.map((reply) => reply.status)).toEqual([status]);
+      expect(JSON.parse((all[0]?.body ?? '').toString())).toMatchObject({ code });
+      expect(handled).toEqual([]);
+    });
+  });
+
+  describe('a body that does not arrive', () => {
+    const impatient = () => open({ limits: { requestTimeoutMs: 200, checkIntervalMs: 25 } });
+    const half = `POST /write/echo HTTP/1.1\r\n${H}Content-Length: 10\r\n\r\nhalf`;
+
+    test('in time is answered 408, and the connection is closed', async () => {
+      const slow = await impatient();
+      const [reply, ...more] = replies(await converse(slow, half));
+      expect(more).toEqual([]);
+      expect(reply).toMatchObject({ status: 408, headers: { connection: 'close' } });
+      expect(JSON.parse((reply?.body ?? '').toString())).toMatchObject({ code: 'request-timeout' });
+      expect(slow.reports).toEqual([]);
+    });
+
+    test('in time is answered after earlier requests', async () => {
+      const slow = await impatient();
+      expect(replies(await converse(slow, post('echo', 'abc') + half)).map(({ status }) => status)).toEqual([201, 408]);
+    });
+
+    test('in time is cut off also where the connection would have been closed anyway', async () => {
+      const slow = await impatient();
+      const text = await converse(slow, half.replace('\r\n\r\n', '\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n'));
+      expect(replies(text).map(({ status }) => status)).toEqual([408]);
+    });
+
+    test('well-formed is answered 400', async () => {
+      const bytes = `POST /write/echo HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nnonsense\r\n`;
+      const [reply] = replies(await converse(edge, bytes));
+      expect(reply).toMatchObject({ status: 400, headers: { connection: 'close' } });
+      expect(JSON.parse((reply?.body ?? '').toString())).toMatchObject({ code: 'invalid-request' });
+      expect(edge.reports).toEqual([]);
+    });
+
+    test.each<[string, string, (socket: Socket) => void]>([
+      ['in time', half, () => {}],
+      ['well-formed', chunked('echo'), (socket) => socket.write('nonsense\r\n')],
+      ['in whole', half, (socket) => socket.end()],
+      ['completely, to a handler that limits its time', `${length('timed')}half`, (socket) => socket.end()],
+      ['because the client has gone', half, (socket) => socket.resetAndDestroy()],
+    ])('%s is not waited for longer by its handler', async (_title, bytes, goOn) => {
+      const slow = await impatient();
+      const socket = connect(slow.port, '127.0.0.1').on('error', () => {});
+      socket.write(bytes);
+      while (handled.length === 0) await setImmediate();
+      goOn(socket);
+      while (ended === 0) await setImmediate();
+      expect(slow.reports).toEqual([]);
+      socket.destroy();
+    });
+
+    test('because the client has gone is not reported', async () => {
+      const socket = connect(edge.port, '127.0.0.1').on('error', () => {});
+      const accepted = once(edge.server, 'connection');
+      socket.write(half);
+      const [connection] = await accepted;
+      while (handled.length === 0) await setImmediate();
+      socket.resetAndDestroy();
+      // Not events.once, which rejects with the error of the reset.
+      if (!connection.closed) await new Promise((resolve) => connection.on('close', resolve));
+      await setImmediate();
+      expect(edge.reports).toEqual([]);
+    });
+  });
+
+  describe('a body whose handler limits its time', () => {
+    const IDLE_MS = 1_500;
+    const REQUEST_MS = 300;
+    const hurried = () =>
+      open({ limits: { requestTimeoutMs: REQUEST_MS, checkIntervalMs: 25, idleTimeoutMs: IDLE_MS } });
+
+    /** Sends a body byte by byte, so that it takes three times as long as a request may, and then what follows. */
+    async function drip(slow: Edge, head: string, byte: string, rest: string): Promise<string> {
+      const socket = connect(slow.port, '127.0.0.1')
+        .setNoDelay()
+        .setEncoding('latin1')
+        .on('error', () => {});
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.write(head);
+      for (let sent = 0; sent < 9 && !socket.closed; sent++) {
+        await setTimeout(REQUEST_MS / 3);
+        socket.write(byte);
+      }
+      socket.write(rest);
+      if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
+      return text;
+    }
+
+    test.each<[string, string, string, string]>([
+      ['by length', length('timed'), 'x', LAST],
+      ['in chunks', chunked('timed'), '1\r\nx\r\n', `0\r\n\r\n${LAST}`],
+      ['after another request', post('echo', 'abc') + length('timed'), 'x', LAST],
+    ])('may take longer than a request, %s, and the connection stays open', async (_title, head, byte, rest) => {
+      const slow = await hurried();
+      expect(told(await drip(slow, head, byte, rest)).slice(-2)).toEqual([
+        [201, 'timed 9'],
+        [200, BODY],
+      ]);
+      expect(slow.reports).toEqual([]);
+    });
+
+    test.each<[string, string, string]>([
+      ['a body of another handler', length('echo'), 'x'],
+      ['a body of another handler, in chunks', chunked('echo'), '1\r\nx\r\n'],
+      ['its head', 'POST /write/timed HTTP/1.1\r\nX: ', 'x'],
+      ['a request after it', `${post('timed', 'abc')}POST /write/echo HTTP/1.1\r\n${H}Content-Length: 9\r\n\r\n`, 'x'],
+    ])('%s may not', async (_title, head, byte) => {
+      const slow = await hurried();
+      expect(told(await drip(slow, head, byte, '')).at(-1)?.[0]).toBe(408);
+      expect(slow.reports).toEqual([]);
+    });
+
+    test.each([
+      ['the body', length('echo')],
+      ['the head', 'GET '],
+    ])('%s of a request after a slow one may not either', async (_title, rest) => {
+      const slow = await hurried();
+      const statuses = told(await drip(slow, length('timed'), 'x', rest)).map(([status]) => status);
+      expect(statuses).toEqual([201, 408]);
+    });
+
+    test('is cut off where it stands still', async () => {
+      const slow = await hurried();
+      expect(await converse(slow, `${length('timed')}half`)).toBe('');
+      expect(slow.reports).toEqual([]);
+    });
+
+    test('is cut off where it turns out to be malformed, however late', async () => {
+      const slow = await hurried();
+      const text = await drip(slow, chunked('timed'), '1\r\nx\r\n', 'nonsense\r\n');
+      expect(told(text).map(([status]) => status)).toEqual([400]);
+      expect(slow.reports).toEqual([]);
+    });
+  });
+
+  describe('a body that is not read to its end', () => {
+    const smuggled = `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
+
+    test.each(['refused', 'limited'])('by "%s": the answer is the last of the connection', async (name) => {
+      const bytes = post(name, smuggled.repeat(3));
+      const all = replies(await converse(edge, bytes.slice(0, -1)));
+      expect(all.map(({ status, headers }) => [status, headers.connection])).toEqual([[413, 'close']]);
+    });
+
+    test('and nothing is done that comes after it', async () => {
+      expect(told(await converse(edge, post('refused', smuggled) + post('echo', 'abc')))).toEqual([[413, 'refused']]);
+      expect(handled).toEqual(['/write/refused']);
+    });
+
+    test.each(['refused', 'limited'])('by "%s": a client that keeps sending gets the answer', async (name) => {
+      const socket = connect(edge.port, '127.0.0.1').setEncoding('latin1');
+      const errors: unknown[] = [];
+      let text = '';
+      socket
+        .on('error', (error) => errors.push(error))
+        .on('data', (chunk) => {
+          text += chunk;
+        });
+      socket.write(post(name, 'x'.repeat(5_000_000)));
+      await new Promise((resolve) => socket.on('close', resolve));
+      expect(replies(text).map(({ status }) => status)).toEqual([413]);
+      // After a reset, some systems would drop the answer.
+      expect(errors).toEqual([]);
+    });
+
+    test('although it has arrived completely: the connection stays open', async () => {
+      expect(told(await converse(edge, post('unread', 'abc') + LAST))).toEqual([
+        [201, 'unread'],
+        [200, BODY],
+      ]);
+    });
+
+    test('by a client that never stops: the connection is cut off', async () => {
+      const accepted = once(edge.server, 'connection');
+      const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+      const [connection] = await accepted;
+      socket.resume();
+      socket.write(`POST /write/refused HTTP/1.1\r\n${H}Content-Length: 1000000000\r\n\r\n`);
+      const drip = setInterval(() => socket.write('x'), 10);
+      await new Promise((resolve) => connection.on('close', resolve));
+      clearInterval(drip);
+      socket.destroy();
+    });
+  });
+
+  describe('Expect: 100-continue', () => {
+    const expecting = (name: string) =>
+      `POST /write/${name} HTTP/1.1\r\n${H}${CLOSE}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`;
+
+    test('is answered when the body is wanted, which is then sent', async () => {
+      const socket = connect(edge.port, '127.0.0.1').setEncoding('latin1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.write(expecting('echo'));
+      await once(socket, 'data');
+      expect(text).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+      socket.write('abc');
+      await once(socket, 'close');
+      expect(told(text)).toEqual([[201, 'POST abc']]);
+    });
+
+    test.each(['refused', 'drained'])('is not answered when the body is %s', async (name) => {
+      const text = await converse(edge, expecting(name));
+      expect(text).not.toContain('100 Continue');
+      expect(told(text)).toEqual([[413, name]]);
+    });
+
+    test('in a pipeline waits for the answers before it', async () => {
+      const text = await converse(edge, `${post('echo', 'abc')}${expecting('echo')}def`);
+      expect(text.indexOf('201')).toBeLessThan(text.indexOf('100 Continue'));
+      expect(told(text.replace('HTTP/1.1 100 Continue\r\n\r\n', ''))).toEqual([
+        [201, 'POST abc'],
+        [201, 'POST def'],
+      ]);
+    });
+  });
+
+  test('an offer to upgrade is declined, and the request answered as the last', async () => {
+    const offer = 'Connection: upgrade\r\nUpgrade: h2c\r\n';
+    expect(told(await converse(edge, post('echo', 'abc', offer) + LAST))).toEqual([[201, 'POST abc']]);
+  });
+
+  describe('a handler that fails', () => {
+    test('is reported, and its request answered 500; the connection stays open', async () => {
+      const all = replies(await converse(edge, post('fails', 'abc') + LAST));
+      expect(all.map(({ status }) => status)).toEqual([500, 200]);
+      expect(JSON.parse((all[0]?.body ?? '').toString())).toMatchObject({ code: 'internal-error' });
+      expect(edge.reports).toHaveLength(1);
+    });
+
+    test('in the middle of its answer is reported, and the connection cut off', async () => {
+      expect(told(await converse(edge, post('failsLate', '') + LAST))).toEqual([[201, 'half']]);
+      expect(edge.reports).toHaveLength(1);
+    });
+
+    test('before it has begun is reported, and its request answered 500', async () => {
+      const broken = await startEdge({
+        divert: () => {
+          throw new Error('a fault of the table');
+        },
+      });
+      edges.push(broken);
+      expect(replies(await converse(broken, post('echo', 'abc', CLOSE))).map(({ status }) => status)).toEqual([500]);
+      expect(broken.reports).toHaveLength(1);
+    });
+  });
+});

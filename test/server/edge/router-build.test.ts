@@ -1,0 +1,190 @@
+import { readFile } from 'node:fs/promises';
+import { createContext, runInContext } from 'node:vm';
+import { transform } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
+import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
+import { handler } from '../../../infra/edge/router.ts';
+import { toEvent } from '../../../server/edge/router-sandbox.ts';
+import {
+  buildEdgeFunction,
+  EDGE_FUNCTIONS,
+  edgeFunctionFile,
+  FUNCTION_LANGUAGE,
+  FUNCTION_MAX_BYTES,
+} from '../../../tools/build/build-router.ts';
+
+let built = '';
+let response = '';
+
+beforeAll(async () => {
+  built = await readFile(edgeFunctionFile('router'), 'utf8');
+  response = await readFile(edgeFunctionFile('response'), 'utf8');
+});
+
+describe.each(EDGE_FUNCTIONS)('the function %s', (name) => {
+  test('is committed as its source builds it', async () => {
+    expect(await readFile(edgeFunctionFile(name), 'utf8')).toBe(await buildEdgeFunction(name));
+  });
+
+  test('fits into a CloudFront function', async () => {
+    expect(Buffer.byteLength(await buildEdgeFunction(name))).toBeLessThanOrEqual(FUNCTION_MAX_BYTES);
+  });
+
+  test('has nothing that esbuild would rewrite', async () => {
+    const committed = await readFile(edgeFunctionFile(name), 'utf8');
+    const { code } = await transform(committed, FUNCTION_LANGUAGE);
+    expect(committed.endsWith(code)).toBe(true);
+    expect(code).toContain('function handler(event)');
+  });
+});
+
+describe('its syntax is that of CloudFront Functions', () => {
+  test.each([
+    'var { a } = b;',
+    'function f(a = 1) {}',
+    'f(...a);',
+    'var a = { ...b };',
+    'a?.b;',
+    'a ?? b;',
+    'for (var a of b);',
+    'class A {}',
+    'function* f() {}',
+  ])('%s would be rewritten or refused', async (code) => {
+    const asIs = await transform(code, { target: 'esnext' });
+    const isNoticed = transform(code, { ...FUNCTION_LANGUAGE, logLevel: 'silent' }).then(
+      (rewritten) => rewritten.code !== asIs.code,
+      () => true,
+    );
+    expect(await isNoticed).toBe(true);
+  });
+});
+
+/** The builtins of its runtime: those of ES5.1, and later ones that AWS lists. */
+const BUILTINS = new Set(
+  (
+    'Object Function Array String Boolean Number Date RegExp Error EvalError RangeError ReferenceError SyntaxError ' +
+    'TypeError URIError Math JSON parseInt parseFloat isNaN isFinite decodeURI decodeURIComponent encodeURI ' +
+    'encodeURIComponent escape unescape NaN Infinity undefined globalThis Promise'
+  ).split(' '),
+);
+/** Later methods that its runtime has, by the object that has them. */
+const LATER_METHODS: Record<string, readonly string[]> = {
+  Object: ['assign', 'entries', 'values'],
+  'Array.prototype': ['find', 'includes'],
+  'String.prototype': ['includes', 'startsWith', 'endsWith', 'padStart', 'replaceAll'],
+};
+const ES5_METHODS: Record<string, readonly string[]> = {
+  Object: (
+    'length name prototype keys create defineProperty defineProperties freeze getOwnPropertyDescriptor ' +
+    'getOwnPropertyNames getPrototypeOf isExtensible isFrozen isSealed preventExtensions seal'
+  ).split(' '),
+  'Array.prototype': (
+    'constructor length concat every filter forEach indexOf join lastIndexOf map pop push reduce reduceRight reverse ' +
+    'shift slice some sort splice toLocaleString toString unshift'
+  ).split(' '),
+  'String.prototype': (
+    'constructor length charAt charCodeAt concat indexOf lastIndexOf localeCompare match replace search slice split ' +
+    'substr substring toLocaleLowerCase toLocaleUpperCase toLowerCase toString toUpperCase trim valueOf'
+  ).split(' '),
+};
+
+/** A context whose globals are cut down to the lists above. */
+function bareContext(): object {
+  const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
+  const names = runInContext('Object.getOwnPropertyNames(globalThis)', context) as string[];
+  for (const name of names) {
+    if (!BUILTINS.has(name)) runInContext(`delete globalThis[${JSON.stringify(name)}]`, context);
+  }
+  for (const [owner, later] of Object.entries(LATER_METHODS)) {
+    const kept = new Set([...later, ...(ES5_METHODS[owner] as readonly string[])]);
+    for (const name of runInContext(`Object.getOwnPropertyNames(${owner})`, context) as string[]) {
+      if (!kept.has(name)) runInContext(`delete ${owner}[${JSON.stringify(name)}]`, context);
+    }
+  }
+  return context;
+}
+
+describe('in a context with no builtins but those of its runtime', () => {
+  test.each(['Map', 'Set', 'Symbol', 'URL', 'Reflect', 'Proxy', 'console', 'Buffer', 'process'])(
+    '%s is gone',
+    (name) => {
+      expect(runInContext(`typeof ${name}`, bareContext())).toBe('undefined');
+    },
+  );
+
+  test.each([
+    ['GET', '/api/v1/markets'],
+    ['GET', '/api/v1/snapshot'],
+    ['GET', '/api/v1/waitlist'],
+    ['GET', '/api/v1/openapi.json'],
+    ['HEAD', '/api/v1/markets/gold-usd'],
+    ['GET', '/api/v1/markets/gold-usd/history'],
+    ['GET', `/api/v1/markets?cursor=7-${'0'.repeat(32)}`],
+    ['GET', `/api/v1/markets/gold-usd/history?cursor=7-${'0'.repeat(32)}`],
+    ['GET', '/api/v1/markets?cursor=x'],
+    ['GET', '/api/v1/markets?cursor=1&cursor=2'],
+    ['GET', '/api/v1/markets?x=1'],
+    ['GET', '/nowhere'],
+    ['GET', '/api/v1/latest.csv'],
+    ['GET', '/api/v1/log/tile/0/x001/234.p/7'],
+    ['GET', '/api/v1/markets/gold-usd/history/2024.csv'],
+    ['GET', '/api/v1/markets/gold-usd/history/2024.txt'],
+    ['GET', '/problems/not-found'],
+    ['GET', '/'],
+    ['GET', '/docs?utm_source=x'],
+    ['GET', '/markets/gold-usd'],
+    ['GET', '/assets/site.css'],
+    ['GET', '/api/v1/markets/gold%2Dus%64'],
+    ['GET', `/${'a'.repeat(3000)}`],
+    ['OPTIONS', '/api/v1/markets'],
+    ['DELETE', '/api/v1/markets'],
+  ])('%s %.60s is routed as by the source', (method, url) => {
+    const event = JSON.stringify(toEvent(method, url));
+    const answered = runInContext(`${built}\nJSON.stringify(handler(${event}));`, bareContext());
+    expect(JSON.parse(answered)).toEqual(JSON.parse(JSON.stringify(handler(JSON.parse(event)))));
+  });
+});
+
+describe('the function of responses', () => {
+  const answered = (answer: object) =>
+    JSON.parse(
+      runInContext(`${response}\nJSON.stringify(handler(${JSON.stringify({ response: answer })}));`, bareContext()),
+    );
+  const answerOf = (statusCode: number, contentType?: string) => ({
+    statusCode,
+    statusDescription: 'OK',
+    headers: {
+      etag: { value: '"1"' },
+      ...(contentType === undefined ? {} : { 'content-type': { value: contentType } }),
+    },
+  });
+
+  const OTHER_TYPES: readonly string[] = [PROBLEM_CONTENT_TYPE, PAGE_CONTENT_TYPE];
+
+  test.each(Object.values(PUBLIC_OBJECTS).filter(({ contentType }) => !OTHER_TYPES.includes(contentType)))(
+    'leaves $pattern as it is',
+    ({ contentType }) => {
+      expect(answered(answerOf(200, contentType))).toEqual(answerOf(200, contentType));
+    },
+  );
+
+  test.each([200, 206, 304])('gives a page (%i) its security headers, and only those', (status) => {
+    const { headers, ...rest } = answered(answerOf(status, PAGE_CONTENT_TYPE));
+    const added = Object.fromEntries(Object.entries(PAGE_HEADERS).map(([name, value]) => [name, { value }]));
+    expect(rest).toEqual({ statusCode: status, statusDescription: 'OK' });
+    expect(headers).toEqual({ ...answerOf(200, PAGE_CONTENT_TYPE).headers, ...added });
+  });
+
+  test('makes a stored problem document 410, and leaves its fields alone', () => {
+    const answer = answerOf(200, PROBLEM_CONTENT_TYPE);
+    expect(answered(answer)).toEqual({ ...answer, statusCode: 410, statusDescription: 'Gone' });
+  });
+
+  test.each([204, 206, 301, 304, 404])('leaves %i as it is, with and without a content type', (status) => {
+    for (const answer of [answerOf(status, PROBLEM_CONTENT_TYPE), answerOf(status)]) {
+      expect(answered(answer)).toEqual(answer);
+    }
+  });
+});

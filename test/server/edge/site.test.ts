@@ -1,0 +1,133 @@
+/** Pages for people over HTTP: their bytes, their headers, and paths that lead to none of them. */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
+import type { PublicObjectName, SiteKind } from '../../../contract/files/public-object-names.ts';
+import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
+import { NOT_FOUND_PROBLEM } from '../../../contract/problems/edge-problems.ts';
+import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+
+const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
+  ['site-page', 'index.html', ['/', '/index.html', '/?utm_source=letter&x=%3Cscript%3E']],
+  ['site-page', 'market.html', ['/markets/gold-usd', '/markets/7', '/markets/gold-usd?fbclid=1']],
+  ['site-page', 'docs/index.html', ['/docs', '/docs/']],
+  ['site-page', 'docs/guides/log.html', ['/docs/guides/log', '/docs/guides/%6Cog']],
+  ['site-page', 'status/index.html', ['/status', '/status/']],
+  ['site-script', 'assets/explorer.js', ['/assets/explorer.js']],
+  ['site-style', 'assets/site.css', ['/assets/site.css']],
+  ['site-image', 'assets/icon.svg', ['/assets/icon.svg']],
+  ['site-text', 'llms.txt', ['/llms.txt']],
+];
+
+const bodyOf = (file: string) => `${file}: Märkte\n`.repeat(100);
+const PAGES = FILES.filter(([kind]) => kind === 'site-page').map(([, , [url = '']]) => url);
+const OTHERS = FILES.filter(([kind]) => kind !== 'site-page').map(([, , [url = '']]) => url);
+const page = (headers: object) => Object.fromEntries(Object.entries(headers).filter(([name]) => name in PAGE_HEADERS));
+
+describe('the edge', () => {
+  let edge: Edge;
+
+  beforeAll(async () => {
+    edge = await startEdge({});
+    for (const [kind, file] of FILES) {
+      edge.objects.put({ kind, file } as PublicObjectName, bodyOf(file), null, PUBLIC_OBJECTS[kind].contentType);
+    }
+    edge.objects.put({ kind: 'market', slug: 'gold-usd' }, '{}');
+  });
+  afterAll(async () => {
+    await edge.close();
+  });
+
+  test.each(FILES.flatMap(([kind, file, urls]) => urls.map((url) => ({ url, kind, file }))))(
+    '$url is $file',
+    async ({ url, kind, file }) => {
+      const got = await ask(edge, url);
+      expect([got.status, got.body.toString()]).toEqual([200, bodyOf(file)]);
+      expect(got.headers).toMatchObject({
+        'content-type': PUBLIC_OBJECTS[kind].contentType,
+        'cache-control': PUBLIC_CACHE_CONTROL,
+        'x-content-type-options': 'nosniff',
+        vary: 'Accept-Encoding',
+      });
+      const head = await ask(edge, url, {}, 'HEAD');
+      expect([head.status, head.body.length, head.headers.etag]).toEqual([200, 0, got.headers.etag]);
+      expect(head.headers['content-length']).toBe(String(got.body.length));
+      const same = await ask(edge, url, { 'if-none-match': got.headers.etag as string });
+      expect([same.status, same.body.length]).toEqual([304, 0]);
+      expect(page(same.headers)).toEqual(page(got.headers));
+      expect((await ask(edge, url, {}, 'POST')).status).toBe(405);
+    },
+  );
+
+  test.each([...PAGES, ...OTHERS])('%s is compressed', async (url) => {
+    const plain = await ask(edge, url);
+    for (const [coding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const got = await ask(edge, url, { 'accept-encoding': coding });
+      expect([got.headers['content-encoding'], got.headers.etag]).toEqual([coding, `W/${plain.headers.etag}`]);
+      expect(decode(got.body)).toEqual(plain.body);
+      expect(page(got.headers)).toEqual(page(plain.headers));
+    }
+  });
+
+  test.each(PAGES)('%s has the headers that keep a page to its own host', async (url) => {
+    expect(page((await ask(edge, url)).headers)).toEqual(PAGE_HEADERS);
+    expect(page((await ask(edge, url, { range: 'bytes=0-9' })).headers)).toEqual(PAGE_HEADERS);
+  });
+
+  test.each([...OTHERS, '/api/v1/markets/gold-usd', '/healthz', '/nowhere', '/assets/none.js'])(
+    '%s has none of them',
+    async (url) => {
+      expect(page((await ask(edge, url)).headers)).toEqual({});
+    },
+  );
+
+  test('the policy allows nothing inline, nothing evaluated, and no other host', () => {
+    const policy = PAGE_HEADERS['content-security-policy'] ?? '';
+    const sources = policy.split('; ').flatMap((directive) => directive.split(' ').slice(1));
+    expect(policy).toMatch(/^default-src 'none'; /);
+    expect([...new Set(sources)].sort()).toEqual(["'none'", "'self'", 'data:']);
+    expect(policy).toContain("img-src 'self' data:;");
+  });
+
+  test.each([
+    '//',
+    '//evil.example/',
+    '/.',
+    '/..',
+    '/assets/../index.html',
+    '/assets/..%2findex.html',
+    '/assets/%2e%2e/index.html',
+    '/assets/%252e%252e/index.html',
+    '/assets/%2e%2e%2findex.html',
+    '/assets\\..\\index.html',
+    '/docs/%2e%2e/',
+    '/docs/../',
+    '/docs/..;/',
+    '/docs//guides/log',
+    '/docs/guides/log%00',
+    '/docs/guides/log.html',
+    '/markets/../index.html',
+    '/markets/%2e%2e',
+    '/assets/',
+    '/assets/none.js',
+    '/site/index.html',
+    '/public/site/index.html',
+    '/favicon.ico',
+  ])('%s is a 404 in JSON, as every other', async (path) => {
+    const text = await converse(edge, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const { status, headers, body } = parseReply(text);
+    expect([status, headers['content-type']]).toEqual([404, 'application/problem+json']);
+    expect(JSON.parse(body.toString())).toEqual(NOT_FOUND_PROBLEM);
+  });
+
+  test('queries of pages do not fill the cache, and other files take none', async () => {
+    const reads = edge.objects.reads.length;
+    for (let number = 0; number < 20; number++) await ask(edge, `/?utm_campaign=${number}`);
+    expect(edge.objects.reads.length).toBe(reads);
+    for (const url of OTHERS) expect((await ask(edge, `${url}?v=1`)).status).toBe(400);
+    expect((await ask(edge, `/?${'x'.repeat(2048)}`)).status).toBe(414);
+  });
+});

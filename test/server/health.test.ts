@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { Expectations } from '../../contract/files/late-sources.ts';
+import { publish } from '../../publisher/publish.ts';
+import { createHealth, type HealthOptions } from '../../server/service/health.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { createWorld, market, price, type World } from '../publisher/world.ts';
+
+interface Watched {
+  readonly world: World;
+  readonly health: ReturnType<typeof createHealth>;
+  readonly reports: string[];
+  /** How often the ledger was written, and the store read. */
+  readonly counts: { writes: number; reads: number };
+  fail(part: 'read' | 'write' | 'objects' | null): void;
+  readonly ready: { is: boolean };
+}
+
+async function watch(more: Partial<HealthOptions> = {}): Promise<Watched> {
+  const world = createWorld();
+  await world.ingest([market('a'), market('b')]);
+  await publish(world.dependencies);
+  const reports: string[] = [];
+  const counts = { writes: 0, reads: 0 };
+  const ready = { is: true };
+  let failing: 'read' | 'write' | 'objects' | null = null;
+  const failIf = (part: typeof failing) => {
+    if (failing === part) throw new StorageUnavailable('/secret/path is broken');
+  };
+  const health = createHealth({
+    ledger: {
+      query: (partition, options) => world.ledger.query(partition, options),
+      async get(key) {
+        failIf('read');
+        return await world.ledger.get(key);
+      },
+    },
+    checkWritable() {
+      counts.writes++;
+      failIf('write');
+    },
+    objects: {
+      async stat(key) {
+        counts.reads++;
+        failIf('objects');
+        return await world.objects.stat(key);
+      },
+    },
+    nowMs: () => world.clock.nowMs,
+    isReady: () => ready.is,
+    publishLagMs: () => 4_321,
+    publishStalledMs: () => 0,
+    expectations: () => null,
+    lastVerify: () => null,
+    report: (what, cause) => reports.push(`${what}: ${cause}`),
+    ...more,
+  });
+  return { world, health, reports, counts, ready, fail: (part) => (failing = part) };
+}
+
+const WELL = {
+  generation: 1,
+  publishLagSeconds: 4,
+  marksDue: 0,
+  putOff: 0,
+  queue: 0,
+  failingSources: 0,
+  missedRuns: 0,
+};
+
+describe('the health of the service', () => {
+  test('when it is well: the generation and everything that waits', async () => {
+    const { world, health } = await watch();
+    expect(await health()).toMatchObject({ healthy: true, body: { status: 'ok', ...WELL } });
+    await world.ingest([price('a', 0, 5), price('b', 0, 5)]);
+    world.clock.nowMs += 1_000;
+    expect((await health()).body).toMatchObject({ marksDue: 2 });
+  });
+
+  test('fails once changes have waited for more than five minutes without a publication, until one succeeds', async () => {
+    let stalledMs = 300_999;
+    const { world, health, reports } = await watch({ publishStalledMs: () => stalledMs });
+    expect(await health()).toMatchObject({ healthy: true });
+    for (stalledMs of [301_000, 400_000]) {
+      world.clock.nowMs += 1_000;
+      const faults = [{ part: 'publishing', detail: expect.stringContaining('five minutes') }];
+      expect(await health()).toMatchObject({ healthy: false, body: { status: 'failing', faults } });
+    }
+    expect(reports).toEqual([expect.stringContaining('nothing was published for 301 s')]);
+    stalledMs = 0;
+    world.clock.nowMs += 1_000;
+    expect(await health()).toMatchObject({ healthy: true });
+  });
+
+  test('with the number of late sources, once the list was read', async () => {
+    const source = { label: 'a', cadence: { graceSeconds: 0 }, expectedNextAt: '2020-01-01T00:00:00Z' } as never;
+    const { health } = await watch({ expectations: () => new Expectations([{ sources: [source] }]) });
+    expect((await health()).body).toMatchObject({ ...WELL, lateSources: 1 });
+    expect((await (await watch()).health()).body).not.toHaveProperty('lateSources');
+  });
+
+  test('asked many times in a second, it looks once; and it writes once in five seconds', async () => {
+    const { world, health, counts } = await watch();
+    await Promise.all([health(), health(), health()]);
+    expect(counts).toEqual({ writes: 1, reads: 1 });
+    for (let second = 1; second <= 10; second++) {
+      world.clock.nowMs += 1_000;
+      await health();
+    }
+    expect(counts).toEqual({ writes: 3, reads: 11 });
+  });
+
+  test.each([
+    ['the ledger cannot be written', 'write', 'ledger', WELL],
+    ['the ledger cannot be read', 'read', 'ledger', {}],
+    ['the objects cannot be read', 'objects', 'objects', WELL],
+  ] as const)('%s: it says so at each look, the log says it once, and no path is told', async (_, part, name, rest) => {
+    const { world, health, reports, fail } = await watch();
+    await health();
+    fail(part);
+    for (let second = 1; second <= 6; second++) {
+      world.clock.nowMs += 5_000;
+      const { healthy, body } = await health();
+      expect({ healthy, body }).toMatchObject({
+        healthy: false,
+        body: { status: 'failing', faults: [{ part: name }], ...rest },
+      });
+      expect(JSON.stringify(body)).not.toContain('secret');
+    }
+    expect(reports).toEqual([expect.stringContaining('/secret/path is broken')]);
+    fail(null);
+    world.clock.nowMs += 1_000;
+    expect(await health()).toMatchObject({ healthy: true, body: { status: 'ok' } });
+  });
+
+  test('an emptied store is no store', async () => {
+    const { health } = await watch({ objects: { stat: async () => null } });
+    expect(await health()).toMatchObject({ healthy: false, body: { faults: [{ part: 'objects' }] } });
+  });
+
+  test('while it starts, it is not healthy, and a missing object is no fault', async () => {
+    const { health, ready } = await watch({ objects: { stat: async () => null } });
+    ready.is = false;
+    expect(await health()).toMatchObject({ healthy: false, body: { status: 'starting' } });
+  });
+});

@@ -1,0 +1,253 @@
+/** `npm start` as a user sees it: its output, its errors, and the data after any kind of stop. */
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAGE_HEADERS } from '../../contract/files/page-headers.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { httpReader } from '../../publisher/verify/bounded-reader.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { SITE_FOLDER } from '../../tools/build/build-site.ts';
+import { runs } from '../runs.ts';
+import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { publishedBytes } from './published-bytes.ts';
+import { type ServerProcess, startServer, startServerForTest } from './server-process.ts';
+
+const ALREADY = /in the ledger already/;
+
+/** An undisturbed first start, shared by all tests. */
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let data: string;
+let first: ServerProcess;
+let firstUrl: string;
+let undisturbed: Map<string, string>;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  data = join(temporary.folder, 'not', 'there', 'yet');
+  first = startServer({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
+  firstUrl = await first.started;
+  undisturbed = await publishedBytes(firstUrl);
+});
+
+afterAll(async () => {
+  await first.end('SIGKILL');
+  await temporary.remove();
+});
+
+async function expectSound(baseUrl: string): Promise<void> {
+  const report = await verify(httpReader(baseUrl), { settled: true });
+  expect(report.findings).toEqual([]);
+}
+
+/** Without the names of list pages, which hold a generation, and without the snapshot. */
+function withoutGenerations(bodies: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const entries = [...bodies].filter(([url]) => url !== SNAPSHOT_URL);
+  return new Map(entries.map(([url, body]) => [withoutCursors(url), withoutCursors(body)]));
+}
+
+function withoutCursors(text: string): string {
+  return text.replace(/\b[1-9][0-9]*-[0-9a-f]{32}\b/g, 'cursor');
+}
+
+/** The pages are those that were built. */
+async function expectPages(baseUrl: string): Promise<void> {
+  for (const [path, file] of [
+    ['/', 'index.html'],
+    ['/markets/gold-usd', 'market.html'],
+    ['/docs/', 'docs/index.html'],
+    ['/status/', 'status/index.html'],
+  ]) {
+    const page = await fetch(`${baseUrl}${path}`);
+    expect(await page.text()).toBe(await readFile(join(SITE_FOLDER, file as string), 'utf8'));
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) expect(page.headers.get(name)).toBe(value);
+  }
+}
+
+/** The bodies are those of the first start, published by a later generation. */
+async function expectRestored(baseUrl: string): Promise<void> {
+  await expectSound(baseUrl);
+  expect(withoutGenerations(await publishedBytes(baseUrl))).toEqual(withoutGenerations(undisturbed));
+}
+
+function curlsIn(output: string): string[] {
+  return output
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('curl '));
+}
+
+describe('the first start', () => {
+  test.each(['175 markets', '9,975 observations', '56 unknown values', 'generation 1'])('says %s', (part) => {
+    expect(first.output()).toContain(part);
+  });
+
+  test('prints its address and commands, which all work', async () => {
+    expect(firstUrl).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+$/);
+    const commands = curlsIn(first.output());
+    expect(new Set(commands).size).toBe(4);
+    const authorization = `Bearer ${(await readFile(join(data, 'operator-key'), 'utf8')).trim()}`;
+    for (const command of commands) {
+      const url = /http:[^\s']+/.exec(command)?.[0] ?? '';
+      const response = await fetch(url, { headers: command.includes('operator-key') ? { authorization } : {} });
+      expect(response.status).toBe(200);
+      expect(await response.json()).toBeTypeOf('object');
+    }
+  });
+
+  test('fits a small terminal, and writes plain text to a pipe', () => {
+    // The length of the folder is not ours to choose. Lines with a time are events, which may follow at any
+    // moment; on a busy machine there are lines about the progress.
+    const all = first.output().replaceAll(data, '.tidemark').split('\n');
+    const lines = all.filter((line) => !/^\d{4}-|^(?:Ingesting|Publishing) /.test(line));
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    expect(first.output()).not.toContain('\u001b');
+    expect(first.errors()).toBe('');
+  });
+
+  test('publishes a sound world', async () => {
+    await expectSound(firstUrl);
+  });
+
+  test('shows the pages for people', async () => {
+    await expectPages(firstUrl);
+  });
+});
+
+/** One line without a stack, and exit code 1. */
+async function expectRefusal(server: ServerProcess, part: string): Promise<void> {
+  expect(await server.ended).toBe(1);
+  const lines = server.errors().trimEnd().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(part);
+}
+
+// More causes: config.test.ts and data-folder.test.ts.
+describe('an impossible start fails with one line that names the cause', () => {
+  test('HOST is not an address of this machine', async () => {
+    await expectRefusal(startServerForTest({ TIDEMARK_DATA: await temporaryFolder(), HOST: '192.0.2.1' }), '192.0.2.1');
+  });
+
+  test('the data folder is below a file', async () => {
+    const file = join(await temporaryFolder(), 'data');
+    await writeFile(file, 'x');
+    await expectRefusal(startServerForTest({ TIDEMARK_DATA: join(file, 'below') }), join(file, 'below'));
+  });
+
+  test('the port is in use; nothing has been ingested', async () => {
+    const folder = join(await temporaryFolder(), 'data');
+    const port = new URL(firstUrl).port;
+    await expectRefusal(startServerForTest({ TIDEMARK_DATA: folder, PORT: port }), port);
+    const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'));
+    expect(await ledger.get(HEAD_KEY)).toBeNull();
+    expect((await ledger.query(MARKET_INDEX.partition, { limit: 1 })).items).toEqual([]);
+    ledger.close();
+  });
+
+  test('the data folder belongs to a running server, which continues', async () => {
+    await expectRefusal(startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data }), data);
+    expect((await fetch(`${firstUrl}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('stopping and starting again', () => {
+  test('Ctrl-C ends it at once and cleanly, and the next start continues', async () => {
+    expect(await first.end('SIGINT')).toBe(0);
+    expect(first.errors()).toBe('');
+
+    const second = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data, HOST: '0.0.0.0' });
+    const baseUrl = await second.started;
+    expect(new URL(baseUrl).hostname).toBe('127.0.0.1');
+    expect(second.output()).toMatch(ALREADY);
+    expect(second.output()).toContain('generation 1');
+    expect(await publishedBytes(baseUrl)).toEqual(undisturbed);
+    expect(await second.end('SIGTERM')).toBe(0);
+    expect(second.errors()).toMatch(/clear text.*\n.*TIDEMARK_LOCAL_ISSUER/);
+    expect(second.output()).not.toContain('tidemark token');
+  });
+
+  test('on all IPv6 addresses, it prints one that can be opened', async ({ skip }) => {
+    if (!hasIPv6()) skip('this machine has no IPv6');
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data, HOST: '::' });
+    const baseUrl = await server.started;
+    expect(new URL(baseUrl).hostname).toBe('[::1]');
+    expect((await fetch(`${baseUrl}/api/v1/snapshot`)).status).toBe(200);
+    expect(await server.end('SIGINT')).toBe(0);
+  });
+
+  test('if all objects are deleted, it makes them again before it serves', async () => {
+    await rm(join(data, 'public'), { recursive: true });
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
+    const url = await server.started;
+    await expectRestored(url);
+    await expectPages(url);
+    expect(await server.end('SIGINT')).toBe(0);
+    expect(server.errors()).toBe('');
+  });
+
+  test('if some objects are deleted, it serves, reports it, and makes them again', async () => {
+    const histories = join(data, 'public', 'api', 'v1', 'histories');
+    await rm(histories, { recursive: true });
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
+    await server.started;
+    await expect.poll(() => server.errors()).toContain('175 objects are lost');
+    const made = () => readdir(histories).catch(() => []);
+    await expect.poll(made).toHaveLength(175);
+    expect(await server.end('SIGINT')).toBe(0);
+
+    const next = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
+    await expectRestored(await next.started);
+    expect(await next.end('SIGINT')).toBe(0);
+    expect(next.errors()).toBe('');
+  });
+
+  test('one Ctrl-C may arrive twice: from the terminal and from npm', async () => {
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
+    await server.started;
+    const once = server.end('SIGINT');
+    expect(await server.end('SIGINT')).toBe(0);
+    expect(await once).toBe(0);
+  });
+
+  test('a signal during the start ends it cleanly too', async () => {
+    const folder = await temporaryFolder();
+    const server = startServerForTest({ TIDEMARK_DATA: folder });
+    await server.begun;
+    expect(await server.end('SIGINT')).toBe(0);
+    expect(server.errors()).toBe('');
+  });
+});
+
+test('after kill -9 at any moment of the first start, the next start completes it', async () => {
+  const delaysMs = fc.array(fc.integer({ min: 100, max: 2000 }), { minLength: 1, maxLength: 2 });
+  await fc.assert(
+    fc.asyncProperty(delaysMs, async (delays) => {
+      const { folder, remove } = await makeTemporaryFolder();
+      for (const delayMs of delays) {
+        const killed = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'all' });
+        await setTimeout(delayMs);
+        expect(await killed.end('SIGKILL')).toBe('SIGKILL');
+      }
+      const server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'all' });
+      try {
+        expect(await publishedBytes(await server.started)).toEqual(undisturbed);
+      } finally {
+        await server.end('SIGKILL');
+        await remove();
+      }
+    }),
+    { numRuns: runs(1, 2), endOnFailure: true },
+  );
+}, 300_000);
+
+function hasIPv6(): boolean {
+  return Object.values(networkInterfaces())
+    .flat()
+    .some((entry) => entry?.family === 'IPv6');
+}

@@ -1,0 +1,109 @@
+/** What a round costs: after one new entry of the log, what that entry touches, however many markets there are. */
+import { expect, test } from 'vitest';
+import { MARKETS_URL } from '../../../contract/files/routes.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { MirrorStep } from '../../../server/mirror/step-progress.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { TEST_LOG } from '../../publisher/log/test-log.ts';
+import { createWorld, market, price, readerOf } from '../../publisher/world.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { followerOf, hostileOrigin } from './hostile-origin.ts';
+
+const PAGES = { markets: 50, observations: 64 };
+
+/** GETs, and operations of the copy's files, by kind. Pages of the list are not counted. */
+async function costsOf(markets: number) {
+  const world = createWorld(PAGES);
+  const dependencies = { ...world.dependencies, log: TEST_LOG, projections: new Set(SHOWN) };
+  const slugs = Array.from({ length: markets }, (_, index) => `m${String(index).padStart(4, '0')}`);
+  await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 5)]));
+  while ((await publish(dependencies)).isMoreDue);
+  const origin = await hostileOrigin(readerOf(world.objects));
+  const counts = { reads: 0, writes: 0 };
+  const objects = counted(openMemoryObjects(), counts);
+  const copy = await followerOf(origin, world.clock, { objects, pageSizes: PAGES });
+  expect(await copy.round()).toBe('current');
+  const costs: { gets: number; reads: number; writes: number }[] = [];
+  for (const slug of [slugs[3], slugs[4]]) {
+    await world.ingest([price(slug as string, 1, 6)]);
+    while ((await publish(dependencies)).isMoreDue);
+    origin.asked.length = 0;
+    Object.assign(counts, { reads: 0, writes: 0 });
+    expect(await copy.round()).toBe('current');
+    const asked = origin.asked.filter((url) => !url.startsWith(`${MARKETS_URL}?`));
+    costs.push({ gets: asked.length, ...counts });
+  }
+  return costs;
+}
+
+const SHOWN = ['log', 'history-files', 'latest', 'recent'] as const;
+
+function counted(store: ObjectStore, counts: { reads: number; writes: number }): ObjectStore {
+  return {
+    ...store,
+    get: (key) => {
+      if (!key.includes('-pages/')) counts.reads++;
+      return store.get(key);
+    },
+    stat: (key) => {
+      if (!key.includes('-pages/')) counts.reads++;
+      return store.stat(key);
+    },
+    list: (...call) => {
+      counts.reads++;
+      return store.list(...call);
+    },
+    put: (key, ...call) => {
+      if (!key.includes('-pages/')) counts.writes++;
+      return store.put(key, ...call);
+    },
+  };
+}
+
+test('a long first round tells how far it is, every few seconds, and a short one does not', async () => {
+  const world = createWorld(PAGES);
+  const dependencies = { ...world.dependencies, log: TEST_LOG, projections: new Set(SHOWN) };
+  const slugs = Array.from({ length: 60 }, (_, index) => `m${index + 10}`);
+  await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 5)]));
+  while ((await publish(dependencies)).isMoreDue);
+  const origin = await hostileOrigin(readerOf(world.objects));
+  const reports: (MirrorStep & { readonly atMs: number })[] = [];
+  let slowMs = 100;
+  const slow: PublicReader = async (url, headers) => {
+    world.clock.nowMs += slowMs;
+    return await boundedReader(origin.url)(url, headers);
+  };
+  const copy = await followerOf(origin, world.clock, {
+    pageSizes: PAGES,
+    reader: slow,
+    onProgress: (progress) => void reports.push({ ...progress, atMs: world.clock.nowMs }),
+  });
+  expect(await copy.round()).toBe('current');
+  const markets = reports.filter(({ step }) => step === 'markets');
+  expect(markets.length).toBeGreaterThan(2);
+  for (const [index, { done, of, perSecond, secondsLeft, atMs }] of markets.entries()) {
+    expect([of, done <= 60, perSecond >= 1]).toEqual([60, true, true]);
+    expect(secondsLeft).toBe(secondsLeft === null ? 0 : Math.max(0, secondsLeft));
+    expect(atMs - (markets[index - 1]?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
+  }
+  reports.length = 0;
+  slowMs = 1;
+  await world.ingest([price('m10', 1, 6)]);
+  await publish(dependencies);
+  expect(await copy.round()).toBe('current');
+  expect(reports).toEqual([]);
+});
+
+test('a round after one entry costs the same with 500 markets as with 60', async () => {
+  const [small, large] = [await costsOf(60), await costsOf(500)];
+  for (const [index, { gets, reads, writes }] of large.entries()) {
+    const few = small[index] as (typeof small)[number];
+    // The log of 500 markets has some more tiles.
+    expect(gets).toBeLessThanOrEqual(few.gets + 8);
+    expect(writes).toBeLessThanOrEqual(few.writes + 8);
+    expect(reads).toBeLessThanOrEqual(few.reads + 30);
+    expect(gets).toBeLessThan(50);
+  }
+});

@@ -1,0 +1,177 @@
+/** A mirror of daily exports: files by their digests, manifests last. */
+
+import { expect, test } from 'vitest';
+import { EXPORT_KEPT_DAYS } from '../../../contract/files/export-tables.ts';
+import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
+import { checkExports } from '../../../publisher/projections/exports/check-exports.ts';
+import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
+import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { Findings } from '../../../publisher/verify/check-body.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { ALL_MARKETS } from '../../../publisher/verify/share.ts';
+import { MirrorCopy, MirrorFull } from '../../../server/mirror/copy.ts';
+import { copyExports } from '../../../server/mirror/copy-exports.ts';
+import { sweepCopy, type Unreached } from '../../../server/mirror/sweep-copy.ts';
+import { DAY_MS, days, exportWorld } from '../../publisher/exports/export-world.ts';
+import { market, publicObjects, readerOf } from '../../publisher/world.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+
+type Objects = Parameters<typeof publicObjects>[0];
+
+const exportsIn = (objects: Objects) => [...publicObjects(objects)].filter(([key]) => key.includes('/exports/'));
+
+async function mirrored() {
+  const world = exportWorld();
+  await world.ingest([market('a'), ...days('a', 300)]);
+  await world.nextDay();
+  const copied = openMemoryObjects();
+  const follow = (upstream: PublicReader = world.read, maxBytes = 1e9, pause = async () => {}) =>
+    copyExports({ upstream, copy: new MirrorCopy(copied, maxBytes), log: null, generation: 1, pause }, 16_000);
+  const check = async () => {
+    const findings = new Findings();
+    await checkExports(readerOf(copied), findings, ALL_MARKETS);
+    return findings.all;
+  };
+  return { world, copied, follow, check };
+}
+
+test('the copy has every file of the newest export, and verify finds nothing', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  expect(await follow()).toEqual([]);
+  expect(exportsIn(copied)).toEqual(exportsIn(world.objects));
+  expect(await check()).toEqual([]);
+});
+
+test('an export that is kept is copied, and stays for as long as it is kept', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  const { storage } = world.options;
+  const date = '2026-10-02';
+  const keys = () => exportsIn(copied).map(([key]) => key);
+  await keepExport(storage, date, { label: null });
+  await world.ingest(days('a', 10, 300));
+  await world.nextDay();
+  expect(await follow()).toEqual([]);
+  expect(keys()).toEqual(expect.arrayContaining(exportsIn(world.objects).map(([key]) => key)));
+  const ofDay = keys().filter((key) => key.includes(date));
+  expect(ofDay).toHaveLength(2);
+  let unreached: Unreached = {};
+  const sweep = async () => {
+    world.clock.nowMs += 40 * DAY_MS;
+    await world.nextDay();
+    expect(await follow()).toEqual([]);
+    const options = { lost: new Set<string>(), logSizes: [], nowMs: world.clock.nowMs };
+    ({ unreached } = await sweepCopy(new MirrorCopy(copied, 1e9), unreached, options));
+  };
+  for (const _ of [1, 2]) await sweep();
+  expect(keys()).toEqual(expect.arrayContaining(ofDay));
+  expect(await check()).toEqual([]);
+  await keepExport(storage, date, null);
+  for (const _ of [1, 2]) await sweep();
+  expect(keys().filter((key) => key.includes(date))).toEqual([]);
+});
+
+test('the next day, only files that are new are read, and the old day stays', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  await follow();
+  await world.ingest(days('a', 10, 300));
+  await world.nextDay();
+  const asked: string[] = [];
+  const upstream: PublicReader = async (url, headers) => {
+    const answer = await world.read(url, headers);
+    if (answer.status === 200) asked.push(url);
+    return answer;
+  };
+  expect(await follow(upstream)).toEqual([]);
+  // The first part of the observations has not changed. The last one has, and the table of markets.
+  expect(asked.filter((url) => url.includes('/parts/'))).toHaveLength(6);
+  expect(await check()).toEqual([]);
+  expect(exportsIn(copied).map(([key]) => key)).toEqual(
+    expect.arrayContaining(exportsIn(world.objects).map(([key]) => key)),
+  );
+});
+
+test('killed after any write, the manifests lead to whole files, and the next round ends it', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  await follow();
+  await world.ingest(days('a', 10, 300));
+  await world.nextDay();
+  let reads = 0;
+  const dying: PublicReader = async (url, headers) => {
+    if (--reads < 0) throw new Error('killed');
+    return await world.read(url, headers);
+  };
+  for (let most = 0, isDone = false; !isDone; most++) {
+    reads = most;
+    isDone = await follow(dying).then(
+      () => true,
+      () => false,
+    );
+    expect(await check()).toEqual([]);
+  }
+  expect(Object.fromEntries(exportsIn(copied))).toMatchObject(Object.fromEntries(exportsIn(world.objects)));
+});
+
+test.each<[string, RegExp, string, string]>([
+  ['a file with another byte', /ndjson\.gz$/, 'digest', ''],
+  ['a schema with another byte', /schema-\w+\.json$/, 'digest', '"description"'],
+  ['a manifest that is none', /exports\/latest$/, 'schema', '"resources"'],
+  ['another manifest under the day', /datapackage\.json$/, 'digest', '"title"'],
+  ['a dataset of other files', /dataset\.jsonld$/, 'schema', '"sha256"'],
+])('%s: nothing leads to it, and it is told', async (_, where, rule, from) => {
+  const { world, copied, follow } = await mirrored();
+  const upstream: PublicReader = async (url, headers) => {
+    const answer = await world.read(url, headers);
+    if (!where.test(url)) return answer;
+    const text = Buffer.from(answer.body).toString('latin1');
+    return { ...answer, body: Buffer.from(from === '' ? `${text}!` : text.replace(from, '"x"'), 'latin1') };
+  };
+  const rules = (await follow(upstream)).map((finding) => finding.rule);
+  expect(rules).toContain(rule);
+  expect(exportsIn(copied).filter(([key]) => !key.includes('/parts/'))).toEqual([]);
+});
+
+test('an export that is made again meanwhile is no finding, whichever of its manifests a cache has', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  const before = openMemoryObjects();
+  for (const [key, { body, metadata }] of world.objects.snapshot())
+    await before.put(key, body, metadata, { kind: 'absent' });
+  await world.ingest(days('a', 10, 300));
+  await publish(world.options.storage as never);
+  await makeExport({ ...world.options, again: 'always' });
+  for (const cached of [/latest$/, /datapackage\.json$/, /dataset\.jsonld$/]) {
+    let isCached = true;
+    const upstream: PublicReader = (url, headers) =>
+      (isCached && cached.test(url) ? readerOf(before) : world.read)(url, headers);
+    const pause = async () => {
+      isCached = false;
+    };
+    expect(await follow(upstream, 1e9, pause)).toEqual([]);
+  }
+  expect(Object.fromEntries(exportsIn(copied))).toMatchObject(Object.fromEntries(exportsIn(world.objects)));
+  expect(await check()).toEqual([]);
+});
+
+test('a service without exports has none in its mirror; one that does not fit is not begun', async () => {
+  const { copied, follow } = await mirrored();
+  expect(await follow(async () => ({ status: 404, headers: new Map(), body: Buffer.of() }))).toEqual([]);
+  await expect(follow(undefined, 3_000)).rejects.toThrow(MirrorFull);
+  expect(exportsIn(copied)).toEqual([]);
+});
+
+test('days that are over go with the files that only they name', async () => {
+  const { world, copied, follow, check } = await mirrored();
+  await follow();
+  await world.ingest(days('a', 10, 300));
+  world.clock.nowMs += EXPORT_KEPT_DAYS * DAY_MS;
+  await world.nextDay();
+  await follow();
+  const options = { lost: new Set<string>(), logSizes: [] };
+  const copy = new MirrorCopy(copied, 1e9);
+  const { unreached } = await sweepCopy(copy, {}, { ...options, nowMs: world.clock.nowMs });
+  // Two manifests, and three formats of two parts.
+  expect(Object.keys(unreached)).toHaveLength(8);
+  const nowMs = world.clock.nowMs + PAGE_RETENTION_SECONDS * 1000;
+  expect(await sweepCopy(copy, unreached, { ...options, nowMs })).toMatchObject({ removed: 8, unreached: {} });
+  expect(await check()).toEqual([]);
+});

@@ -1,0 +1,131 @@
+/** A host with the right log in front of a real service, which changes other answers; and a mirror of it, over HTTP. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { PageSizes } from '../../../publisher/dependencies.ts';
+import { siteOf } from '../../../publisher/site.ts';
+import { boundedReader } from '../../../publisher/verify/bounded-reader.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { Mirror } from '../../../server/mirror/mirror.ts';
+import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
+import type { MirrorStep } from '../../../server/mirror/step-progress.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { testSigner } from '../../publisher/log/test-log.ts';
+import { readerOf, SMALL_PAGES } from '../../publisher/world.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { temporaryFolder } from '../../storage/temporary-folder.ts';
+
+/** The answer in the place of the true one; `read` gives others. Null: 404. */
+export type Forge = (
+  url: string,
+  text: string,
+  read: (url: string) => Promise<string>,
+) => Promise<string | null> | string | null;
+
+export const HONEST: Forge = (_, text) => text;
+
+/** They are about the connection to the true service, where bodies are packed. */
+const OF_CONNECTION = ['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'];
+
+export interface Origin {
+  readonly url: URL;
+  /** Paths that were asked for. */
+  readonly asked: string[];
+  forge: Forge;
+}
+
+/** Serves `read` with every text as it is forged. Binary bodies stay. */
+export async function hostileOrigin(read: PublicReader): Promise<Origin> {
+  const origin = { url: new URL('http://unknown'), asked: [] as string[], forge: HONEST };
+  const textOf = async (url: string) => Buffer.from((await read(url)).body).toString('utf8');
+  const server = createServer(async ({ url = '', headers }, response) => {
+    origin.asked.push(url);
+    const { status, headers: fields, body } = await read(url);
+    const isText = !/\.gz$|\/tile\/|\.parquet$/.test(url);
+    const text = Buffer.from(body).toString('utf8');
+    const forged = isText ? await origin.forge(url, text, textOf) : null;
+    const isChanged = isText && forged !== text;
+    const bytes = isChanged ? Buffer.from(forged ?? '') : Buffer.from(body);
+    const etag = isChanged ? `"forged-${bytes.length}"` : (fields.get('etag') ?? '');
+    const known = status === 200 && headers['if-none-match'] === etag;
+    response.writeHead(known ? 304 : isChanged ? (forged === null ? 404 : 200) : status, {
+      ...Object.fromEntries([...fields].filter(([name]) => !OF_CONNECTION.includes(name))),
+      ...(etag && { etag }),
+    });
+    response.end(known ? '' : bytes);
+  });
+  // On a busy machine, a connection may be idle for longer than by default when it is used again.
+  server.keepAliveTimeout = 120_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  origin.url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return origin;
+}
+
+export interface Follower {
+  readonly mirror: Mirror;
+  readonly read: PublicReader;
+  /** The state that readers see after a round. */
+  round(): Promise<string>;
+  /** All texts of the copy. */
+  served(): Promise<string>;
+}
+
+export async function followerOf(
+  { url }: Pick<Origin, 'url'>,
+  clock: { nowMs: number },
+  options: {
+    readonly reader?: PublicReader;
+    readonly objects?: ObjectStore;
+    readonly pageSizes?: PageSizes;
+    readonly onProgress?: (progress: MirrorStep) => void;
+  } = {},
+): Promise<Follower> {
+  const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), url);
+  onTestFinished(() => folder.close());
+  // A disk that keeps every write for good would take most of the time of a test.
+  Object.assign(folder, { objects: options.objects ?? openMemoryObjects() });
+  const mirror = new Mirror({
+    folder,
+    upstream: options.reader ?? boundedReader(url),
+    maxBytes: 1e9,
+    logKeys: [testSigner().vkey],
+    site: siteOf(new Map()),
+    onTrusted: () => {},
+    onProgress: options.onProgress ?? (() => {}),
+    nowMs: () => clock.nowMs,
+    pause: async (durationMs) => {
+      clock.nowMs += durationMs;
+    },
+    pageSizes: options.pageSizes ?? SMALL_PAGES,
+  });
+  await mirror.open();
+  const { objects } = folder;
+  return {
+    mirror,
+    read: readerOf(objects),
+    async round() {
+      await mirror.follow();
+      clock.nowMs += 15_000;
+      return mirror.document.state;
+    },
+    async served() {
+      const texts: string[] = [];
+      for (let after: string | null = ''; after !== null; ) {
+        const page: Awaited<ReturnType<typeof objects.list>> = await objects.list('public/', { after });
+        for (const key of page.keys) {
+          const found = await objects.get(key);
+          if (found.kind === 'found') texts.push(Buffer.from(found.body).toString('utf8'));
+        }
+        after = page.next;
+      }
+      return texts.join('\n');
+    },
+  };
+}

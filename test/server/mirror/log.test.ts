@@ -1,0 +1,309 @@
+/** A mirror of a service with a log: it copies what is signed, and nothing else; a fork ends it. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { LOG_ROOT } from '../../../contract/files/public-objects.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { siteOf } from '../../../publisher/site.ts';
+import { UpstreamInvalid } from '../../../publisher/verify/bounded-reader.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { MirrorCopy } from '../../../server/mirror/copy.ts';
+import { UpstreamForked } from '../../../server/mirror/follow-log.ts';
+import { Mirror } from '../../../server/mirror/mirror.ts';
+import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
+import { MirrorLog, type MirrorLogState } from '../../../server/mirror/mirror-log.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { LOG_ORIGIN, readTexts, TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
+import { price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { temporaryFolder } from '../../storage/temporary-folder.ts';
+import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
+
+const FIRST: MirrorLogState = { vkeys: [testSigner().vkey], checkpoint: null, bodiesAt: 0 };
+
+const openLog = (world: World, copied: ObjectStore, state = FIRST, upstream = readerOf(world.objects)) =>
+  MirrorLog.open(upstream, new MirrorCopy(copied, 1e9), state);
+
+/** Copies once, as a new process that knows `state`. */
+async function copyOf(world: World, copied: ObjectStore, state = FIRST, upstream = readerOf(world.objects)) {
+  const log = await openLog(world, copied, state, upstream);
+  const report = await roundOf(world, copied, { log, upstream });
+  return { ...report, state: log.state, outcome: report.state };
+}
+
+test('the copy has the whole log, and its files are those of the service', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const copied = openMemoryObjects();
+  const first = await copyOf(world, copied);
+  expect(first.outcome).toBe('current');
+  expect(servedBy(copied)).toEqual(servedBy(world.objects));
+  await changeWorld(world);
+  const second = await copyOf(world, copied, first.state);
+  expect([second.outcome, second.copied]).toEqual(['current', 3]);
+  expect(await readTexts(copied)).toEqual(await readTexts(world.objects));
+  for (const [key, body] of servedBy(copied))
+    if (key.includes('/log/')) expect(servedBy(world.objects).get(key)).toBe(body);
+  // Bodies, tiles, checkpoint, snapshot.
+  expect(copied.puts.slice(-2).map(({ key }) => key)).toEqual([
+    'public/api/v1/log/checkpoint',
+    'public/api/v1/snapshot.json',
+  ]);
+});
+
+test('the files of a history that has grown are proven as the service gives them, not as the copy has them', async () => {
+  const world = await publishedWorld(TEST_LOG, ['log', 'history-files']);
+  const copied = openMemoryObjects();
+  const first = await copyOf(world, copied);
+  await changeWorld(world);
+  const second = await copyOf(world, copied, first.state);
+  expect([first.findings, second.findings, second.outcome]).toEqual([[], [], 'current']);
+  expect(servedBy(copied)).toEqual(servedBy(world.objects));
+});
+
+test('verify --log finds nothing in the copy, and a key that came by no entry is not shown', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const copied = openMemoryObjects();
+  const { state } = await copyOf(world, copied);
+  const options = { vkeys: [], seen: state.checkpoint, pageSizes: SMALL_PAGES };
+  expect((await verifyLog(readerOf(copied), options)).findings).toEqual([]);
+  await changeWorld(world);
+  const keys = `${testSigner(3).vkey}\n`;
+  const upstream: PublicReader = async (url) => {
+    const answer = await readerOf(world.objects)(url);
+    return url === `${LOG_ROOT}/vkey` ? { ...answer, status: 200, body: Buffer.from(keys) } : answer;
+  };
+  await copyOf(world, copied, state, upstream);
+  expect(servedBy(copied).get('public/api/v1/log/vkey')).toBe(`${testSigner().vkey}\n`);
+});
+
+test('a round without news asks for the checkpoint and the snapshot', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const copied = openMemoryObjects();
+  const { state } = await copyOf(world, copied);
+  const asked: string[] = [];
+  const upstream: PublicReader = (url, headers) => {
+    asked.push(url);
+    return readerOf(world.objects)(url, headers);
+  };
+  await copyOf(world, copied, state, upstream);
+  expect(asked.sort()).toEqual([`${LOG_ROOT}/checkpoint`, '/api/v1/snapshot']);
+});
+
+test('killed after any write, log and bodies are whole, and the next round ends it', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const before = openMemoryObjects();
+  const { state } = await copyOf(world, before);
+  await changeWorld(world);
+  for (let at = 0, isKilled = true; isKilled; at++) {
+    const copied = openMemoryObjects();
+    for (const [key, { body, metadata }] of before.snapshot())
+      await copied.put(key, body, metadata, { kind: 'absent' });
+    let writes = 0;
+    const put: ObjectStore['put'] = async (...call) => {
+      if (writes > at) throw new Error('killed');
+      writes++;
+      return await copied.put(...call);
+    };
+    isKilled = await copyOf(world, { ...copied, put }, state).then(
+      () => false,
+      () => true,
+    );
+    await readTexts(copied);
+    expect((await verify(readerOf(copied), { pageSizes: SMALL_PAGES })).findings, `after ${at}`).toEqual([]);
+    expect((await copyOf(world, copied, state)).outcome).toBe('current');
+    expect(await readTexts(copied)).toEqual(await readTexts(world.objects));
+  }
+});
+
+describe('a log that contradicts what was signed before is a fork:', () => {
+  /** Another past under the same key: other values, and as many or more entries. */
+  async function otherPast(more: number): Promise<World> {
+    const world = await publishedWorld(TEST_LOG);
+    const other = await publishedWorld(TEST_LOG);
+    await world.ingest([price('c', 3, 1)]);
+    await publish(world.dependencies);
+    await other.ingest([price('c', 3, 2), ...Array.from({ length: more }, (_, day) => price('c', -10 - day, 5))]);
+    await publish(other.dependencies);
+    return other;
+  }
+
+  test.each([
+    ['of the same size', 0],
+    ['of a greater size', 3],
+    ['of a greater size, by a tile', 300],
+  ])('%s', async (_, more) => {
+    const world = await publishedWorld(TEST_LOG);
+    await world.ingest([price('c', 3, 1)]);
+    await publish(world.dependencies);
+    const copied = openMemoryObjects();
+    const { state } = await copyOf(world, copied);
+    const served = servedBy(copied);
+    const other = await otherPast(more);
+    await expect(copyOf(world, copied, state, readerOf(other.objects))).rejects.toThrow(UpstreamForked);
+    expect(servedBy(copied)).toEqual(served);
+  });
+
+  test('of a smaller size', async () => {
+    const world = await publishedWorld(TEST_LOG);
+    const early = await otherPast(0);
+    await world.ingest([price('c', 3, 1), price('c', 4, 1)]);
+    await publish(world.dependencies);
+    const copied = openMemoryObjects();
+    const { state } = await copyOf(world, copied);
+    const log = await openLog(world, copied, state, readerOf(early.objects));
+    await expect(log.follow(1)).rejects.toThrow(UpstreamForked);
+  });
+
+  test('but not an earlier checkpoint of the same log, which a cache may have', async () => {
+    const world = await publishedWorld(TEST_LOG);
+    const early = openMemoryObjects();
+    for (const [key, { body, metadata }] of world.objects.snapshot())
+      await early.put(key, body, metadata, { kind: 'absent' });
+    await changeWorld(world);
+    const copied = openMemoryObjects();
+    const { state } = await copyOf(world, copied);
+    const log = await openLog(world, copied, state, readerOf(early));
+    await log.follow(1);
+    expect(log.state).toEqual(state);
+  });
+
+  test('the evidence is kept, and nothing is followed until it is removed', async () => {
+    const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), new URL('https://data.example'));
+    onTestFinished(() => folder.close());
+    const world = await publishedWorld(TEST_LOG);
+    await world.ingest([price('c', 3, 1)]);
+    await publish(world.dependencies);
+    let { objects } = world;
+    const options = {
+      folder,
+      upstream: (url: string) => readerOf(objects)(url),
+      maxBytes: 1e9,
+      logKeys: [testSigner().vkey],
+      site: siteOf(new Map()),
+      onTrusted: () => {},
+      nowMs: () => world.clock.nowMs,
+      pause: async () => {},
+      pageSizes: SMALL_PAGES,
+    };
+    const mirror = new Mirror(options);
+    await mirror.open();
+    expect((await mirror.follow()).state).toBe('current');
+    const signed = Buffer.from((await readerOf(objects)(`${LOG_ROOT}/checkpoint`)).body).toString();
+    ({ objects } = await otherPast(1));
+    await expect(mirror.follow()).rejects.toThrow(UpstreamForked);
+    expect(mirror.document).toMatchObject({ state: 'forked', log: { origin: LOG_ORIGIN } });
+    const evidence = JSON.parse(await readFile(join(folder.path, 'fork-evidence.json'), 'utf8'));
+    expect(evidence.earlierCheckpoint).toBe(signed);
+    expect(evidence.laterCheckpoint).toMatch(/^tidemark\.test\/log\n\d+\n/);
+    const next = new Mirror(options);
+    await next.open();
+    expect([next.isForked, next.isComplete]).toEqual([true, true]);
+    expect(next.document.log).toEqual(mirror.document.log);
+  });
+});
+
+describe('a file of the log that is not what was signed is not taken over:', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await publishedWorld(TEST_LOG);
+    await world.ingest(Array.from({ length: 260 }, (_, day) => price('c', -1 - day, 1)));
+    await publish(world.dependencies);
+  });
+
+  const flipped = ({ body, ...answer }: PublicResponse, at: number): PublicResponse => {
+    const bytes = Buffer.from(body);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    return { ...answer, body: bytes };
+  };
+  const otherLine = ({ body, ...answer }: PublicResponse): PublicResponse => {
+    const text = gunzipSync(body).toString().replace('"amountMinor":1,', '"amountMinor":2,');
+    return { ...answer, body: gzipSync(text) };
+  };
+  const bomb = (answer: PublicResponse) => ({ ...answer, body: gzipSync(Buffer.alloc(30e6)) });
+  const missing = (answer: PublicResponse) => ({ ...answer, status: 404 });
+  test.each<[string, string, (answer: PublicResponse) => PublicResponse]>([
+    ['the text of the checkpoint', 'checkpoint', (answer) => flipped(answer, 22)],
+    ['its signature', 'checkpoint', (answer) => flipped(answer, answer.body.length - 6)],
+    ['no checkpoint', 'checkpoint', missing],
+    ['an empty checkpoint', 'checkpoint', (answer) => ({ ...answer, body: new Uint8Array() })],
+    ['a hash', 'tile/0/000', (answer) => flipped(answer, 40)],
+    ['a hash above', 'tile/1/000.p/1', (answer) => flipped(answer, 3)],
+    ['a tile that is cut off', 'tile/0/000', (answer) => ({ ...answer, body: answer.body.subarray(0, 64) })],
+    ['an entry', 'ndjson/000.gz', otherLine],
+    ['entries that are no gzip', 'ndjson/000.gz', (answer) => flipped(answer, 0)],
+    ['entries that unpack to far more', 'ndjson/000.gz', bomb],
+    ['entries that are gone', 'ndjson/000.gz', missing],
+  ])('%s', async (_, path, change) => {
+    const upstream: PublicReader = async (url) => {
+      const answer = await readerOf(world.objects)(url);
+      return url === `${LOG_ROOT}/${path}` ? change(answer) : answer;
+    };
+    const copied = openMemoryObjects();
+    await expect(copyOf(world, copied, FIRST, upstream)).rejects.toThrow(UpstreamInvalid);
+    expect([...servedBy(copied).keys()].filter((key) => /snapshot|checkpoint/.test(key))).toEqual([]);
+    await expect((await openLog(world, copied)).follow(1)).resolves.toBe(undefined);
+  });
+});
+
+describe('bodies must be what the log says:', () => {
+  const renamed =
+    (world: World): PublicReader =>
+    async (url) => {
+      const answer = await readerOf(world.objects)(url);
+      if (url !== '/api/v1/markets/b') return answer;
+      return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace('Market b', 'Murket b')) };
+    };
+
+  test('a body with another name is not taken over, although no rule of its own is broken', async () => {
+    const world = await publishedWorld(TEST_LOG);
+    const copied = openMemoryObjects();
+    const log = await openLog(world, copied, FIRST, renamed(world));
+    const { state, findings } = await roundOf(world, copied, { log, upstream: renamed(world) });
+    expect([state, findings]).toEqual(['faulty', [expect.objectContaining({ rule: 'not-in-log' })]]);
+    expect([...servedBy(copied).values()].join('')).not.toContain('Murket');
+  });
+
+  test.each([
+    [true, 'faulty'],
+    [false, 'current'],
+  ])('a body that is newer than the log waits until the log has it (forged: %s)', async (isForged, state) => {
+    const world = await publishedWorld(TEST_LOG);
+    const copied = openMemoryObjects();
+    const first = await copyOf(world, copied);
+    const early = await readerOf(world.objects)(`${LOG_ROOT}/checkpoint`);
+    await world.ingest([price('b', 1, 5)]);
+    await publish(world.dependencies);
+    // A cache keeps the checkpoint for longer than it may.
+    let isCached = true;
+    const forged = isForged ? renamed(world) : readerOf(world.objects);
+    const upstream: PublicReader = async (url) => (isCached && url.endsWith('/checkpoint') ? early : await forged(url));
+    const log = await openLog(world, copied, first.state, upstream);
+    const before = servedBy(copied).get('public/api/v1/markets/b.json');
+    expect(await roundOf(world, copied, { log, upstream })).toMatchObject({ state: 'behind', waiting: ['b'] });
+    expect(servedBy(copied).get('public/api/v1/markets/b.json')).toBe(before);
+    isCached = false;
+    expect((await roundOf(world, copied, { log, upstream })).state).toBe(state);
+  });
+});
+
+test('a later key follows from the log, and a key of somebody else does not', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const copied = openMemoryObjects();
+  const { state } = await copyOf(world, copied);
+  const [second, stranger] = [testSigner(2), testSigner(3)];
+  const both = {
+    ...world,
+    dependencies: { ...world.dependencies, log: { ...TEST_LOG, signers: [second, testSigner()] } },
+  };
+  await changeWorld(both);
+  const { state: rotated } = await copyOf(both, copied, state);
+  expect(rotated.vkeys).toEqual([testSigner().vkey, second.vkey]);
+  const alone = { ...world, dependencies: { ...world.dependencies, log: { ...TEST_LOG, signers: [second] } } };
+  await alone.ingest([price('c', 5, 5)]);
+  await publish(alone.dependencies);
+  expect((await copyOf(alone, copied, rotated)).outcome).toBe('current');
+  await expect(copyOf(alone, copied, { ...FIRST, vkeys: [stranger.vkey] })).rejects.toThrow(UpstreamInvalid);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { PROJECTIONS } from '../../contract/files/projections.ts';
+import { misspeltSettings } from '../../server/settings/misspelt-settings.ts';
+import { tidemark } from '../cli/tidemark.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { startServerForTest } from './server-process.ts';
+
+test.each([
+  ['TIDEMARK_PROJECTION', 'TIDEMARK_PROJECTIONS'],
+  ['TIDEMARK_SAMPEL', 'TIDEMARK_SAMPLE'],
+  ['TIDEMARK_VERIFY_EVERY_HOURS', 'TIDEMARK_VERIFY_HOURS'],
+  ['TIDEMARK_METRICS_PORTS', 'TIDEMARK_METRICS_PORT'],
+  ['TIDEMARK_LOGS', 'TIDEMARK_LOG'],
+])('%s is taken for %s', (variable, meant) => {
+  expect(misspeltSettings({ [variable]: 'x' })).toEqual([expect.stringContaining(`Did you mean ${meant}?`)]);
+});
+
+test('a setting of an earlier version is named, and what to do instead', () => {
+  expect(misspeltSettings({ TIDEMARK_EDGE_PROCESSES: '4' })).toEqual([expect.stringContaining('nginx')]);
+});
+
+test('the variables of others are left alone', () => {
+  expect(misspeltSettings({ PATH: '', TIDEMARK_: '', TIDEMARK_API_KEY: '', TIDEMARK_KEY: '', PROJECTION: '' })).toEqual(
+    [],
+  );
+});
+
+test('the help of start names every projection, and no setting that is a misspelt one', async () => {
+  const { output } = await tidemark(['start', '--help']);
+  const names = output.match(/TIDEMARK_[A-Z_]+/g) ?? [];
+  expect(names.length).toBeGreaterThan(15);
+  expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, ''])))).toEqual([]);
+  const shown = /TIDEMARK_PROJECTIONS=[\s\S]*?(?=\n {2}TIDEMARK_)/.exec(output)?.[0];
+  for (const projection of PROJECTIONS) expect(shown).toContain(projection);
+});
+
+test('the server starts all the same, and says it once', async () => {
+  const environment = { TIDEMARK_DATA: await temporaryFolder(), TIDEMARK_SAMPLE: 'no', TIDEMARK_PROJECTION: 'x' };
+  const server = startServerForTest(environment);
+  await server.started;
+  await expect.poll(server.errors).toContain('Did you mean TIDEMARK_PROJECTIONS?');
+});

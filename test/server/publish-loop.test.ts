@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
+import { publish } from '../../publisher/publish.ts';
+import { type PublishLoop, startPublishLoop } from '../../server/loops/publish-loop.ts';
+import type { WakeLoop } from '../../server/loops/wake-loop.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Item, Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
+import { HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import { askForEverything, renameUnmarked } from '../publisher/refresh.ts';
+import { answerTo } from '../publisher/waiting.ts';
+import { createWorld, dependenciesOn, market, price, type World } from '../publisher/world.ts';
+
+const MINUTE_MS = 60_000;
+
+interface Watched {
+  readonly world: World;
+  readonly loop: PublishLoop;
+  readonly reports: { what: string; cause: unknown }[];
+  /** The number of rounds that have begun. Each begins with a read of HEAD. */
+  rounds(): number;
+  /** How often the worker was told to mark all markets. */
+  refreshesAsked(): number;
+  /** Stops each round at its beginning until the gate opens. Null: no gate. */
+  hold(gate: Promise<unknown> | null): void;
+}
+
+let open: WakeLoop[] = [];
+
+function watchedLoop(): Watched {
+  const world = createWorld();
+  const reports: { what: string; cause: unknown }[] = [];
+  let rounds = 0;
+  let gate: Promise<unknown> | null = null;
+  const ledger: Ledger = {
+    transact: (changes, options) => world.ledger.transact(changes, options),
+    getMany: (keys) => world.ledger.getMany(keys),
+    query: (partition, options) => world.ledger.query(partition, options),
+    async get(key) {
+      if (key.sort === HEAD_KEY.sort) {
+        rounds++;
+        await gate;
+      }
+      return await world.ledger.get(key);
+    },
+  };
+  let refreshesAsked = 0;
+  const loop = startPublishLoop(dependenciesOn(ledger, world.objects, world.clock), {
+    report: (what, cause) => reports.push({ what, cause }),
+    info: () => {},
+    onRefreshAsked: () => refreshesAsked++,
+  });
+  open.push(loop);
+  return {
+    world,
+    loop,
+    reports,
+    rounds: () => rounds,
+    refreshesAsked: () => refreshesAsked,
+    hold: (next) => {
+      gate = next;
+    },
+  };
+}
+
+const generation = async ({ world }: Watched) => (await world.ledger.get(HEAD_KEY))?.revision ?? 0;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const loop of open) await loop.stop();
+  open = [];
+});
+
+describe('a wake-up', () => {
+  test('publishes marked markets', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    watched.loop.wake();
+    await watched.loop.stop();
+    expect(await generation(watched)).toBe(1);
+    expect(watched.reports).toEqual([]);
+  });
+
+  test('publishes everything if a publication asks for it, and answers the publication', async () => {
+    const watched = watchedLoop();
+    const { world, loop } = watched;
+    await world.ingest([market('a'), market('b')]);
+    loop.wake();
+    await expect.poll(() => generation(watched)).toBe(1);
+    await renameUnmarked(world, 'b');
+    await askForEverything(world, ['a', 'b']);
+    loop.wake();
+    await expect.poll(() => answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
+    await loop.stop();
+    expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
+    expect(watched.reports).toEqual([]);
+  });
+
+  test('during a round leads, however often it comes, to one more round, which sees all new records', async () => {
+    const watched = watchedLoop();
+    const gate = Promise.withResolvers<void>();
+    watched.hold(gate.promise);
+    watched.loop.wake();
+    await expect.poll(() => watched.rounds()).toBe(1);
+    await watched.world.ingest([market('a'), price('a', 0, 1)]);
+    for (let time = 0; time < 100; time++) watched.loop.wake();
+    gate.resolve();
+    watched.hold(null);
+    await expect.poll(() => generation(watched)).toBeGreaterThan(0);
+    await expect.poll(() => watched.rounds()).toBe(2);
+    await watched.loop.stop();
+    expect(watched.rounds()).toBe(2);
+    expect(await publish(watched.world.dependencies)).toMatchObject({ kind: 'unchanged' });
+  });
+
+  test('that is lost costs a minute at most', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    vi.advanceTimersByTime(MINUTE_MS - 1);
+    expect(watched.rounds()).toBe(0);
+    vi.advanceTimersByTime(1);
+    await expect.poll(() => generation(watched)).toBe(1);
+  });
+});
+
+describe('a round that fails', () => {
+  test('leaves the lag as it is; a complete one ends it', async () => {
+    const watched = watchedLoop();
+    const { loop, world } = watched;
+    expect(loop.lagMs()).toBe(0);
+    const failing = Promise.reject(new StorageUnavailable('for a while'));
+    failing.catch(() => {});
+    watched.hold(failing);
+    await world.ingest([market('a')]);
+    loop.wake();
+    await expect.poll(() => watched.reports).toHaveLength(1);
+    world.clock.nowMs += 5_000;
+    expect([loop.lagMs(), loop.stalledMs()]).toEqual([5_000, 5_000]);
+    watched.hold(null);
+    loop.wake();
+    expect(loop.lagMs()).toBeGreaterThanOrEqual(5_000);
+    await expect.poll(() => loop.lagMs()).toBe(0);
+    expect(loop.stalledMs()).toBe(0);
+    expect(await generation(watched)).toBe(1);
+  });
+
+  test('is reported, and the next one does its work', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    const failure = new StorageUnavailable('for a while');
+    const failing = Promise.reject(failure);
+    failing.catch(() => {});
+    watched.hold(failing);
+    watched.loop.wake();
+    await expect.poll(() => watched.reports).toHaveLength(1);
+    expect(watched.reports[0]?.cause).toBe(failure);
+    expect(await generation(watched)).toBe(0);
+
+    watched.hold(null);
+    watched.loop.wake();
+    await expect.poll(() => generation(watched)).toBe(1);
+    expect(watched.reports).toHaveLength(1);
+  });
+});
+
+describe('a stop', () => {
+  test('waits for the running round, and begins no other', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    const gate = Promise.withResolvers<void>();
+    watched.hold(gate.promise);
+    watched.loop.wake();
+    await expect.poll(() => watched.rounds()).toBe(1);
+    watched.loop.wake();
+    let stopped = false;
+    const stopping = watched.loop.stop().then(() => {
+      stopped = true;
+    });
+    await Promise.resolve();
+    expect(stopped).toBe(false);
+    gate.resolve();
+    await stopping;
+    expect(await generation(watched)).toBe(1);
+    const { length } = watched.world.objects.puts;
+
+    watched.loop.wake();
+    vi.advanceTimersByTime(10 * MINUTE_MS);
+    await watched.loop.stop();
+    expect(watched.rounds()).toBe(1);
+    expect(watched.world.objects.puts).toHaveLength(length);
+  });
+
+  test('may come before any round, and twice', async () => {
+    const { loop } = watchedLoop();
+    await loop.stop();
+    await loop.stop();
+  });
+});
+
+test('markets that are put off for too long are reported once a round, with any number of them', async () => {
+  const watched = watchedLoop();
+  const { world, loop } = watched;
+  const slugs = ['a', 'b', 'c', 'd', 'e'];
+  await world.ingest(slugs.map((slug) => market(slug)));
+  for (const slug of slugs) {
+    const { revision, value } = (await world.ledger.get(marketKey(slug))) as Item<MarketRecordValue>;
+    const torn = { ...value, sum: 'f'.repeat(32) };
+    const put = { kind: 'put', key: marketKey(slug), revision, value: torn, if: { kind: 'any' } } as const;
+    await world.ledger.transact([put], { attemptId: `torn-${slug}` });
+  }
+  await publish(world.dependencies);
+  world.clock.nowMs += 6 * MINUTE_MS;
+  loop.wake();
+  await expect.poll(() => watched.reports).toHaveLength(1);
+  await loop.stop();
+  const [{ what, cause }] = watched.reports as [Watched['reports'][number]];
+  expect([what, String(cause)]).toEqual(['markets are put off', expect.stringMatching(/: 5 .*a: .*b: .*c: .*; …$/)]);
+});
+
+test('expired objects are swept once an hour', async () => {
+  const watched = watchedLoop();
+  const { world, loop } = watched;
+  await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
+  await publish(world.dependencies);
+  await world.ingest([price('e', 0, 1)]);
+  await publish(world.dependencies);
+  const pages = () => [...world.objects.snapshot().keys()].filter((key) => key.includes('/market-pages/'));
+  expect(pages()).toHaveLength(2);
+
+  world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
+  loop.wake();
+  await expect.poll(() => pages()).toHaveLength(1);
+  expect(watched.reports).toEqual([]);
+});

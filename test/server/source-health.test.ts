@@ -1,0 +1,49 @@
+/** Fetched sources in the health check: failing ones, and runs that were missed. */
+import { expect, test } from 'vitest';
+import { readSourceHealth } from '../../server/loops/source-health.ts';
+import { type SourceStateValue, sourceStateKey } from '../../storage/records/sources.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+
+const NOW_MS = Date.parse('2026-10-01T12:00:00Z');
+const IDLE: SourceStateValue = {
+  nextRunAt: '2026-10-02T00:00:00.000Z',
+  run: null,
+  failures: 0,
+  lastRun: null,
+  lastSuccessAt: null,
+  takenIn: null,
+};
+
+async function healthOf(states: Readonly<Record<string, Partial<SourceStateValue>>>) {
+  const ledger = openSqliteLedger(':memory:');
+  for (const [name, state] of Object.entries(states)) {
+    const change = { kind: 'put', key: sourceStateKey(name), revision: 1, value: { ...IDLE, ...state } } as const;
+    await ledger.transact([{ ...change, if: { kind: 'absent' } }], { attemptId: name });
+  }
+  return await readSourceHealth(ledger, NOW_MS);
+}
+
+test.each<[string, Partial<SourceStateValue>, boolean]>([
+  ['that is due tomorrow', {}, false],
+  ['that was due four minutes ago', { nextRunAt: '2026-10-01T11:56:00.000Z' }, false],
+  ['that was due six minutes ago', { nextRunAt: '2026-10-01T11:54:00.000Z' }, true],
+  ['that was due, and runs', { nextRunAt: '2026-10-01T11:00:00.000Z', run: 'run_1' }, false],
+  ['of a source that is paused', { nextRunAt: null }, false],
+])('a run %s', async (_, state, isMissed) => {
+  expect(await healthOf({ ecb: state })).toMatchObject([{ name: 'ecb', isMissed }]);
+});
+
+test('sources come by name, with the moments of their runs', async () => {
+  const lastRun = { id: 'run_1', outcome: 'failed', finishedAt: '2026-10-01T10:00:00.000Z' } as const;
+  expect(await healthOf({ b: { failures: 2, lastRun, lastSuccessAt: '2026-09-30T10:00:00.000Z' }, a: {} })).toEqual([
+    expect.objectContaining({ name: 'a', failures: 0, lastRunMs: null, lastSuccessMs: null }),
+    {
+      name: 'b',
+      failures: 2,
+      lastRunMs: Date.parse('2026-10-01T10:00:00Z'),
+      lastSuccessMs: Date.parse('2026-09-30T10:00:00Z'),
+      nextRunMs: Date.parse('2026-10-02T00:00:00Z'),
+      isMissed: false,
+    },
+  ]);
+});

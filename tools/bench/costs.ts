@@ -1,0 +1,167 @@
+/**
+ * Costs on AWS: the tables of docs/deploy.md. Operations are counted, on a ledger and a store in memory that pass everything on.
+ * A month is so many of each; prices are AWS's, and the running times of functions are estimates.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Projection } from '../../contract/files/projections.ts';
+import type { BenchOptions } from './benchmark.ts';
+import { type CountedService, openCountedService } from './counted-service.ts';
+import { MONTHS, type MonthCosts, monthLines } from './month.ts';
+import { type OperationCounts, sumOf, timesOf } from './operations.ts';
+import { dollarsOf } from './prices.ts';
+import { readSample, syntheticMarket } from './synthetic-markets.ts';
+import { markdownTable, number } from './table.ts';
+
+const DOCUMENT = join(import.meta.dirname, '../../docs/deploy.md');
+/** Three pages of the list. */
+const MARKETS = 300;
+const LONG = 10;
+const FIRST_MS = Date.UTC(2026, 0, 1);
+const HOUR_MS = 60 * 60 * 1000;
+
+export async function benchCosts({ section, write }: BenchOptions): Promise<void> {
+  const tables = await costTables();
+  for (const table of tables) section.say(table);
+  if (!write) return;
+  writeFileSync(DOCUMENT, tables.reduce(withTable, readFileSync(DOCUMENT, 'utf8')));
+}
+
+/** The document with this table in the place of the one whose first column has the same title. */
+function withTable(document: string, table: string): string {
+  const [, first = ''] = /^\| ([^|]*?) *\|/.exec(table) ?? [];
+  const place = new RegExp(`^\\| ${first.replace('$', '\\$')} +\\|.*\\n(\\|.*\\n)+`, 'm');
+  if (!place.test(document)) throw new Error(`docs/deploy.md has no table that begins with ${first}`);
+  return document.replace(place, () => `${table}\n`);
+}
+
+/** Of one of each, and of a month. */
+export async function costTables(): Promise<readonly string[]> {
+  const { units, month } = await countCosts();
+  const header = ['one of each', 'PUTs, LISTs', 'GETs, HEADs', 'write units', 'read units', '$ a million'];
+  const unitTable = markdownTable(
+    header,
+    units.map(([what, counts]) => [
+      what,
+      number(counts.objectPuts + counts.objectLists),
+      number(counts.objectReads + counts.objectStats),
+      number(counts.writeUnits),
+      number(counts.readUnits),
+      number(dollarsOf(counts) * 1e6),
+    ]),
+  );
+  const columns = MONTHS.map((traffic) => monthLines(traffic, month));
+  const dollars = (value: number) => (value < 100 ? number(value, 2) : number(value));
+  const rows = (columns[0] ?? []).map(([what], line) => [
+    what,
+    ...columns.map((lines) => dollars(lines[line]?.[1] ?? 0)),
+  ]);
+  const sums = columns.map((lines) => dollars(lines.reduce((sum, [, each]) => sum + each, 0)));
+  return [unitTable, markdownTable(['$ a month', ...MONTHS.map(({ name }) => name)], [...rows, ['together', ...sums]])];
+}
+
+interface Cycle {
+  readonly kept: OperationCounts;
+  readonly worked: OperationCounts;
+  readonly generation: OperationCounts;
+  /** Published after the generation. */
+  readonly list: OperationCounts;
+}
+
+interface Counted {
+  readonly service: CountedService;
+  readonly one: Cycle;
+  readonly lastOne: Cycle;
+  readonly all: Cycle;
+  /** A few markets get a full page each, then one row each. */
+  readonly closing: Cycle;
+  readonly long: Cycle;
+}
+
+/** The same work for a service with these kinds of files. */
+async function count(projections: readonly Projection[] = []): Promise<Counted> {
+  const sample = await readSample();
+  const service = await openCountedService(projections);
+  await service.accept(Array.from({ length: MARKETS }, (_, index) => syntheticMarket(sample, index).market));
+  await service.work();
+  await service.publish();
+  let hours = 0;
+  const cycle = async (markets: number, rows = 1, first = 0): Promise<Cycle> => {
+    const moments = Array.from({ length: rows }, () => new Date(FIRST_MS + ++hours * HOUR_MS).toISOString());
+    const records = Array.from({ length: markets }, (_, index) => {
+      const { observations } = syntheticMarket(sample, first + index);
+      return moments.map((observedAt) => ({ ...observations.at(-1), observedAt }));
+    });
+    return {
+      kept: await service.accept(records.flat()),
+      worked: await service.work(),
+      generation: await service.publish('not-due'),
+      list: await service.publish(),
+    };
+  };
+  return {
+    service,
+    one: await cycle(1),
+    lastOne: await cycle(1, 1, MARKETS - 1),
+    all: await cycle(MARKETS),
+    closing: await cycle(LONG, 65),
+    long: await cycle(LONG),
+  };
+}
+
+const minus = (left: OperationCounts, right: OperationCounts) => sumOf(left, timesOf(right, -1));
+/** The difference that one makes. */
+const each = (many: OperationCounts, few: OperationCounts, difference: number) =>
+  timesOf(minus(many, few), 1 / difference);
+
+async function countCosts() {
+  const { service, one, lastOne, all, closing, long } = await count();
+  const idle = sumOf(await service.work(), await service.publish(), await service.lookAtSources());
+  const swept = await service.sweep();
+  const log = await count(['log', 'exports']);
+  // The first is of generations, the next two are of lists, the last is of days.
+  const files = await count(['history-files', 'latest', 'recent', 'faces']);
+  const exported = await log.service.export();
+  const facesOfDay = await files.service.faces();
+  const newest = minus(files.lastOne.list, lastOne.list);
+  const units: readonly (readonly [string, OperationCounts])[] = [
+    ['a batch of 1 row: kept as it came', one.kept],
+    ['… and worked off', one.worked],
+    [`a batch of ${MARKETS} rows of ${MARKETS} markets: kept`, all.kept],
+    ['… and worked off', all.worked],
+    ['a generation of 1 market, its list not due', one.generation],
+    [`a generation of ${MARKETS} markets, its list not due`, all.generation],
+    ['a list of 3 pages, the last of which has changed', lastOne.list],
+    [`a list of 3 pages, which ${MARKETS} markets have changed`, all.list],
+    ['a minute without work', idle],
+    ['log: a generation of 1 observation', minus(log.one.generation, one.generation)],
+    [`log: a generation of ${MARKETS} observations`, minus(log.all.generation, all.generation)],
+    [`history-files: a generation of ${LONG} markets`, minus(files.long.generation, long.generation)],
+    ['latest, recent: with a list of 3 pages', newest],
+    [`exports: a day, of ${MARKETS} markets`, exported],
+    [`faces: a day, of ${MARKETS} markets`, facesOfDay],
+    [`a sweep, of ${MARKETS} markets`, swept],
+  ];
+  const month: MonthCosts = {
+    batch: dollarsOf(sumOf(one.kept, one.worked)),
+    row: dollarsOf(each(sumOf(all.kept, all.worked), sumOf(one.kept, one.worked), MARKETS - 1)),
+    generation: dollarsOf(one.generation),
+    market: dollarsOf(each(all.generation, one.generation, MARKETS - 1)),
+    closedPage: dollarsOf(each(closing.generation, long.generation, LONG)),
+    list: dollarsOf(one.list),
+    listPage: dollarsOf(each(lastOne.list, one.list, 2)),
+    remembered: dollarsOf(each(all.list, lastOne.list, MARKETS - 1)),
+    idleMinute: dollarsOf(idle),
+    sweptMarket: dollarsOf(swept) / MARKETS,
+    logEntry: dollarsOf(
+      each(minus(log.all.generation, all.generation), minus(log.one.generation, one.generation), MARKETS - 1),
+    ),
+    logGeneration: dollarsOf(minus(log.one.generation, one.generation)),
+    filesOfMarket: dollarsOf(minus(files.long.generation, long.generation)) / LONG,
+    newest: dollarsOf(newest),
+    newestRemembered: dollarsOf(each(minus(files.all.list, all.list), newest, MARKETS - 1)),
+    exportOfDay: dollarsOf(exported),
+    facesOfMarket: dollarsOf(facesOfDay) / MARKETS,
+  };
+  return { units, month };
+}

@@ -1,0 +1,94 @@
+/** The write API, the worker, the publisher and the sweep on one ledger and one store that count, in memory. */
+import type { Projection } from '../../contract/files/projections.ts';
+import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { createRunners } from '../../lambdas/worker/runners.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import { readEntries } from '../../publisher/core/log/log-chunks.ts';
+import { makeFaces } from '../../publisher/projections/compat/make-faces.ts';
+import { makeExport } from '../../publisher/projections/exports/make-export.ts';
+import { publish } from '../../publisher/publish.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { openApi } from './api.ts';
+import { countLedger, countObjects } from './counting-storage.ts';
+import { DEPLOYMENT, LOG } from './deployment.ts';
+import { openMemoryObjects } from './memory-objects.ts';
+import { OperationCounter, type OperationCounts, sumOf } from './operations.ts';
+import { SettableClock } from './publish-due.ts';
+
+/** Each part of the service, with the operations that it asks of storage. */
+export interface CountedService {
+  /** Takes one batch in. */
+  accept(records: readonly unknown[]): Promise<OperationCounts>;
+  /** One invocation of the worker. */
+  work(): Promise<OperationCounts>;
+  /** One generation, with the list unless it is not due. */
+  publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
+  sweep(): Promise<OperationCounts>;
+  /** The export of the day, for which the clock is put forward. */
+  export(): Promise<OperationCounts>;
+  /** The faces of the day, in the same way. */
+  faces(): Promise<OperationCounts>;
+  /** One look at the sources, of which none is due. */
+  lookAtSources(): Promise<OperationCounts>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The ports of a run: without a run, none of them is asked. */
+const NO_SOURCES = {
+  archive: { put: never, get: never },
+  uploads: { head: never, put: never },
+  ask: never,
+};
+
+async function never(): Promise<never> {
+  throw new Error('there is no source');
+}
+
+/** @param projections none by default */
+export async function openCountedService(projections: readonly Projection[] = []): Promise<CountedService> {
+  const counter = new OperationCounter();
+  const ledger = countLedger(openSqliteLedger(':memory:'), counter);
+  const objects = countObjects(openMemoryObjects(), counter);
+  const clock = new SettableClock(Date.now);
+  const runtime = { ...systemRuntime, nowMs: clock.nowMs };
+  const api = openApi(ledger);
+  await ledger.transact(api.seeds, { attemptId: 'seeds' });
+  const counted = async (work: () => Promise<unknown>): Promise<OperationCounts> => {
+    counter.take();
+    await work();
+    const { list, other } = counter.take();
+    return sumOf(list, other);
+  };
+  const failed = (_: unknown, error: unknown) => {
+    throw error;
+  };
+  const publisher = {
+    ...{ ...runtime, ledger, objects, ...DEPLOYMENT },
+    projections: new Set(projections),
+    ...(projections.includes('log') && { log: LOG }),
+  };
+  return {
+    accept: (records) => counted(() => api.send(api.eventOf('POST', '/api/v1/ingest/batches', { records }))),
+    work: () =>
+      counted(async () => {
+        await runWork({ ...runtime, ledger, owner: 'a', runners: createRunners({ ...runtime, ledger }), failed });
+      }),
+    publish: (list = 'with-it') =>
+      counted(() => publish({ ...publisher, listEverySeconds: () => (list === 'with-it' ? 0 : 1_000_000) })),
+    lookAtSources: () =>
+      counted(() => runDueSources({ ...runtime, ledger, owner: 'a', failed, ended: () => {}, ...NO_SOURCES })),
+    export: () => {
+      clock.forwardTo(clock.nowMs() + DAY_MS);
+      const read = (tile: number, width: number) => readEntries(ledger, tile, width);
+      return counted(() => makeExport({ storage: publisher, readEntries: read }));
+    },
+    faces: () => {
+      clock.forwardTo(clock.nowMs() + DAY_MS);
+      return counted(() => makeFaces({ storage: publisher }));
+    },
+    sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
+  };
+}

@@ -1,0 +1,93 @@
+/** Taking batches in against bare SQLite inserts of the same rows, equally durable. */
+import { join } from 'node:path';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import { BareTable } from './bare-table.ts';
+import type { BenchOptions } from './benchmark.ts';
+import { cpuMs, elapsedMs, interleave, ratios } from './rounds.ts';
+import { fillLedger, ingest } from './synthetic-ledger.ts';
+import { laterObservation, readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
+import { number, withSpread } from './table.ts';
+
+/** The largest batch that the contract admits. */
+const BATCH_ROWS = 1_000;
+
+type Batch = readonly IngestRecordInput[];
+/** `place`: another number for each batch, from 0 on. */
+type MakeBatch = (place: number) => Batch;
+
+export async function benchIngest({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
+  const rows = quick ? 100 : BATCH_ROWS;
+  const batches = quick ? 1 : 10;
+  const sample = await readSample();
+  const folder = workspace.folder('ingest');
+  const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
+  const bare = new BareTable(join(folder, 'bare.sqlite'));
+  await fillLedger(ledger, rows);
+  section.say(
+    `Batches of ${number(rows)} rows, stored and applied in the SQLite ledger, against bare inserts of the same rows as JSON, one transaction a batch.`,
+    'Both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks. Processor time is that of all threads.',
+  );
+  const table: string[][] = [];
+  for (const [name, makeBatch] of kinds(sample, rows, batches * rounds)) {
+    const wallMs: number[] = [];
+    /** The processor time of taking in the batches of a round, which are made before. */
+    const taking = (take: (batch: Batch) => unknown) => async (round: number) => {
+      const made = Array.from({ length: batches }, (_, batch) => makeBatch(round * batches + batch));
+      return await cpuMs(async () => {
+        wallMs.push(
+          await elapsedMs(async () => {
+            for (const batch of made) await take(batch);
+          }),
+        );
+      });
+    };
+    const spent = await interleave(rounds, {
+      tidemark: taking((batch) => ingest(ledger, batch)),
+      floor: taking((batch) => bare.insert(batch)),
+    });
+    const perSecond = (samples: readonly number[]) =>
+      withSpread(
+        samples.map((ms) => (batches * rows * 1000) / ms),
+        0,
+      );
+    const own = wallMs.filter((_, index) => index % 2 === 0);
+    table.push([
+      name,
+      perSecond(own),
+      perSecond(spent.tidemark),
+      perSecond(spent.floor),
+      withSpread(ratios(spent.tidemark, spent.floor), 1),
+    ]);
+  }
+  section.table(['batch', 'rows/s', 'rows/CPU s', "floor's rows/CPU s", "times the floor's CPU"], table);
+  ledger.close();
+  bare.close();
+}
+
+/** Typical batches; each call gives new rows. */
+function kinds(sample: readonly SampleMarket[], rows: number, places: number): readonly [string, MakeBatch][] {
+  const indexes = Array.from({ length: rows }, (_, index) => index);
+  return [
+    [
+      'new markets, a definition and 3 observations each',
+      (place) =>
+        indexes
+          .slice(0, Math.ceil(rows / 4))
+          .map((index) => syntheticMarket(sample, (place + 1) * rows + index))
+          .flatMap(({ market, observations }) => [market, ...observations.slice(-3)])
+          .slice(0, rows),
+    ],
+    [
+      'one newer observation for each of many markets',
+      (place) => indexes.map((index) => laterObservation(syntheticMarket(sample, index), place + 1)),
+    ],
+    [
+      'many newer observations for one market',
+      (place) => {
+        const market = syntheticMarket(sample, place);
+        return indexes.map((index) => laterObservation(market, places + 1 + index));
+      },
+    ],
+  ];
+}

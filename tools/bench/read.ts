@@ -1,0 +1,105 @@
+/** Reading: the embedded server, against nginx with one worker that serves the same bytes as files, ready compressed. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
+import type { BenchOptions } from './benchmark.ts';
+import { startNginx } from './nginx.ts';
+import { cpuSeconds, PLACEMENT } from './processor-time.ts';
+import { interleave, median, ratios } from './rounds.ts';
+import { type MeasuredServer, startServiceProcess } from './service.ts';
+import { readSample } from './synthetic-markets.ts';
+import { number, withSpread } from './table.ts';
+import type { Workspace } from './workspace.ts';
+import { type Load, load, missing, type Target } from './wrk.ts';
+
+const SECONDS = 3;
+const SETTLE_MS = 15_000;
+const MARKET = marketUrl('gold-usd');
+
+interface ReadCase {
+  readonly title: string;
+  /** Null: all markets of the sample, each with the same probability. */
+  readonly path: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Asks again for what the server has named, so that it answers 304. */
+  readonly revalidates?: boolean;
+}
+
+const CASES: readonly ReadCase[] = [
+  { title: 'one market', path: MARKET },
+  { title: 'one market, 304', path: MARKET, revalidates: true },
+  { title: 'list page, gzip', path: MARKETS_URL, headers: { 'accept-encoding': 'gzip' } },
+  { title: 'all markets of the sample', path: null },
+];
+
+interface Turn extends Load {
+  readonly perCpuSecond: number;
+}
+
+export async function benchRead({ quick, rounds, workspace, section }: BenchOptions): Promise<void> {
+  section.say(
+    'The embedded server with the sample, against nginx with one worker that serves the same bytes as files, ready compressed, with the same fields.',
+    'The measure is the number of answers in a second of its own processor time, because the load takes its share of the machine.',
+    `Load: \`wrk\`, 1 thread, 64 connections. ${PLACEMENT}`,
+  );
+  const reason = missing('wrk') ?? missing('nginx');
+  if (reason !== null) {
+    section.skip(reason);
+    return;
+  }
+  const service = await startServiceProcess(workspace, join(workspace.folder('read'), 'data'));
+  // Background work of the first start would count as the server's.
+  await sleep(quick ? 0 : SETTLE_MS);
+  const paths = (await readSample()).map(({ market }) => marketUrl(market.slug));
+  const nginx = await startNginx(workspace, service.url, paths);
+  const file = join(workspace.folder('paths'), 'paths.txt');
+  writeFileSync(file, `${paths.join('\n')}\n`);
+  const rows: string[][] = [];
+  for (const item of CASES) {
+    const turns = { service: [] as Turn[], nginx: [] as Turn[] };
+    const turn = async (name: keyof typeof turns, server: MeasuredServer) => {
+      const target = await targetOf(server, item, file);
+      return async (round: number) => {
+        const measured = await measure(workspace, server, target(round), quick ? 1 : SECONDS);
+        turns[name].push(measured);
+        return measured.perCpuSecond;
+      };
+    };
+    const perCpuSecond = await interleave(rounds, {
+      service: await turn('service', service),
+      nginx: await turn('nginx', nginx),
+    });
+    const p99 = (own: readonly Turn[]) => number(median(own.map(({ p99Ms }) => p99Ms)), 2);
+    rows.push([
+      item.title,
+      withSpread(ratios(perCpuSecond.service, perCpuSecond.nginx), 2),
+      withSpread(perCpuSecond.service, 0),
+      withSpread(perCpuSecond.nginx, 0),
+      number(median(turns.service.map(({ requestsPerSecond }) => requestsPerSecond))),
+      p99(turns.service),
+      p99(turns.nginx),
+    ]);
+  }
+  for (const server of [service, nginx]) await server.stop();
+  section.table(['', 'to nginx', 'answers/CPU s', 'of nginx', 'answers/s', 'p99, ms', 'of nginx'], rows);
+}
+
+/** Asks once, which warms a cache, and gives the requests of a round. */
+async function targetOf({ url }: MeasuredServer, { path, headers = {}, revalidates }: ReadCase, file: string) {
+  const answer = await fetch(`${url}${path ?? MARKET}`, { headers });
+  await answer.arrayBuffer();
+  if (answer.status !== 200) throw new Error(`${url}${path ?? MARKET} answers ${answer.status}`);
+  const conditional = revalidates ? { 'if-none-match': answer.headers.get('etag') ?? '' } : {};
+  return (round: number): Target => ({
+    origin: url,
+    headers: { ...headers, ...conditional },
+    paths: path === null ? { file, seed: round } : { path },
+  });
+}
+
+async function measure(workspace: Workspace, { pid }: MeasuredServer, target: Target, seconds: number): Promise<Turn> {
+  const before = cpuSeconds(pid);
+  const measured = await load(workspace, target, seconds);
+  return { ...measured, perCpuSecond: measured.requests / (cpuSeconds(pid) - before) };
+}

@@ -1,0 +1,73 @@
+/** `npm start`, without npm: the embedded server in a process of its own. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { placed } from './processor-time.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Of `tidemark`. */
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+/** The last of the lines that it prints once it serves. */
+const STARTED = /curl -i \S+/;
+
+export interface MeasuredServer {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface ServiceProcess extends MeasuredServer {
+  /** From its start until it said that it serves. */
+  readonly startedMs: number;
+  /** The text of an answer. */
+  get(path: string): Promise<string>;
+  /** Sends one batch as the operator. Rejects if it is refused. */
+  send(records: readonly unknown[]): Promise<void>;
+}
+
+/** Starts it, and waits until it serves. */
+export async function startServiceProcess(workspace: Workspace, dataFolder: string): Promise<ServiceProcess> {
+  const { PATH = '', TIDEMARK_PROJECTIONS } = process.env;
+  // A test leaves the daily files out: they take most of a first start.
+  const settings = TIDEMARK_PROJECTIONS === undefined ? {} : { TIDEMARK_PROJECTIONS };
+  const beganAtMs = performance.now();
+  const child = workspace.spawn(...placed('server', process.execPath, [MAIN, 'start']), {
+    env: { PATH, PORT: '0', TIDEMARK_DATA: dataFolder, ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await servingAt(child.stdout as Readable);
+  return {
+    url,
+    pid: child.pid as number,
+    startedMs: performance.now() - beganAtMs,
+    get: async (path) => await (await fetch(`${url}${path}`)).text(),
+    async send(records) {
+      const answer = await fetch(`${url}/api/v1/ingest/batches`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${readFileSync(join(dataFolder, 'operator-key'), 'utf8').trim()}`,
+          'content-type': 'application/json',
+          'idempotency-key': randomUUID(),
+        },
+        body: JSON.stringify({ records }),
+      });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`a batch was answered ${answer.status}: ${text}`);
+    },
+    stop: () => workspace.end(child),
+  };
+}
+
+async function servingAt(stdout: Readable): Promise<string> {
+  let output = '';
+  for await (const chunk of stdout.iterator({ destroyOnReturn: false })) {
+    output += String(chunk);
+    const url = /http:\/\/[\w.:]+/.exec(output)?.[0];
+    if (STARTED.test(output) && url !== undefined) {
+      stdout.resume();
+      return url;
+    }
+  }
+  throw new Error(`the embedded server ended before it served:\n${output}`);
+}

@@ -1,0 +1,66 @@
+/** Ledgers full of synthetic markets, none of them published yet. */
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
+import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { awaitingGenerationKey } from '../../storage/records/publication.ts';
+import { readSample, syntheticMarket } from './synthetic-markets.ts';
+
+/** After every date that a benchmark uses, and the same in each run. */
+export const NOW_MS = Date.UTC(2030, 0, 1);
+
+const OBSERVATIONS_PER_MARKET = 3;
+const BATCH_ROWS = 1_000;
+
+let attempts = 0;
+
+export function dependenciesOn(ledger: Ledger): BatchDependencies {
+  return { ledger, nowMs: () => NOW_MS, newAttemptId: () => `bench-${process.pid}-${++attempts}` };
+}
+
+/** Takes records in, and stops if any is refused. Nothing waits for their generation. */
+export async function ingest(
+  ledger: Ledger,
+  records: readonly IngestRecordInput[],
+  mode: IngestMode = 'append',
+): Promise<void> {
+  const dependencies = dependenciesOn(ledger);
+  const id = `bat_${dependencies.newAttemptId()}`;
+  const options = { id, subject: 'operator', mode, partial: false, dryRun: false } as const;
+  const { errors } = await takeBatch(dependencies, options, records);
+  if (errors.length > 0) throw new Error(`the benchmark's own records were refused: ${JSON.stringify(errors[0])}`);
+  const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
+  await ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });
+}
+
+/** A few observations for each of the first `markets` synthetic markets. */
+export async function fillLedger(ledger: Ledger, markets: number): Promise<void> {
+  const sample = await readSample();
+  let batch: IngestRecordInput[] = [];
+  for (let index = 0; index < markets; index++) {
+    const { market, observations } = syntheticMarket(sample, index);
+    batch.push(market, ...observations.slice(-OBSERVATIONS_PER_MARKET));
+    if (batch.length < BATCH_ROWS && index < markets - 1) continue;
+    await ingest(ledger, batch);
+    batch = [];
+  }
+}
+
+const FIRST_MS = Date.UTC(2015, 0, 1);
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Hourly observations, `each` for each of the first `markets` synthetic markets. */
+export async function fillWithHistories(ledger: Ledger, markets: number, each: number): Promise<void> {
+  const sample = await readSample();
+  const batch: IngestRecordInput[] = [];
+  for (let index = 0; index < markets; index++) {
+    const { market, observations } = syntheticMarket(sample, index);
+    const [observation] = observations as [(typeof observations)[number]];
+    batch.push(market);
+    for (let hour = 0; hour < each; hour++) {
+      batch.push({ ...observation, observedAt: new Date(FIRST_MS + hour * HOUR_MS).toISOString() });
+    }
+    while (batch.length >= BATCH_ROWS) await ingest(ledger, batch.splice(0, BATCH_ROWS));
+  }
+  if (batch.length > 0) await ingest(ledger, batch);
+}

@@ -1,0 +1,87 @@
+/**
+ * Builds the pages for people into clients/web/built: `npm run build:site`. tools/build/ensure-site.ts does it where it is needed. The same
+ * sources give the same bytes.
+ */
+import { globSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { allPages } from '../../clients/web/pages/all-pages.ts';
+import { readCommandLine } from '../run/command-line.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export const SITE_FOLDER = join(ROOT, 'clients/web/built');
+
+/** The scripts and stylesheets in `assets`, and where each begins. */
+const ENTRY_POINTS = {
+  explorer: 'clients/web/browser/explorer/main.ts',
+  market: 'clients/web/browser/market/main.ts',
+  status: 'clients/web/browser/status/main.ts',
+  site: 'clients/web/design/site.css',
+  'status-style': 'clients/web/browser/status/status.css',
+  'explorer-style': 'clients/web/browser/explorer/explorer.css',
+  'market-style': 'clients/web/browser/market/market.css',
+  'docs-style': 'clients/web/docs/docs.css',
+};
+
+/** The text of every file of the site, by its path in {@link SITE_FOLDER}. */
+export async function buildSite(): Promise<ReadonlyMap<string, string>> {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ENTRY_POINTS,
+    outdir: join(SITE_FOLDER, 'assets'),
+    bundle: true,
+    format: 'esm',
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    charset: 'utf8',
+    // Whoever reads the source of a page reads our own words. Compression makes minified files hardly smaller.
+    minify: false,
+    // Paths in the output are the same where node_modules is a link.
+    preserveSymlinks: true,
+    legalComments: 'inline',
+    write: false,
+    logLevel: 'silent',
+  });
+  const files = new Map(allPages());
+  for (const { path, text } of outputFiles)
+    files.set(path.slice(SITE_FOLDER.length + 1).replace('-style.css', '.css'), text);
+  const licence = await readFile(join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8');
+  files.set('assets/market.js', `/*! uPlot is in this file:\n\n${licence}\n*/\n${files.get('assets/market.js')}`);
+  files.set('assets/icon.svg', await readFile(join(ROOT, 'clients/web/design/icon.svg'), 'utf8'));
+  return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The paths of the files that are built now, sorted. */
+export function siteFiles(): readonly string[] {
+  return globSync('**/*.*', { cwd: SITE_FOLDER }).sort();
+}
+
+/**
+ * Replaces what is built. Each file appears as a whole, so other processes may read, or build the same, meanwhile. index.html
+ * comes last, with the moment at which the build began: files that changed later are newer.
+ */
+export async function writeSite(): Promise<void> {
+  const beganAt = new Date();
+  const files = await buildSite();
+  const paths = [...files.keys()].filter((path) => path !== 'index.html');
+  const folder = await mkdtemp(`${SITE_FOLDER}-`);
+  try {
+    for (const path of [...paths, 'index.html']) {
+      const file = join(folder, 'file');
+      await writeFile(file, files.get(path) as string);
+      await utimes(file, beganAt, beganAt);
+      await mkdir(dirname(join(SITE_FOLDER, path)), { recursive: true });
+      await rename(file, join(SITE_FOLDER, path));
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  for (const path of siteFiles()) if (!files.has(path)) await rm(join(SITE_FOLDER, path), { force: true });
+}
+
+if (import.meta.main) {
+  readCommandLine('usage: npm run build:site', {}, 'no words');
+  await writeSite();
+  console.log(`clients/web/built: ${siteFiles().length} files`);
+}

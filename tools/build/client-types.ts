@@ -1,0 +1,141 @@
+/**
+ * The types of the package of the client, printed from the OpenAPI document: with its descriptions, and without the
+ * schema library, from which the sources infer them. A slow test has the compiler compare both.
+ */
+import { openApiDocument } from '../../contract/openapi/openapi.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+interface Operation {
+  readonly parameters?: readonly {
+    name?: string;
+    in?: string;
+    required?: boolean;
+    description?: string;
+    schema: Schema;
+  }[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+interface Document {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+const METHODS = ['get', 'post', 'put', 'delete'];
+const JSON_TYPE = 'application/json';
+
+/** Names that the sources have for types of the document. */
+const ALIASES = [
+  'export type IngestRecordInput = IngestRecord;',
+  'export type PublicObservation = Observation;',
+  'export type PublicMetric = Metric;',
+  "export type ProblemCode = Problem['code'];",
+  "export type ProblemError = NonNullable<Problem['errors']>[number];",
+];
+
+/** The text of a declaration file. */
+export function clientTypes(): string {
+  const { components, paths } = openApiDocument() as unknown as Document;
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) => `${comment(schema, '')}export type ${name} = ${typeOf(schema, '')};`,
+  );
+  const routes = Object.entries(paths).flatMap(([path, operations]) =>
+    METHODS.flatMap((method) => routeOf(`${method.toUpperCase()} ${path}`, operations[method])),
+  );
+  const about = '/** What each operation takes, and what it answers. `null`: it answers without a body. */\n';
+  return `${[...schemas, ...ALIASES, `${about}export type Routes = {\n${routes.join('')}};`].join('\n\n')}\n`;
+}
+
+/** Nothing for an operation whose answer is no JSON. */
+function routeOf(route: string, operation: Operation | undefined): readonly string[] {
+  if (operation === undefined) return [];
+  const [, success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [];
+  const answer = success?.content === undefined ? 'null' : jsonOf(success);
+  if (answer === null) return [];
+  const members = {
+    params: parameters(operation, 'path'),
+    query: parameters(operation, 'query'),
+    body: (operation.requestBody && jsonOf(operation.requestBody)) ?? 'undefined',
+    answer,
+  };
+  const lines = Object.entries(members).map(([name, type]) => `    ${name}: ${type};\n`);
+  return [`  ${JSON.stringify(route)}: {\n${lines.join('')}  };\n`];
+}
+
+/** Null: there is no JSON. */
+function jsonOf({ content = {} }: Content): string | null {
+  const schema = content[JSON_TYPE]?.schema;
+  return schema === undefined ? null : typeOf(schema, '    ');
+}
+
+function parameters({ parameters: all = [] }: Operation, place: 'path' | 'query'): string {
+  const own = all.filter((one) => one.in === place);
+  if (own.length === 0) return 'undefined';
+  return typeOf(
+    {
+      type: 'object',
+      properties: Object.fromEntries(
+        own.map(({ name = '', schema, description }) => [name, described(schema, description)]),
+      ),
+      required: own.filter(({ required }) => required).map(({ name = '' }) => name),
+      additionalProperties: false,
+    },
+    '    ',
+  );
+}
+
+function described(schema: Schema, description: string | undefined): Schema {
+  return { ...(description === undefined ? {} : { description }), allOf: [schema] };
+}
+
+function typeOf(schema: Schema, indent: string): string {
+  const { $ref, allOf, anyOf, oneOf, items, properties, additionalProperties } = schema;
+  if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1);
+  if ('const' in schema) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  const union = anyOf ?? oneOf;
+  if (union !== undefined) return [...new Set(union.map((one) => typeOf(one, indent)))].join(' | ');
+  // Beside a type of its own, they are only patterns.
+  if (allOf !== undefined && schema.type === undefined) return allOf.map((one) => typeOf(one, indent)).join(' & ');
+  if (Array.isArray(schema.type)) {
+    return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
+  }
+  if (schema.type === 'array') return `Array<${typeOf(items ?? {}, indent)}>`;
+  if (schema.type === 'integer') return 'number';
+  if (schema.type !== 'object') return (schema.type as string | undefined) ?? 'unknown';
+  const lines = Object.entries(properties ?? {}).map(([name, member]) => {
+    const optional = schema.required?.includes(name) ? '' : '?';
+    return `${comment(member, `${indent}  `)}${indent}  ${JSON.stringify(name)}${optional}: ${typeOf(member, `${indent}  `)};\n`;
+  });
+  // Members that are named and members of any name would contradict each other.
+  if (properties === undefined || Object.keys(properties).length === 0) {
+    const value = typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown';
+    return `{ [name: string]: ${value} }`;
+  }
+  return `{\n${lines.join('')}${indent}}`;
+}
+
+function comment({ description }: Schema, indent: string): string {
+  return description === undefined
+    ? ''
+    : `${indent}/** ${description.replaceAll('*/', '* /').replaceAll('\n', ' ')} */\n`;
+}

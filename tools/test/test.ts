@@ -1,0 +1,109 @@
+/**
+ * `npm test`: type check, lint and tests, one line each, with the full output of failures. Shows progress in between.
+ * Ends with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 if anything failed or no
+ * test ran.
+ */
+import { join } from 'node:path';
+import { startEngines } from '../../test/aws/engines/start-engines.ts';
+import { installTools } from '../../test/tools/installations.ts';
+import { readCommandLine } from '../run/command-line.ts';
+import { openProgress } from '../run/progress.ts';
+import { counts, type Outcome, runNode, runVitest, skippedLines } from './run-vitest.ts';
+import { testOnEngines } from './test-aws.ts';
+import { testByTools } from './test-tools.ts';
+
+const MODULES = join(import.meta.dirname, '../../node_modules');
+
+const USAGE = `usage:
+  npm test                     the fast tests; with CI=true also the slow ones, on engines of AWS, and by tools of others
+  npm run test:slow            also the slow ones, and more repetitions
+  npm test -- money            of the fast ones, the files whose paths contain this
+  npm run test:slow -- synth   of the slow ones, those files
+  npm run test:browser         those in Chromium, which must be installed`;
+
+const { values, positionals: filters } = readCommandLine(
+  USAGE,
+  { slow: { type: 'boolean', default: false }, browser: { type: 'boolean', default: false } },
+  'words',
+);
+const progress = openProgress(process.stdout);
+const isCi = process.env.CI === 'true';
+
+interface Step {
+  readonly name: string;
+  readonly run: (tell: (progress: string) => void) => Promise<Outcome>;
+}
+
+const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
+/** Of code that runs in browsers. */
+const typeCheckSite = { name: 'of pages', run: () => check('typescript/bin/tsc', '-p', 'site') };
+const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
+/** Read by test/runs.ts: the fast tests take no samples, but try everything. */
+const isQuick = !isCi && !values.slow && filters.length === 0;
+const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
+/** Read by vitest.config.ts. */
+const few = isQuick ? { TIDEMARK_PROCESSES: 'few' } : {};
+const inBrowser: Step = { name: 'in browser', run: (tell) => runVitest('browser', filters, {}, tell) };
+const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...few }, tell) };
+const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
+/** The same tests in two parts, which run beside each other (vitest.config.ts). */
+const [slowOthers, slowComputing] = ['others', 'computing'].map(
+  (part): Step => ({
+    name: part === 'others' ? 'slow tests' : 'computing',
+    run: (tell) => runVitest('slow', [], { TIDEMARK_SLOW: part }, tell),
+  }),
+) as [Step, Step];
+/** Rounds run one after the other; the lanes of one round run at the same time, each step by step. */
+const rounds: Step[][][] = [[[typeCheck], [typeCheckSite, lint]]];
+if (values.browser) rounds.push([[inBrowser]]);
+else if (filters.length > 0) rounds.push([[values.slow ? slow : fast]]);
+else if (isCi) {
+  // Engines are built while the other tests run. The tests on engines mostly wait, and the slow ones run one at a time, so
+  // three lanes share two cores.
+  const starting = startEngines(progress.say);
+  const installing = installTools(progress.say);
+  const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
+  const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
+  rounds.push([[fast]], [[slowOthers], [onEngines, slowComputing], [inBrowser, byTools]]);
+} else {
+  rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
+  progress.say(
+    'on engines, by tools, in browser: not run without CI=true: `npm run test:aws`, `test:tools`, `test:browser`',
+  );
+  if (isQuick) progress.say('tests of many processes: not run without `npm run test:slow` or CI=true');
+}
+
+let passed = 0;
+let failed = 0;
+const skipped: string[] = [];
+for (const round of rounds) {
+  await Promise.all(
+    round.map(async (lane) => {
+      for (const step of lane) await take(step);
+    }),
+  );
+}
+for (const line of skippedLines(skipped)) console.log(line);
+console.log(counts({ passed, failed, skipped }));
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function take({ name, run }: Step): Promise<void> {
+  const startedAt = performance.now();
+  progress.at(name, '');
+  const outcome = await run((how) => progress.at(name, how));
+  progress.end(name);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  if (outcome.failed > 0) progress.say(`\n${outcome.output.trimEnd()}\n`);
+  progress.say(`${name.padEnd(12)}${counts(outcome)}  (${seconds} s)`);
+  for (const note of outcome.notes) progress.say(note.replaceAll(/^/gm, '  '));
+  passed += outcome.passed;
+  failed += outcome.failed;
+  skipped.push(...outcome.skipped);
+}
+
+/** A tool whose only result is its exit code. */
+async function check(script: string, ...args: string[]): Promise<Outcome> {
+  const { exitCode, output } = await runNode([join(MODULES, script), ...args], {});
+  const passed = exitCode === 0 ? 1 : 0;
+  return { passed, failed: 1 - passed, skipped: [], notes: [], output };
+}
