@@ -51,7 +51,7 @@ beforeAll(async () => {
   const { folder } = temporary;
   await writeFile(join(folder, 'tidemark'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'tidemark'), 0o755);
-  await symlink(join(import.meta.dirname, '../../mapping/recipes'), join(folder, 'recipes'));
+  await symlink(join(import.meta.dirname, '../../mapping'), join(folder, 'mapping'));
   const files = join(folder, 'source');
   await mkdir(join(files, 'stats/eurofxref'), { recursive: true });
   await writeFile(join(files, 'stats/eurofxref/eurofxref.zip'), zipArchive([{ name: 'eurofxref.csv', content: ECB }]));

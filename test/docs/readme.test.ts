@@ -138,7 +138,7 @@ describe('the commands about what was known at a moment, typed into a shell in t
 
   beforeAll(async () => {
     await startOnFolder();
-    await symlink(join(import.meta.dirname, '../../mapping/sample'), join(folder.folder, 'sample'));
+    await symlink(join(import.meta.dirname, '../../mapping'), join(folder.folder, 'mapping'));
   });
   afterAll(() => service.stop());
 

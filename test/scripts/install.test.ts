@@ -8,7 +8,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 test('removes nothing through a link to the modules of another clone', async () => {
   const folder = await temporaryFolder();
   const [clone, other] = [join(folder, 'clone'), join(folder, 'other')];
-  for (const each of [join(clone, 'scripts'), other]) mkdirSync(each, { recursive: true });
+  for (const each of [join(clone, 'tools'), other]) mkdirSync(each, { recursive: true });
   const script = join(clone, 'tools/install.mjs');
   copyFileSync(join(import.meta.dirname, '../../tools/install.mjs'), script);
   writeFileSync(join(clone, 'package-lock.json'), '{"packages":{}}');

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { folder } = temporary;
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
-  await cp(new URL('../../mapping/sample', import.meta.url), join(folder, 'sample'), { recursive: true });
+  await cp(new URL('../../mapping/sample', import.meta.url), join(folder, 'mapping/sample'), { recursive: true });
   server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark'), TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
 });

@@ -92,7 +92,7 @@ function declarations(): readonly (readonly [name: string, text: string])[] {
     execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', temporary], {
       stdio: 'inherit',
     });
-    const emitted = join(temporary, 'client');
+    const emitted = join(temporary, 'clients/typescript');
     return readdirSync(emitted)
       .filter((name) => name !== 'routes.d.ts')
       .map((name) => [name, withPrintedTypes(readFileSync(join(emitted, name), 'utf8'))]);
@@ -103,7 +103,7 @@ function declarations(): readonly (readonly [name: string, text: string])[] {
 
 function withPrintedTypes(text: string): string {
   return text
-    .replaceAll(/'\.\.\/contract\/[\w/-]+\.ts'|'\.\/routes\.ts'/g, `'./${PRINTED}.js'`)
+    .replaceAll(/'\.\.\/\.\.\/contract\/[\w/-]+\.ts'|'\.\/routes\.ts'/g, `'./${PRINTED}.js'`)
     .replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'");
 }
 

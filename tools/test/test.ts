@@ -36,7 +36,7 @@ interface Step {
 
 const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
 /** Of code that runs in browsers. */
-const typeCheckSite = { name: 'of pages', run: () => check('typescript/bin/tsc', '-p', 'site') };
+const typeCheckSite = { name: 'of pages', run: () => check('typescript/bin/tsc', '-p', 'clients/web') };
 const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
 /** Read by test/runs.ts: the fast tests take no samples, but try everything. */
 const isQuick = !isCi && !values.slow && filters.length === 0;
