@@ -53,35 +53,37 @@ it('is small, and holds no sources and no tests', () => {
   const names = packed.files.map((file) => file.path);
   const isDocument = (name: string) => /^docs\/.*\.md$/.test(name);
   const isPage = (name: string) => name.startsWith('clients/web/built/');
-  expect(names.filter((name) => !name.startsWith('dist/') && !isDocument(name) && !isPage(name)).sort()).toEqual([
-    ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'],
-    ...[
-      'cli/tidemark.mjs',
-      'clients/typescript/README.md',
-      'clients/python/README.md',
-      'infra/hosting/caddy/Caddyfile',
-      'infra/hosting/nginx/tidemark.conf',
-      ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
-        (unit) => `infra/hosting/systemd/${unit}`,
+  expect(names.filter((name) => !name.startsWith('dist/') && !isDocument(name) && !isPage(name)).sort()).toEqual(
+    [
+      ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'],
+      ...[
+        'cli/tidemark.mjs',
+        'clients/typescript/README.md',
+        'clients/python/README.md',
+        'infra/hosting/caddy/Caddyfile',
+        'infra/hosting/nginx/tidemark.conf',
+        ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
+          (unit) => `infra/hosting/systemd/${unit}`,
+        ),
+        'docs/openapi.json',
+        ...['chart.html', 'history_as_of.py', 'ledger-prices.sh', 'price-alert.mjs', 'spreadsheet.fods'].map(
+          (name) => `docs/examples/${name}`,
+        ),
+        'infra/edge/router.generated.js',
+        'clients/mcp/README.md',
+        'package.json',
+      ],
+      ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history'].map(
+        (name) => `mapping/recipes/${name}.json`,
       ),
-      'docs/openapi.json',
-      ...['README.md', 'chart.html', 'history_as_of.py', 'ledger-prices.sh', 'price-alert.mjs', 'spreadsheet.fods'].map(
-        (name) => `docs/examples/${name}`,
-      ),
-      'infra/edge/router.generated.js',
-      'clients/mcp/README.md',
-      'package.json',
-    ],
-    ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history'].map(
-      (name) => `mapping/recipes/${name}.json`,
-    ),
-    ...[
-      'mapping/sample/README.md',
-      'mapping/sample/cocoa.ndjson',
-      'mapping/sample/currency-api.csv',
-      'mapping/sample/mapping.json',
-    ],
-  ]);
+      ...[
+        'mapping/sample/README.md',
+        'mapping/sample/cocoa.ndjson',
+        'mapping/sample/currency-api.csv',
+        'mapping/sample/mapping.json',
+      ],
+    ].sort(),
+  );
   expect(names.filter(isPage).sort()).toEqual(siteFiles().map((file) => `clients/web/built/${file}`));
   expect(names.filter(isDocument).sort()).toEqual(globSync('docs/**/*.md', { cwd: ROOT }).sort());
 });

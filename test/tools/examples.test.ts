@@ -54,7 +54,7 @@ test('each has at most 30 lines, and stands in the list', () => {
 });
 
 test('the history as of a moment has every price that was known then, exactly', async () => {
-  const env = { PYTHONPATH: join(EXAMPLES, '../clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
+  const env = { PYTHONPATH: join(EXAMPLES, '../../clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
   const run = (asOf: string) =>
     runTool(PYTHON, [join(EXAMPLES, 'history_as_of.py'), 'silver-usd', asOf, url], { cwd: folder, env });
   const now = await run(new Date().toISOString());
