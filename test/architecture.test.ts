@@ -76,6 +76,10 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
 /** Files that know a projection by name: its daily job, and the checks of a mirror and of a log. */
 const STILL_INTO_PROJECTIONS = [
+  'publisher/entry/export.ts',
+  'publisher/verify/check-folded.ts',
+  'publisher/verify/check-later.ts',
+  'publisher/verify/verify-log.ts',
   'server/backup/control.ts',
   'server/loops/export-loop.ts',
   'server/mirror/copy-documents.ts',
@@ -86,10 +90,6 @@ const STILL_INTO_PROJECTIONS = [
   'server/mirror/copy-removals.ts',
   'server/mirror/known-markets.ts',
   'server/mirror/mirror-log.ts',
-  'publisher/entry/export.ts',
-  'publisher/verify/check-folded.ts',
-  'publisher/verify/check-later.ts',
-  'publisher/verify/verify-log.ts',
 ];
 
 /** Names that node:http, node:net and the streams keep for themselves: they may disappear with any release. */

@@ -7,7 +7,8 @@
  *
  * One exception is a market that is removed and then defined again exactly as before. A publisher's request from before
  * could then put the body from before the removal. A delete request of the sweep from before could remove the new body
- * (collect-garbage.ts). The market's next change or a rebuild puts the right body back.
+ * (collect-garbage.ts). The market's next change or a rebuild puts the right body back. Files of histories that are
+ * switched off and on again are such bodies too.
  *
  * Another exception is a static body that comes back when a deployment is undone. A request from the deployment in
  * between could then put the body of that deployment. A rebuild puts the right body back.

@@ -21,6 +21,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
+import { refresh } from './refresh.ts';
 import { removeMarket } from './remove-market.ts';
 import { market, price, readerOf } from './world.ts';
 
@@ -225,6 +226,35 @@ describe('switched off', () => {
     expect(after).toEqual(before);
     expect(await world.findings()).toEqual([]);
   });
+
+  test.each<[string, (world: FilesWorld) => Promise<unknown>, readonly string[]]>([
+    ['a market', async () => undefined, []],
+    ['a removed market', (world) => removeMarket(world, 'a', 'b'), ['a']],
+  ])(
+    'and on again while the sweep removes those that are left: the files of %s are there',
+    async (_, happen, removed) => {
+      const world = await worldOfTwoYears();
+      await happen(world);
+      await world.publish();
+      const off = createFilesWorld(world, []);
+      await refresh(off, ['a', 'b']);
+      await off.publish();
+      await refresh(world, ['a', 'b']);
+      let swept: readonly string[] | null = null;
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+        // The generation is planned, and HEAD is the one before.
+        if (swept === null && what.startsWith('objects.put redo/')) {
+          swept = [];
+          swept = (await collectGarbage(world.dependencies, { dryRun: false })).removed;
+        }
+        return await run();
+      });
+      await publish({ ...world.dependencies, ledger, objects });
+      expect(swept).toContain(publicKey({ kind: 'history-csv', slug: 'a' }));
+      expect(await findLostObjects(world.dependencies)).toEqual([]);
+      expect(await world.findings(removed)).toEqual([]);
+    },
+  );
 
   test('the sweep removes no file that is published', async () => {
     const world = await worldOfTwoYears();

@@ -163,11 +163,14 @@ export class MarketFiles {
     return years.length === this.#years.size && years.every((year) => this.#years.has(year));
   }
 
-  /** Adds the body unless it is published. Returns its digest. */
+  /**
+   * Adds the body unless it is published. A file that no record names is put also if the store has it: the sweep may be
+   * about to remove it. Returns its digest.
+   */
   async #put(name: PublicObjectName, body: string | Buffer, known: string | null, isGone: boolean): Promise<string> {
     const { dependencies, isRefresh, bundle } = this.#context;
     const digest = sha256Hex(body);
-    const shown = isRefresh ? await storedDigest(dependencies.objects, name, null, isGone) : known;
+    const shown = isRefresh && known !== null ? await storedDigest(dependencies.objects, name, null, isGone) : known;
     if (digest === shown) return digest;
     const line: BundleLine = { kind: 'put', key: publicKey(name), body: body.toString(), nextCursor: null, isGone };
     assertFits(dependencies, line);
@@ -209,7 +212,7 @@ async function removedFiles(
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(removal)));
   const gone: HeadPut[] = [];
   const put = async (name: PublicObjectName, known: string | undefined): Promise<void> => {
-    const shown = isRefresh ? await storedDigest(dependencies.objects, name, null, true) : known;
+    const shown = isRefresh && known !== undefined ? await storedDigest(dependencies.objects, name, null, true) : known;
     if (digest !== shown) gone.push({ kind: 'put', key: publicKey(name), body, nextCursor: null, isGone: true });
   };
   const lines: BundleLine[] = [];
