@@ -41,7 +41,7 @@ function places(): Plugin {
     setup(onBuild) {
       onBuild.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
         const source = await readFile(path, 'utf8');
-        const from = `new URL(${JSON.stringify(`../../${relative(ROOT, path)}`)}, import.meta.url)`;
+        const from = `new URL(${JSON.stringify(`../${relative(ROOT, path)}`)}, import.meta.url)`;
         const contents = source
           .replaceAll('import.meta.url', `${from}.href`)
           .replaceAll('import.meta.dirname', `decodeURIComponent(new URL('.', ${from}).pathname)`);
