@@ -27,7 +27,7 @@ interface Health {
   readonly status?: string;
   readonly publishLagSeconds?: number;
   readonly marksDue?: number;
-  readonly putOff?: number;
+  readonly deferred?: number;
   readonly queue?: number;
   readonly failingSources?: number;
   readonly missedRuns?: number;
@@ -91,7 +91,7 @@ function healthFields(health: Health): readonly (readonly [string, Cell])[] {
     status,
     publishLagSeconds,
     marksDue,
-    putOff,
+    deferred,
     queue,
     failingSources,
     missedRuns,
@@ -102,7 +102,7 @@ function healthFields(health: Health): readonly (readonly [string, Cell])[] {
     ['health', status],
     ['publish lag', publishLagSeconds === undefined ? null : counted(publishLagSeconds, 'second')],
     ['marks', marksDue],
-    ['put off', putOff],
+    ['deferred', deferred],
     ['queue', queue],
     ['failing sources', failingSources],
     ['missed runs', missedRuns],

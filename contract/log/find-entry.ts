@@ -20,7 +20,7 @@ export interface EntryFiles {
 }
 
 /**
- * Entries stand in the order of generations. So the times of bundles grow, but for markets that were put off, and for
+ * Entries stand in the order of generations. So the times of bundles grow, but for markets that were deferred, and for
  * the beginning of a log whose service is older. The search begins at the first bundle that is new enough, goes on to the end, and then
  * looks at all earlier ones. Null: the log has no such entry.
  */

@@ -72,7 +72,7 @@ export function metricOf(
 /** A metric of the publisher's log, written at the end of each invocation. */
 export function publisherMetric(
   configuration: Configuration,
-  what: 'completed' | 'duration' | 'putOffTooLong' | 'auditChanged',
+  what: 'completed' | 'duration' | 'deferredTooLong' | 'auditChanged',
   statistic: string,
   period: Duration,
 ) {
@@ -139,9 +139,9 @@ export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
       periods: 2,
     },
     anyOf(
-      'markets-put-off',
-      publisherMetric(configuration, 'putOffTooLong', Stats.MAXIMUM, FIVE_MINUTES),
-      'Markets have been put off for more than five minutes: their records and observations do not add up.',
+      'markets-deferred',
+      publisherMetric(configuration, 'deferredTooLong', Stats.MAXIMUM, FIVE_MINUTES),
+      'Markets have been deferred for more than five minutes: their records and observations do not add up.',
     ),
     anyOf(
       'audit-changed',

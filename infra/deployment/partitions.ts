@@ -21,6 +21,7 @@ import { logChunksOf, logHashesKey } from '../../storage/records/log.ts';
 import { MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
+  DEFERRED,
   FILES_BEHIND,
   FRESH_MARKS,
   GENERATIONS,
@@ -28,7 +29,6 @@ import {
   HEAD_KEY,
   LIST_CHANGES,
   PUBLISHED_SITE_KEY,
-  PUT_OFF,
   publicationKey,
   publishedHeadsKey,
   SUPERSEDED_PAGES,
@@ -82,7 +82,7 @@ export const PARTITIONS = {
   publications: publicationKey('').partition,
   published: publishedHeadsKey(ANY).partition,
   publishedSite: PUBLISHED_SITE_KEY.partition,
-  putOff: PUT_OFF.partition,
+  deferred: DEFERRED.partition,
   sourceRuns: runsOfSource(ANY).partition,
   sources: SOURCES.partition,
   sourceStates: SOURCE_STATES.partition,

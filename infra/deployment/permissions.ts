@@ -102,7 +102,7 @@ const PUBLISHER_READS: Partitions = [
   P.marks,
   P.publications,
   P.published,
-  P.putOff,
+  P.deferred,
   P.supersededPages,
   P.takedowns,
   P.takedownsDue,
@@ -238,7 +238,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.logHashes,
         P.published,
         P.publishedSite,
-        P.putOff,
+        P.deferred,
         P.supersededPages,
         P.takedowns,
         // For marking all markets for a refresh.
@@ -247,7 +247,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       count: [],
       delete: [
         ...[P.awaitingGeneration, P.filesBehind, P.listChanges, P.marks],
-        ...[P.published, P.putOff, P.supersededPages, P.takedownsDue],
+        ...[P.published, P.deferred, P.supersededPages, P.takedownsDue],
       ],
     },
     publicObjects: {
@@ -301,7 +301,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       count: [],
       // Observations of a market without a record, because no record says what they are about; and the waiting for a
       // revision that no market has.
-      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.putOff],
+      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.deferred],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },

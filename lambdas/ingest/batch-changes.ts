@@ -11,7 +11,7 @@ import {
   strandKey,
 } from '../../storage/records/batches.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
-import type { Breathe } from '../markets/check-rows.ts';
+import type { YieldToEventLoop } from '../markets/check-rows.ts';
 import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';
 import type { Checkpoint, StoredBatch } from './stored-batch.ts';
@@ -20,7 +20,7 @@ import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 export interface BatchDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Ledger;
   /** Default: no other task has to run. */
-  readonly breathe?: Breathe;
+  readonly yieldToEventLoop?: YieldToEventLoop;
   /** Of a part of a dry run: the ledger as the parts before it would have left it. */
   readonly dryRunLedger?: DryRunLedger;
 }

@@ -22,7 +22,7 @@ export function strandsFor(markets: readonly PlannedMarket[]): number {
 }
 
 /** Deals out markets in order, one at a time: the same markets always give the same strands. */
-export function dealOut<Market>(markets: readonly Market[], strands: number): Market[][] {
+export function shard<Market>(markets: readonly Market[], strands: number): Market[][] {
   const shares: Market[][] = Array.from({ length: strands }, () => []);
   for (const [index, market] of markets.entries()) shares[index % strands]?.push(market);
   return shares;

@@ -21,7 +21,11 @@ export async function dryRunLedgerOf(
     const records = await readRecords(dependencies, batch);
     const startedAtMs = dependencies.nowMs();
     const inputs = records.map(({ input }) => input);
-    const options = { ...decideOptions({ batch, startedAtMs }), nowMs: startedAtMs, breathe: dependencies.breathe };
+    const options = {
+      ...decideOptions({ batch, startedAtMs }),
+      nowMs: startedAtMs,
+      yieldToEventLoop: dependencies.yieldToEventLoop,
+    };
     ledger.add((await examineBatch(ledger, inputs, options)).markets);
   }
   return ledger;

@@ -14,7 +14,7 @@
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ports/ledger.ts';
 import { inBatches, readAll } from '../../storage/ports/paging.ts';
 import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
-import { breatheNever, parseRows, type RowFault } from '../markets/check-rows.ts';
+import { neverYield, parseRows, type RowFault } from '../markets/check-rows.ts';
 import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { readMarkets } from '../markets/read-markets.ts';
@@ -33,7 +33,7 @@ import {
   type StrandItem,
   totalsOf,
 } from './batch-changes.ts';
-import { dealOut, leftOf, runStrand, strandsFor } from './batch-strands.ts';
+import { leftOf, runStrand, shard, strandsFor } from './batch-strands.ts';
 import { type Checkpoint, readBatch, readRecords } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS, examinationFaults, failureFault } from './stored-faults.ts';
 
@@ -98,7 +98,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
     const examination = await examineBatch(run.dryRunLedger ?? run.ledger, inputs, {
       ...options,
       nowMs: run.startedAtMs,
-      breathe: run.breathe,
+      yieldToEventLoop: run.yieldToEventLoop,
     });
     if (!(await isCurrent(run, examination))) {
       if (tries < DECISIONS_AT_MOST) continue;
@@ -150,7 +150,7 @@ async function report(
 
 /** From here on every worker sets the same rows aside, and gives each strand the same markets. */
 async function open(run: BatchRun, { faults, markets }: Examination): Promise<Outcome> {
-  const shares = dealOut(markets, strandsFor(markets));
+  const shares = shard(markets, strandsFor(markets));
   const { checkpoint, strands, changes } = opened(run, rowsOf(faults), shares.length, examinationFaults(run, faults));
   if (!(await transact(run, changes)).committed) return 'overtaken';
   return await workOff(run, checkpoint, strands, shares);
@@ -160,8 +160,8 @@ async function resume(run: BatchRun, checkpoint: Checkpoint): Promise<Outcome> {
   const strands = await readStrands(run, checkpoint);
   const aside = new Set(checkpoint.value.setAside);
   const inputs = run.records.map(({ input }) => input);
-  const { rows } = await parseRows(inputs, run.breathe ?? breatheNever);
-  const shares = dealOut(groupByMarket(rows.filter(({ index }) => !aside.has(index))), strands.length);
+  const { rows } = await parseRows(inputs, run.yieldToEventLoop ?? neverYield);
+  const shares = shard(groupByMarket(rows.filter(({ index }) => !aside.has(index))), strands.length);
   const plans = strands.map(async (strand, number) => {
     const states = await readMarkets(run.ledger, leftOf(shares[number] ?? [], strand));
     return states.map((state) => planMarketParts(state, decideOptions(run)));

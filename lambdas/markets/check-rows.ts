@@ -17,10 +17,10 @@ export interface RowFault extends RowError {
 export const FAULTS_OF_BATCH = 2_000;
 
 /** Awaited between two records, so that other tasks of the process get their turn. */
-export type Breathe = () => Promise<void>;
+export type YieldToEventLoop = () => Promise<void>;
 
 /** For a process without other tasks. */
-export const breatheNever: Breathe = async () => {};
+export const neverYield: YieldToEventLoop = async () => {};
 
 export interface CheckedRows {
   /** The rows without a fault, in order. */
@@ -29,11 +29,11 @@ export interface CheckedRows {
 }
 
 /** Parses every record, and finds every fault of records that cannot be parsed. */
-export async function parseRows(inputs: readonly unknown[], breathe: Breathe): Promise<CheckedRows> {
+export async function parseRows(inputs: readonly unknown[], yieldToEventLoop: YieldToEventLoop): Promise<CheckedRows> {
   const faults: RowFault[] = [];
   const rows: Row[] = [];
   for (const [index, input] of inputs.entries()) {
-    await breathe();
+    await yieldToEventLoop();
     const result = parseRecord(input);
     if ('errors' in result) keepFaults(faults, index, result.errors);
     else rows.push(rowOf(index, result.record));
@@ -59,14 +59,14 @@ export async function checkRows(
   parsed: readonly Row[],
   markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
   rules: RowRules,
-  breathe: Breathe,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<CheckedRows> {
   const faults: RowFault[] = [];
   const terms = termsOf(parsed, markets);
   const seen = new Set<string>();
   const rows: Row[] = [];
   for (const row of parsed) {
-    await breathe();
+    await yieldToEventLoop();
     const removal = markets.get(slugOf(row.record))?.value.removal;
     const found = faultsOf(row, terms, removal, seen, rules);
     if (found.length === 0) rows.push(row);

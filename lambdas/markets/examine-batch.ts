@@ -7,7 +7,7 @@ import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { Change, LedgerReader } from '../../storage/ports/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
-import { type Breathe, breatheNever, checkRows, parseRows, type RowFault } from './check-rows.ts';
+import { checkRows, neverYield, parseRows, type RowFault, type YieldToEventLoop } from './check-rows.ts';
 import { decideInParts, type MarketDecision } from './decide.ts';
 import { readNeighbours } from './neighbours.ts';
 import { type MarketState, readMarketItems, readMarkets } from './read-markets.ts';
@@ -40,15 +40,15 @@ export interface Examination {
 export async function examineBatch(
   ledger: LedgerReader,
   inputs: readonly unknown[],
-  { nowMs, maxChanges, breathe = breatheNever, ...options }: ExamineOptions,
+  { nowMs, maxChanges, yieldToEventLoop = neverYield, ...options }: ExamineOptions,
 ): Promise<Examination> {
-  const parsed = await parseRows(inputs, breathe);
+  const parsed = await parseRows(inputs, yieldToEventLoop);
   const items = await readMarketItems(
     ledger,
     parsed.rows.map(({ record }) => slugOf(record)),
   );
   const rules = { nowMs, mode: options.mode, authority: options.authority };
-  const checked = await checkRows(parsed.rows, items, rules, breathe);
+  const checked = await checkRows(parsed.rows, items, rules, yieldToEventLoop);
   const faults = [...parsed.faults, ...checked.faults];
   const accepted = new Set(checked.rows);
   const judged = new Set(parsed.rows.filter((row) => !accepted.has(row)).map(({ record }) => slugOf(record)));
@@ -60,7 +60,7 @@ export async function examineBatch(
     neighbours: await readNeighbours(ledger, state, options.mode),
   });
   for await (const { state, neighbours } of pMapIterable(states, read, { concurrency: MARKETS_AT_ONCE })) {
-    await breathe();
+    await yieldToEventLoop();
     let parts = decideInParts({ ...state, ...options, neighbours }, maxChanges);
     let refused = parts.flatMap(faultsOf);
     if (!neighbours.areAll && refused.some(({ code }) => code === 'outlier')) {
@@ -86,7 +86,7 @@ export async function examineBatch(
 export interface ExamineOptions extends DecideOptions {
   readonly nowMs: number;
   /** Default: no other task has to run. */
-  readonly breathe?: Breathe | undefined;
+  readonly yieldToEventLoop?: YieldToEventLoop | undefined;
 }
 
 /** A check that no version comes after the one that the row was judged on. */

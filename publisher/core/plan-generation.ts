@@ -128,7 +128,7 @@ export async function planGeneration(
 }
 
 /**
- * The doubt ends when the list is cut from all bodies. If markets are put off at that moment, it ends when they are
+ * The doubt ends when the list is cut from all bodies. If markets are deferred at that moment, it ends when they are
  * rendered.
  *
  * @param endsDoubt whether the list is cut without knowledge of the previous one

@@ -15,24 +15,24 @@ export interface LoggedOutcome {
   readonly what: string;
   readonly startedMs: number;
   /** Markets that need a repair. Absent if they were not looked at. */
-  readonly putOffTooLong?: readonly DeferredMarket[];
+  readonly deferredTooLong?: readonly DeferredMarket[];
 }
 
 /** Writes the line for the end of `publish`. */
-export function logOutcome({ what, startedMs, putOffTooLong }: LoggedOutcome, fields: Fields = {}): void {
+export function logOutcome({ what, startedMs, deferredTooLong }: LoggedOutcome, fields: Fields = {}): void {
   const nowMs = Date.now();
-  const isAnyTooLong = putOffTooLong !== undefined && putOffTooLong.length > 0;
+  const isAnyTooLong = deferredTooLong !== undefined && deferredTooLong.length > 0;
   const metrics: readonly Metric[] = [
     { Name: PUBLISHER_METRICS.completed, Unit: 'Count', value: 1 },
     { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds', value: nowMs - startedMs },
-    ...(putOffTooLong === undefined
+    ...(deferredTooLong === undefined
       ? []
-      : [{ Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count', value: putOffTooLong.length } as const]),
+      : [{ Name: PUBLISHER_METRICS.deferredTooLong, Unit: 'Count', value: deferredTooLong.length } as const]),
   ];
   writeMeasured(isAnyTooLong ? 'error' : 'info', nowMs, metrics, {
     what,
     ...fields,
-    ...(isAnyTooLong ? { toBeRepaired: firstOf(putOffTooLong) } : {}),
+    ...(isAnyTooLong ? { toBeRepaired: firstOf(deferredTooLong) } : {}),
   });
 }
 

@@ -18,11 +18,11 @@ import { logOpener, openPublisher } from './open-publisher.ts';
 /** The longest that another generation may take. */
 const LONGEST_GENERATION_MS = 150_000;
 /**
- * A transaction becomes visible in much less time. So after this pause a market that was put off is tried again, this
+ * A transaction becomes visible in much less time. So after this pause a market that was deferred is tried again, this
  * many times.
  */
-const PUT_OFF_PAUSE_MS = 500;
-const PUT_OFF_RETRIES = 4;
+const DEFERRED_PAUSE_MS = 500;
+const DEFERRED_RETRIES = 4;
 const LOSSES_AT_MOST = 3;
 
 const dependencies = openPublisher();
@@ -54,10 +54,10 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
       continue;
     }
     if (outcome.isMoreDue) continue;
-    if (outcome.deferred.every((market) => isDeferredTooLong(market, Date.now())) || retries === PUT_OFF_RETRIES)
+    if (outcome.deferred.every((market) => isDeferredTooLong(market, Date.now())) || retries === DEFERRED_RETRIES)
       return;
     retries++;
-    await setTimeout(PUT_OFF_PAUSE_MS);
+    await setTimeout(DEFERRED_PAUSE_MS);
   }
 }
 
@@ -70,8 +70,8 @@ async function publishOnce(log: LogSettings | null): Promise<PublishOutcome | nu
   try {
     const outcome = await publish({ ...dependencies, ...(log === null ? {} : { log }) });
     const { kind: what, generation, isMoreDue, deferred } = outcome;
-    const putOffTooLong = deferred.filter((market) => isDeferredTooLong(market, Date.now()));
-    logOutcome({ what, startedMs, putOffTooLong }, { generation, isMoreDue, putOff: deferred.length });
+    const deferredTooLong = deferred.filter((market) => isDeferredTooLong(market, Date.now()));
+    logOutcome({ what, startedMs, deferredTooLong }, { generation, isMoreDue, deferred: deferred.length });
     return outcome;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;

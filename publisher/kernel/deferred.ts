@@ -5,12 +5,12 @@
 import { created } from '../../storage/ports/changes.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
-import { type HeadValue, PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
+import { DEFERRED, deferredKey, type HeadValue } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { changeMany } from './change-many.ts';
 
 /** After this time an alarm goes off. */
-const PUT_OFF_TOO_LONG_MS = 5 * 60 * 1000;
+const DEFERRED_TOO_LONG_MS = 5 * 60 * 1000;
 
 const MARKETS_SHOWN = 3;
 
@@ -30,7 +30,7 @@ export interface DeferredMarket {
 
 /** Whether the market needs a repair: waiting would not help any more. */
 export function isDeferredTooLong({ sinceMs }: Pick<DeferredMarket, 'sinceMs'>, nowMs: number): boolean {
-  return nowMs - sinceMs > PUT_OFF_TOO_LONG_MS;
+  return nowMs - sinceMs > DEFERRED_TOO_LONG_MS;
 }
 
 /** The first markets with their reasons, in one line. */
@@ -49,7 +49,7 @@ export function deferredProjections({ deferred = {} }: HeadValue): readonly Defe
 }
 
 export async function readDeferred({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly DeferredMarket[]> {
-  return (await readAll(ledger, PUT_OFF)).map(({ sort, value }) => ({ slug: sort, ...value }));
+  return (await readAll(ledger, DEFERRED)).map(({ sort, value }) => ({ slug: sort, ...value }));
 }
 
 /**
@@ -70,8 +70,10 @@ export async function settleDeferred(
   const sinceMs = storage.nowMs();
   const added = [...deferred].flatMap(([slug, reason]) => (known.has(slug) ? [] : [{ slug, sinceMs, reason }]));
   await changeMany(storage, [
-    ...added.map(({ slug, ...value }): Change => created(putOffKey(slug), value)),
-    ...before.filter(isDone).map(({ slug }): Change => ({ kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } })),
+    ...added.map(({ slug, ...value }): Change => created(deferredKey(slug), value)),
+    ...before
+      .filter(isDone)
+      .map(({ slug }): Change => ({ kind: 'delete', key: deferredKey(slug), if: { kind: 'any' } })),
   ]);
   return [...before.filter((market) => !isDone(market)), ...added];
 }

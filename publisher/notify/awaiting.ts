@@ -11,7 +11,7 @@
  * found nothing to do, the rival gives the answer. An answer is put only if there is no answer yet, in one transaction
  * with the end of the waiting. So it never changes.
  *
- * A market that is put off, or left for the next generation, delays only those who wait for it.
+ * A market that is deferred, or left for the next generation, delays only those who wait for it.
  */
 import { created, removed } from '../../storage/ports/changes.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';

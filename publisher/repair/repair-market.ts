@@ -18,12 +18,12 @@ import {
 } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
+  deferredKey,
   FRESH_MARKS,
   historyMarkKey,
   historyMarksOf,
   marketMarkKey,
   parseMark,
-  putOffKey,
   refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
@@ -128,8 +128,8 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const isDone = await transact(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },
     ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: ANY })),
-    // The market need not be put off any longer.
-    { kind: 'delete', key: putOffKey(slug), if: ANY },
+    // The market need not be deferred any longer.
+    { kind: 'delete', key: deferredKey(slug), if: ANY },
   ]);
   return isDone ? 'repaired' : null;
 }
@@ -153,7 +153,7 @@ async function removeTorn(
   slug: string,
   observations: readonly StoredObservation[],
 ): Promise<RepairOutcome | null> {
-  const marks = [marketMarkKey(slug), marketIndexKey(slug), putOffKey(slug)];
+  const marks = [marketMarkKey(slug), marketIndexKey(slug), deferredKey(slug)];
   const gone = [...observations, ...(await readAll(storage.ledger, historyMarksOf(slug))), ...marks];
   const absent: Change = { kind: 'check', key: marketKey(slug), if: { kind: 'absent' } };
   for (const batch of inBatches<ItemKey<unknown>>(gone, MAX_TRANSACT_CHANGES - 2)) {

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cutOffSoon } from './client-errors.ts';
-import type { ConnectionPlace } from './places.ts';
+import type { PooledConnection } from './connection-pool.ts';
 
 /**
  * Answers one request. Resolves when the whole answer has been handed over. It need not read the body: the connection is then closed after the answer. Rejects if it has
@@ -29,7 +29,7 @@ export type Divert = (request: IncomingMessage) => DivertedHandler | null;
 export function admitBody(
   request: IncomingMessage,
   response: ServerResponse,
-  place: ConnectionPlace,
+  place: PooledConnection,
   { timesBody }: Pick<DivertedHandler, 'timesBody'>,
 ): void {
   place.receiving = { request, response, isTimed: timesBody === true, isRefused: false };

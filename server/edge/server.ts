@@ -12,11 +12,11 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { type CacheUsage, createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { PipelineTurns, RequestFeed, takeListener } from './feed.ts';
 import { announcesBody, framingFault, offersUpgrade } from './framing.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
-import { Places } from './places.ts';
 import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
@@ -74,29 +74,29 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
   const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest, counts });
-  const places = new Places(limits.maxConnections);
+  const pool = new ConnectionPool(limits.maxConnections);
   const turns = new PipelineTurns();
   let isStopping = false;
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
-    const place = places.of(request.socket);
+    const connection = pool.of(request.socket);
     // Two heads came in one piece, cut within the empty line of the first.
-    if (place === undefined || place.isFinished) return;
+    if (connection === undefined || connection.isFinished) return;
     (request.socket as Duplex as RequestFeed).asked(request, response);
-    if (place.lastRequest === 0 && announcesBody(request)) place.firstBody = request;
-    places.asked(place, response);
+    if (connection.lastRequest === 0 && announcesBody(request)) connection.firstBody = request;
+    pool.asked(connection, response);
     try {
       const fault = framingFault(request, limits.maxHeaderCount);
       const diverted = fault === null ? divert(request) : null;
       const isBodyUnwanted = diverted === null && announcesBody(request);
       const isLast = isStopping || fault !== null || isBodyUnwanted || offersUpgrade(request);
       if (isLast) response.shouldKeepAlive = false;
-      place.isFinished = !response.shouldKeepAlive;
+      connection.isFinished = !response.shouldKeepAlive;
       if (fault !== null) {
         sendProblem(request, response, fault);
         return;
       }
-      if (diverted !== null && announcesBody(request)) admitBody(request, response, place, diverted);
+      if (diverted !== null && announcesBody(request)) admitBody(request, response, connection, diverted);
       if (diverted !== null && expectsContinue) continueWhenRead(request, response);
       const answered = (diverted ?? answer)(request, response);
       answered?.catch((error: unknown) => fail(request, response, error));
@@ -106,7 +106,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    const receiving = places.of(request.socket)?.receiving;
+    const receiving = pool.of(request.socket)?.receiving;
     const isRefused = receiving?.response === response && receiving.isRefused;
     // The client went away, was cut off, or sent a body that is malformed: not a fault of ours.
     if (request.errored !== null || isRefused) return;
@@ -117,7 +117,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
   function onClientError(error: ClientError, socket: Duplex): void {
     const document = clientErrorProblem(error);
-    const receiving = places.of(socket)?.receiving ?? null;
+    const receiving = pool.of(socket)?.receiving ?? null;
     if (receiving === null || receiving.request.complete || document === null) endWith(socket, document);
     // node:http has one time limit for all requests, and reports it once for each: this request may go on.
     else if (receiving.isTimed && document.code === 'request-timeout') return;
@@ -138,19 +138,19 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
   /** Ends a connection, with a problem document if the client can still read it. */
   function endWith(socket: Duplex, document: Problem | null): void {
-    const place = places.of(socket);
-    if (place?.isFinished === true) return;
-    if (place === undefined || document === null || !socket.writable) {
+    const connection = pool.of(socket);
+    if (connection?.isFinished === true) return;
+    if (connection === undefined || document === null || !socket.writable) {
       socket.destroy();
       return;
     }
-    place.isFinished = true;
+    connection.isFinished = true;
     const write = () => {
       if (socket.writable) writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
     };
     // An answer that is on its way comes first. This one would be taken for it.
-    if (place.open === null) write();
-    else place.open.once('finish', write);
+    if (connection.open === null) write();
+    else connection.open.once('finish', write);
   }
 
   const server = createServer(
@@ -175,22 +175,22 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   server.on('checkExpectation', (request, response) => onRequest(request, response));
   server.on('connect', onConnect);
 
-  server.closeAllConnections = () => places.closeAll();
+  server.closeAllConnections = () => pool.closeAll();
   // That of node:http, which `close` calls, would cut off answers that the client has not taken.
-  server.closeIdleConnections = () => places.closeIdle(false);
+  server.closeIdleConnections = () => pool.closeIdle(false);
   const listener = takeListener(server);
   server.on('connection', (socket: Socket) => {
     socket.pause();
     const feed: RequestFeed = new RequestFeed(socket, {
       turns,
       maxWaitingBytes: limits.maxWaitingBytes,
-      isFinished: () => places.of(feed)?.isFinished ?? true,
+      isFinished: () => pool.of(feed)?.isFinished ?? true,
       onDropped: () => {
         // An edge that stops gives its answers a time of its own.
         if (!isStopping) cutOffSoon(feed);
       },
     });
-    places.take(feed);
+    pool.take(feed);
     listener(feed);
     // Many that come at once send at once.
     turns.wait(() => socket.resume());
@@ -201,7 +201,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   let checking: NodeJS.Timeout | undefined;
   server.on('listening', () => {
     const check = () => {
-      for (const socket of places.late(requestChecks)) onClientError(requestTimeout(), socket);
+      for (const socket of pool.late(requestChecks)) onClientError(requestTimeout(), socket);
     };
     checking = setInterval(check, limits.checkIntervalMs).unref();
   });
@@ -209,13 +209,13 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
 
   async function stop(): Promise<void> {
     isStopping = true;
-    for (const place of places.all()) {
-      if (place.open === null || place.open.headersSent) continue;
+    for (const connection of pool.all()) {
+      if (connection.open === null || connection.open.headersSent) continue;
       // Says in the newest answer that it is the last one.
-      place.open.shouldKeepAlive = false;
-      place.isFinished = true;
+      connection.open.shouldKeepAlive = false;
+      connection.isFinished = true;
     }
-    await stopServer(server, places, limits.stopGraceMs);
+    await stopServer(server, pool, limits.stopGraceMs);
   }
 
   function purge(targets: PurgeTargets): void {

@@ -22,7 +22,7 @@ const RETRY_MS = 1_000;
  */
 const QUIET_MS = 60_000;
 
-export interface ExportLoopOptions extends Required<Pick<ExportOptions, 'storage' | 'breathe'>> {
+export interface ExportLoopOptions extends Required<Pick<ExportOptions, 'storage' | 'yieldToEventLoop'>> {
   readonly report: (what: string, cause: unknown) => void;
   readonly info: Log['info'];
 }
@@ -36,12 +36,12 @@ export interface ExportLoop extends WakeLoop {
 
 export type ToKeep = readonly [date: string, kept: { readonly label: string | null } | null];
 
-export function startExportLoop({ storage, breathe, report, info }: ExportLoopOptions): ExportLoop {
+export function startExportLoop({ storage, yieldToEventLoop, report, info }: ExportLoopOptions): ExportLoop {
   const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
   let made = 0;
   let asked: PromiseWithResolvers<ExportOutcome | null>[] = [];
 
-  async function exportOnce(options: Pick<ExportOptions, 'storage' | 'breathe'>): Promise<ExportOutcome> {
+  async function exportOnce(options: Pick<ExportOptions, 'storage' | 'yieldToEventLoop'>): Promise<ExportOutcome> {
     const askers = [...asked];
     const again = askers.length > 0 ? 'always' : ({ afterQuietMs: QUIET_MS * Math.max(1, made) } as const);
     const outcome = await makeExport({ ...options, again, readEntries: readTile });
@@ -64,9 +64,9 @@ export function startExportLoop({ storage, breathe, report, info }: ExportLoopOp
     round: async (stopping) => {
       const options = {
         storage,
-        breathe: async () => {
+        yieldToEventLoop: async () => {
           stopping.throwIfAborted();
-          await breathe();
+          await yieldToEventLoop();
         },
       };
       const timed = async (event: string, make: () => Promise<{ readonly kind: string; readonly date: string }>) => {

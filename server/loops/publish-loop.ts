@@ -14,8 +14,8 @@ import { PUBLISH_PACE_MS } from './pace.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 const POLL_INTERVAL_MS = 60_000;
-/** How soon a generation tries put-off markets again. */
-const PUT_OFF_RETRY_MS = 5_000;
+/** How soon a generation tries deferred markets again. */
+const DEFERRED_RETRY_MS = 5_000;
 const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
 /** Sooner the first time, so that a server that is restarted every hour also sweeps. */
 const FIRST_GARBAGE_MS = 10 * 60 * 1000;
@@ -52,11 +52,11 @@ export function startPublishLoop(
     const sinceMs = waitingSinceMs ?? wokenAtMs;
     return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
   };
-  const reportPutOff = ({ deferred }: PublishOutcome) => {
+  const reportDeferred = ({ deferred }: PublishOutcome) => {
     const tooLong = deferred.filter((market) => isDeferredTooLong(market, nowMs()));
     if (tooLong.length === 0) return;
     const text = `${tooLong.length} for minutes, to be repaired as docs/operations.md says: ${firstOf(tooLong)}`;
-    report('markets are put off', new Error(text));
+    report('markets are deferred', new Error(text));
   };
   let garbageDueAtMs = nowMs() + FIRST_GARBAGE_MS;
   const loop = startWakeLoop({
@@ -73,7 +73,7 @@ export function startPublishLoop(
         succeededAtMs = nowMs();
         logGeneration(info, outcome, performance.now() - startedMs);
         if (outcome.kind === 'published') onPublished?.();
-        reportPutOff(outcome);
+        reportDeferred(outcome);
         if (outcome.asksForRefresh) onRefreshAsked();
         if (outcome.isMoreDue) loop.wake();
         if (outcome.areBodiesPublic) waitingSinceMs = null;
@@ -106,12 +106,12 @@ export function startPublishLoop(
 function logGeneration(info: Log['info'], outcome: PublishOutcome, durationMs: number): void {
   const { kind, generation, marks, deferred, isMoreDue } = outcome;
   if (kind === 'unchanged') return;
-  info('generation', { generation, marks, putOff: deferred.length, isMoreDue, durationMs: Math.round(durationMs) });
+  info('generation', { generation, marks, deferred: deferred.length, isMoreDue, durationMs: Math.round(durationMs) });
 }
 
 /** When to publish again without a new write; null if the next interval is soon enough. */
 function nextDueAtMs({ listDueAtMs, deferred }: PublishOutcome, nowMs: number): number | null {
-  const retryAtMs = deferred.some((market) => !isDeferredTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
+  const retryAtMs = deferred.some((market) => !isDeferredTooLong(market, nowMs)) ? nowMs + DEFERRED_RETRY_MS : null;
   const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);
   return moments.length === 0 ? null : Math.min(...moments);
 }

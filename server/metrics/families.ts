@@ -12,7 +12,7 @@ export interface MeasuredHealth {
   readonly generation?: number;
   readonly publishLagSeconds?: number;
   readonly marksDue?: number;
-  readonly putOff?: number;
+  readonly deferred?: number;
   readonly queue?: number;
   readonly failingSources?: number;
   readonly missedRuns?: number;
@@ -54,7 +54,7 @@ export function familiesOf({
     generation,
     publishLagSeconds,
     marksDue,
-    putOff,
+    deferred,
     queue,
     failingSources,
     missedRuns,
@@ -73,7 +73,7 @@ export function familiesOf({
       unit: 'seconds',
     },
     gauge('tidemark_marks_due', 'Markets to be published; counting ends at 2,000.', known(marksDue)),
-    gauge('tidemark_markets_put_off', 'Markets whose data do not add up; counting ends at 1,000.', known(putOff)),
+    gauge('tidemark_markets_deferred', 'Markets whose data do not add up; counting ends at 1,000.', known(deferred)),
     gauge(
       'tidemark_work_queued',
       'Batches, uploads and erasures to be worked off; counting ends at 1,000.',

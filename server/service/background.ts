@@ -65,7 +65,7 @@ export function startBackground(options: BackgroundOptions): Background {
   const { fault: report, info } = log;
   const { nowMs } = systemRuntime;
   const turns = createTurns();
-  const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
+  const yieldToEventLoop = async () => (turns.isDue() ? await turns.next() : undefined);
   const dependencies = { ...options.dependencies, ledger: yieldingLedger(options.dependencies.ledger, turns) };
   const { ledger, objects } = dependencies;
   let isStopping = false;
@@ -88,7 +88,7 @@ export function startBackground(options: BackgroundOptions): Background {
     filling: options.filling,
   });
   const working = startWorkLoop(
-    { ...systemRuntime, ledger, uploads, breathe },
+    { ...systemRuntime, ledger, uploads, yieldToEventLoop },
     { publishing, onErased: () => data.emptyLog(), report, info },
   );
   const fetching = startSourceLoop({
@@ -98,7 +98,7 @@ export function startBackground(options: BackgroundOptions): Background {
     folder: config.dataFolder,
     uploads,
     ask,
-    breathe,
+    yieldToEventLoop,
     onRound: () => working.wake(),
     report: reportUnlessStopping,
     info,
@@ -120,9 +120,9 @@ export function startBackground(options: BackgroundOptions): Background {
   looking.wake();
   const exporting =
     dependencies.projections?.has('exports') || dependencies.projections?.has('faces')
-      ? startExportLoop({ storage: dependencies, breathe, report: reportUnlessStopping, info })
+      ? startExportLoop({ storage: dependencies, yieldToEventLoop, report: reportUnlessStopping, info })
       : null;
-  const expecting = startExpectationsLoop({ objects, breathe, report });
+  const expecting = startExpectationsLoop({ objects, yieldToEventLoop, report });
   const { verifyEveryHours: everyHours } = config;
   const verifying =
     everyHours === null ? null : startVerifyLoop({ ...systemRuntime, reader: httpReader(baseUrl), everyHours, log });

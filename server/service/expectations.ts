@@ -10,7 +10,7 @@ const INTERVAL_MS = 60_000;
 export interface ExpectationsOptions {
   readonly objects: Pick<ObjectStore, 'get'>;
   /** Awaited after each page, so that requests get their turn. */
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
   readonly report: (what: string, cause: unknown) => unknown;
 }
 
@@ -20,7 +20,7 @@ export interface ExpectationsLoop extends WakeLoop {
 }
 
 /** Reads the list again when it has changed: at once, and then once a minute. */
-export function startExpectationsLoop({ objects, breathe, report }: ExpectationsOptions): ExpectationsLoop {
+export function startExpectationsLoop({ objects, yieldToEventLoop, report }: ExpectationsOptions): ExpectationsLoop {
   let current: Expectations | null = null;
   let seen: ETag | null = null;
 
@@ -40,7 +40,7 @@ export function startExpectationsLoop({ objects, breathe, report }: Expectations
       for (const market of data) expectations.add(market);
       cursor = page.nextCursor;
       if (cursor === null) break;
-      await breathe();
+      await yieldToEventLoop();
     }
     [current, seen] = [expectations, etag];
   }

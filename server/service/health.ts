@@ -8,7 +8,7 @@ import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { type KeyRange, readPage } from '../../storage/ports/paging.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
-import { FRESH_MARKS, HEAD_KEY, PUT_OFF, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import { DEFERRED, FRESH_MARKS, HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import { inTime } from '../edge/cache.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
@@ -82,7 +82,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       ...(head === undefined ? {} : { generation: head.generation, publishedAt: head.publishedAt }),
       publishLagSeconds: Math.floor(publishLagMs() / 1000),
       marksDue: (await count(FRESH_MARKS)) + (await count(REFRESH_MARKS)),
-      putOff: await count(PUT_OFF),
+      deferred: await count(DEFERRED),
       queue: await count(WORK_QUEUE),
       failingSources: sources.filter(({ failures }) => failures > 0).length,
       missedRuns: sources.filter(({ isMissed }) => isMissed).length,

@@ -68,8 +68,8 @@ export const PUBLISHER_METRICS = {
   dimension: 'FunctionName',
   completed: 'PublishCompleted',
   duration: 'PublishDuration',
-  /** Markets that have been put off for longer than five minutes. */
-  putOffTooLong: 'MarketsPutOffTooLong',
+  /** Markets that have been deferred for longer than five minutes. */
+  deferredTooLong: 'MarketsDeferredTooLong',
   /** Audit records that were changed or removed, which the stream has told. */
   auditChanged: 'AuditRecordsChanged',
 } as const;

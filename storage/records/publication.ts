@@ -6,7 +6,7 @@
  * | `dirty`                   | `market/<slug>`          | nothing: this market must be published again              |
  * | `dirty`                   | `history/<slug>/<order>` | nothing: and its closed pages from here on                |
  * | `dirty`                   | `refresh/<slug>`         | nothing: this market must be rendered from its beginning  |
- * | `put-off`                 | `<slug>`                 | {@link PutOffValue}: its view does not add up             |
+ * | `deferred`                 | `<slug>`                 | {@link DeferredValue}: its view does not add up             |
  * | `awaiting-generation`     | `<what>`                 | {@link AwaitingGenerationValue}                           |
  * | `generation-of`           | `<what>`                 | {@link GenerationOfValue}                                 |
  * | `head`                    | `head`                   | {@link HeadValue}: the only commit point                  |
@@ -108,7 +108,7 @@ export type HeadValue = {
   marksTakenTo?: string;
   /**
    * The generation that ended the last doubt. Readers may hold cursors of pages that were published before it and that
-   * no record names. Null until every market that was put off at that moment is rendered.
+   * no record names. Null until every market that was deferred at that moment is rendered.
    */
   knownSince?: number | null;
   /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
@@ -222,7 +222,7 @@ export type ListChangeValue = { wasListed: boolean };
 export type FilesBehindValue = { bytes: number };
 
 /** Since when, in milliseconds since the epoch, and the reason. */
-export type PutOffValue = { sinceMs: number; reason: string };
+export type DeferredValue = { sinceMs: number; reason: string };
 
 /** A page that no longer belongs to the newest generation. Revision: the generation that superseded it. */
 export type SupersededValue = { generation: number };
@@ -261,8 +261,8 @@ export function parseMark({ sort }: Pick<Item, 'sort'>): { readonly slug: string
 }
 
 /** In order of slugs. */
-export const PUT_OFF: KeyRange<PutOffValue> = { partition: 'put-off' };
-export const putOffKey = (slug: string) => keyIn(PUT_OFF, slug);
+export const DEFERRED: KeyRange<DeferredValue> = { partition: 'deferred' };
+export const deferredKey = (slug: string) => keyIn(DEFERRED, slug);
 
 /**
  * A batch (`batch/<id>`) or a publication (`publication/<id>`) that waits for its generation. A batch names the

@@ -29,11 +29,11 @@ const ATTACKS: readonly [string, readonly unknown[]][] = [
 async function examined(records: readonly unknown[]) {
   const ledger: Ledger = openSqliteLedger(':memory:');
   let breaths = 0;
-  const breathe = async () => {
+  const yieldToEventLoop = async () => {
     breaths++;
   };
   const id = await queueBatch(ledger, 'bat_1', records, { dryRun: true, partial: true });
-  await workOff({ ledger, breathe });
+  await workOff({ ledger, yieldToEventLoop });
   const stored = await readAll(ledger, faultsOfBatch(id));
   const report = await readReport(ledger, id);
   return { breaths, report, storedBytes: Buffer.byteLength(JSON.stringify(stored.map(({ value }) => value))) };

@@ -20,7 +20,7 @@ function lineOfGeneration(tooLong?: readonly string[]): Properties {
   const counted =
     tooLong === undefined
       ? {}
-      : { putOffTooLong: tooLong.map((slug) => ({ slug, sinceMs: 0, reason: 'it does not add up' })) };
+      : { deferredTooLong: tooLong.map((slug) => ({ slug, sinceMs: 0, reason: 'it does not add up' })) };
   logOutcome({ what: 'published', startedMs: Date.now() - DURATION_MS, ...counted }, { generation: 7 });
   spy.mockRestore();
   expect(lines).toEqual([expect.stringMatching(/^[^\n]+\n$/)]);
@@ -41,16 +41,16 @@ describe('the line of a generation', () => {
     expect(Metrics).toEqual([
       { Name: PUBLISHER_METRICS.completed, Unit: 'Count' },
       { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds' },
-      { Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count' },
+      { Name: PUBLISHER_METRICS.deferredTooLong, Unit: 'Count' },
     ]);
     expect(Metrics.map(({ Name }: Properties) => members[Name])).toEqual([1, DURATION_MS, 2]);
   });
 
-  it('does not count put-off markets if a rival was quicker', () => {
+  it('does not count deferred markets if a rival was quicker', () => {
     const { _aws: envelope, ...members } = lineOfGeneration();
     const [{ Metrics }] = envelope.CloudWatchMetrics;
-    expect(Metrics.map(({ Name }: Properties) => Name)).not.toContain(PUBLISHER_METRICS.putOffTooLong);
-    expect(members).not.toHaveProperty(PUBLISHER_METRICS.putOffTooLong);
+    expect(Metrics.map(({ Name }: Properties) => Name)).not.toContain(PUBLISHER_METRICS.deferredTooLong);
+    expect(members).not.toHaveProperty(PUBLISHER_METRICS.deferredTooLong);
   });
 
   it('is a line of the log like any other', () => {
@@ -70,7 +70,7 @@ describe('the line of a generation', () => {
 describe.each([
   ['publisher-lag', PUBLISHER_METRICS.completed],
   ['publisher-slow', PUBLISHER_METRICS.duration],
-  ['markets-put-off', PUBLISHER_METRICS.putOffTooLong],
+  ['markets-deferred', PUBLISHER_METRICS.deferredTooLong],
   ['audit-changed', PUBLISHER_METRICS.auditChanged],
 ])('the alarm %s', (name, metric) => {
   it('uses the namespace, name and dimension of that line', () => {

@@ -189,7 +189,7 @@ describe('alarms', () => {
   it.each<[string, string, string, string]>([
     ['publisher lag', 'publisher-lag', 'Tidemark', 'PublishCompleted'],
     ['slow generations', 'publisher-slow', 'Tidemark', 'PublishDuration'],
-    ['markets put off too long', 'markets-put-off', 'Tidemark', 'MarketsPutOffTooLong'],
+    ['markets deferred too long', 'markets-deferred', 'Tidemark', 'MarketsDeferredTooLong'],
     ['changed audit records', 'audit-changed', 'Tidemark', 'AuditRecordsChanged'],
     ['stream age, for the publisher', 'publish-stream-age', 'AWS/Lambda', 'IteratorAge'],
     ['stream age, for the worker', 'worker-stream-age', 'AWS/Lambda', 'IteratorAge'],

@@ -6,7 +6,7 @@ import { type Runtime, systemRuntime } from '../../storage/aws/runtime.ts';
 
 export type WorkOffDependencies = Pick<WorkDependencies, 'ledger'> &
   Pick<UploadDependencies, 'ledger'> &
-  Partial<Runtime & Pick<UploadDependencies, 'uploads' | 'limits' | 'breathe'> & WorkDependencies>;
+  Partial<Runtime & Pick<UploadDependencies, 'uploads' | 'limits' | 'yieldToEventLoop'> & WorkDependencies>;
 
 let workers = 0;
 

@@ -31,9 +31,9 @@ async function watched() {
     },
   };
   let breaths = 0;
-  const breathe = async () => void breaths++;
+  const yieldToEventLoop = async () => void breaths++;
   const start = () => {
-    const loop = startExpectationsLoop({ objects, breathe, report: (what) => reports.push(what) });
+    const loop = startExpectationsLoop({ objects, yieldToEventLoop, report: (what) => reports.push(what) });
     onTestFinished(() => loop.stop());
     return loop;
   };

@@ -8,14 +8,14 @@ import { DAY_MS, days, exportWorld, keysOf } from '../publisher/exports/export-w
 import { rowsOf } from '../publisher/exports/exported.ts';
 import { market } from '../publisher/world.ts';
 
-function started(breathe = async () => {}) {
+function started(yieldToEventLoop = async () => {}) {
   const world = exportWorld();
   const faults: unknown[] = [];
   const lines: [string, object][] = [];
   const begin = () =>
     startExportLoop({
       storage: world.options.storage,
-      breathe,
+      yieldToEventLoop,
       report: (_, cause) => faults.push(cause),
       info: (what, fields) => lines.push([what, fields ?? {}]),
     });
@@ -143,7 +143,7 @@ test('who asks waits for the generation that is being applied, and is told of a 
 test('a service without exports makes none', async () => {
   const world = started();
   const storage = { ...world.options.storage, projections: new Set<Projection>(['faces']) };
-  const loop = startExportLoop({ storage, breathe: async () => {}, report: () => {}, info: () => {} });
+  const loop = startExportLoop({ storage, yieldToEventLoop: async () => {}, report: () => {}, info: () => {} });
   expect(await loop.make()).toBeNull();
   await loop.stop();
 });

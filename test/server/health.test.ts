@@ -61,7 +61,7 @@ const WELL = {
   generation: 1,
   publishLagSeconds: 4,
   marksDue: 0,
-  putOff: 0,
+  deferred: 0,
   queue: 0,
   failingSources: 0,
   missedRuns: 0,

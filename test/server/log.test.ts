@@ -107,7 +107,7 @@ test('a process logs JSON lines only: its start, a batch, an upload, their gener
   const lineOf = (what: string) => lines().find((line) => line.what === what);
 
   const batch = await post('/api/v1/ingest/batches', { records: [market('a'), price('a', 0, 5)] });
-  await expect.poll(() => lineOf('generation')).toMatchObject({ level: 'info', marks: 1, putOff: 0 });
+  await expect.poll(() => lineOf('generation')).toMatchObject({ level: 'info', marks: 1, deferred: 0 });
   expect(lineOf('started')).toMatchObject({ address: url, generation: 1, markets: 0, observations: 0 });
   expect(lineOf('batch')).toMatchObject({
     id: batch.id,

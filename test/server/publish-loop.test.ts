@@ -202,7 +202,7 @@ describe('a stop', () => {
   });
 });
 
-test('markets that are put off for too long are reported once a round, with any number of them', async () => {
+test('markets that are deferred for too long are reported once a round, with any number of them', async () => {
   const watched = watchedLoop();
   const { world, loop } = watched;
   const slugs = ['a', 'b', 'c', 'd', 'e'];
@@ -219,7 +219,7 @@ test('markets that are put off for too long are reported once a round, with any 
   await expect.poll(() => watched.reports).toHaveLength(1);
   await loop.stop();
   const [{ what, cause }] = watched.reports as [Watched['reports'][number]];
-  expect([what, String(cause)]).toEqual(['markets are put off', expect.stringMatching(/: 5 .*a: .*b: .*c: .*; …$/)]);
+  expect([what, String(cause)]).toEqual(['markets are deferred', expect.stringMatching(/: 5 .*a: .*b: .*c: .*; …$/)]);
 });
 
 test('expired objects are swept once an hour', async () => {

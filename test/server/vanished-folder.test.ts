@@ -69,7 +69,7 @@ describe('a running server', () => {
   test('says how it is', async () => {
     expect(await health()).toMatchObject({
       status: 200,
-      body: { status: 'ok', generation: 1, marksDue: 0, putOff: 0, queue: 0, publishLagSeconds: expect.any(Number) },
+      body: { status: 'ok', generation: 1, marksDue: 0, deferred: 0, queue: 0, publishLagSeconds: expect.any(Number) },
     });
   });
 

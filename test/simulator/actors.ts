@@ -7,9 +7,9 @@ import type { World } from './world.ts';
 
 /** The time that an invocation has for more work. */
 const INVOCATION_MS = 60_000;
-/** How often an invocation tries a put-off market again. */
-const PUT_OFF_RETRIES = 4;
-const PUT_OFF_PAUSE_MS = 500;
+/** How often an invocation tries a deferred market again. */
+const DEFERRED_RETRIES = 4;
+const DEFERRED_PAUSE_MS = 500;
 const OPERATOR_PAUSE_MS = 5_000;
 
 /** The successive lives of one process. */
@@ -138,8 +138,8 @@ export function startActors(
     for (let retries = 0; ; ) {
       const left = await wiring.publish(host);
       if (left === 'more') continue;
-      if (left === 'nothing' || retries++ === PUT_OFF_RETRIES) return;
-      await host.pause(PUT_OFF_PAUSE_MS);
+      if (left === 'nothing' || retries++ === DEFERRED_RETRIES) return;
+      await host.pause(DEFERRED_PAUSE_MS);
     }
   });
   const workers = named('worker', workerCount, async (host) => {

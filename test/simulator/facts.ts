@@ -12,6 +12,7 @@ import {
 } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
+  DEFERRED,
   FILES_BEHIND,
   FRESH_MARKS,
   GENERATIONS,
@@ -20,7 +21,6 @@ import {
   type HeadValue,
   LIST_CHANGES,
   type ListState,
-  PUT_OFF,
   type PublishedHeads,
   publishedHeadsKey,
   publishedYearKey,
@@ -40,7 +40,7 @@ export interface Due {
 /** The work that is left, by the committed ledger. */
 export function dueIn(items: LedgerItems): Due {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, FILES_BEHIND, LIST_CHANGES, PUT_OFF];
+  const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, FILES_BEHIND, LIST_CHANGES, DEFERRED];
   return {
     publishing: [
       ...ranges.flatMap((range) => items.committedIn(range).map(({ sort }) => `${range.partition} ${sort}`)),
@@ -166,7 +166,7 @@ export function marketWrittenBy(changes: readonly Change[]): string | null {
 
 /** The ledger without any trace of publishing. */
 export function withoutPublication(items: LedgerItems): LedgerItems {
-  const ofPublication = [HEAD_KEY, GENERATIONS, LIST_CHANGES, SUPERSEDED_PAGES, WALK_KEY, PUT_OFF];
+  const ofPublication = [HEAD_KEY, GENERATIONS, LIST_CHANGES, SUPERSEDED_PAGES, WALK_KEY, DEFERRED];
   const names = new Set(ofPublication.map(({ partition }) => partition));
   return items.copy((partition) => !names.has(partition) && !/^(published|log)\//.test(partition));
 }

@@ -88,7 +88,7 @@ export const PLAIN: Settings = {
 };
 
 /** When to publish again: at once, soon, or when new work is due. */
-export type Left = 'more' | 'put-off' | 'nothing';
+export type Left = 'more' | 'deferred' | 'nothing';
 
 export interface AcceptedBatch {
   readonly id: string;
@@ -222,7 +222,7 @@ function uploadRunnerOf(host: Host): UploadRunner {
 
 function leftAfter({ isMoreDue, deferred }: PublishOutcome): Left {
   if (isMoreDue) return 'more';
-  return deferred.length > 0 ? 'put-off' : 'nothing';
+  return deferred.length > 0 ? 'deferred' : 'nothing';
 }
 
 /** The findings of `verify` in a settled store. */

@@ -107,7 +107,7 @@ async function exportDay(size: number): Promise<ExportReport> {
   const { kind } = await makeExport({
     storage,
     readEntries: tileOf,
-    breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+    yieldToEventLoop: async () => (turns.isDue() ? await turns.next() : undefined),
   });
   if (kind !== 'made') throw new Error(`the export is ${kind}`);
   const { list, other } = counter.take();

@@ -48,7 +48,7 @@ const FULL: Measured = {
     generation: 7,
     publishLagSeconds: 1,
     marksDue: 2,
-    putOff: 3,
+    deferred: 3,
     queue: 4,
     failingSources: 6,
     missedRuns: 7,

@@ -33,7 +33,7 @@ interface Health {
   readonly status: string;
   readonly marksDue?: number;
   readonly queue?: number;
-  readonly putOff?: number;
+  readonly deferred?: number;
   readonly publishLagSeconds?: number;
 }
 
@@ -57,8 +57,8 @@ export function createOracle(trial: Trial, service: ServiceProcess): Oracle {
     for (const untilMs = performance.now() + SETTLED_WITHIN_MS; performance.now() < untilMs; await sleep(200)) {
       const { status, text } = await askFor(connection, service, '/healthz');
       last = text;
-      const { marksDue, queue, putOff, publishLagSeconds } = JSON.parse(text) as Health;
-      if (status === 200 && [marksDue, queue, putOff, publishLagSeconds].every((number) => number === 0)) {
+      const { marksDue, queue, deferred, publishLagSeconds } = JSON.parse(text) as Health;
+      if (status === 200 && [marksDue, queue, deferred, publishLagSeconds].every((number) => number === 0)) {
         // The report may be a second old, and so older than the newest write.
         await sleep(1_100);
         const again = JSON.parse((await askFor(connection, service, '/healthz')).text) as Health;

@@ -16,7 +16,7 @@ export interface SourceDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   /** The name of this process. No other process that may be running has the same name. */
   readonly owner: string;
   /** Awaited between records, so that other tasks get their turn. */
-  readonly breathe?: () => Promise<void>;
+  readonly yieldToEventLoop?: () => Promise<void>;
   /** Whether the disk has room for so many bytes more, and for everything else. Default: always true. */
   readonly hasRoom?: (bytes: number) => Promise<boolean>;
   /** Asked before each run; false leaves the rest for the next round. Default: always true. */

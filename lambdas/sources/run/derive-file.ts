@@ -21,10 +21,10 @@ const PIECE_BYTES = 64 * 1024;
 /** Records between two pauses. */
 const RECORDS_AT_ONCE = 500;
 
-type Breathe = () => Promise<void>;
+type YieldToEventLoop = () => Promise<void>;
 
 /** Measures the file without keeping it: it may be many times as long as the answer. */
-export async function describeFile(answer: ArchivedAnswer, breathe?: Breathe): Promise<DerivedFile> {
+export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): Promise<DerivedFile> {
   const digest = createHash('sha256');
   const faults: DerivedFile['faults'] = [];
   const refusedLines = new Set<number>();
@@ -33,7 +33,7 @@ export async function describeFile(answer: ArchivedAnswer, breathe?: Breathe): P
     refusedLines.add(line);
     if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail });
   };
-  for await (const chunk of readRecords(answer, breathe, refused, () => count.records++)) {
+  for await (const chunk of readRecords(answer, yieldToEventLoop, refused, () => count.records++)) {
     digest.update(chunk);
     count.bytes += chunk.length;
   }
@@ -41,10 +41,10 @@ export async function describeFile(answer: ArchivedAnswer, breathe?: Breathe): P
 }
 
 /** The file itself. */
-export function readFile(answer: ArchivedAnswer, breathe?: Breathe): AsyncIterable<Uint8Array> {
+export function readFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): AsyncIterable<Uint8Array> {
   return readRecords(
     answer,
-    breathe,
+    yieldToEventLoop,
     () => {},
     () => {},
   );
@@ -52,7 +52,7 @@ export function readFile(answer: ArchivedAnswer, breathe?: Breathe): AsyncIterab
 
 async function* readRecords(
   { recipe, bytes, date }: ArchivedAnswer,
-  breathe: Breathe = async () => {},
+  yieldToEventLoop: YieldToEventLoop = async () => {},
   refused: (line: number, code: string, detail: string) => void,
   taken: () => void,
 ): AsyncGenerator<Uint8Array> {
@@ -67,7 +67,7 @@ async function* readRecords(
     if (lines.length < 2 * RECORDS_AT_ONCE) continue;
     yield Buffer.from(lines.join(''));
     lines = [];
-    await breathe();
+    await yieldToEventLoop();
   }
   if (lines.length > 0) yield Buffer.from(lines.join(''));
 }

@@ -137,7 +137,7 @@ async function send(
   claimed: ClaimedRun,
   upload: UploadValue | null,
 ): Promise<boolean> {
-  const { ledger, uploads, breathe, nowMs } = dependencies;
+  const { ledger, uploads, yieldToEventLoop, nowMs } = dependencies;
   const { id, source, run } = claimed;
   const answer = await archivedAnswer(dependencies, claimed);
   const file = await describe(dependencies, claimed, answer);
@@ -174,7 +174,7 @@ async function send(
     const announcedRun = await recordProgress(dependencies, claimed, progress, others);
     if (announcedRun === null) return false;
   }
-  await uploads.put(uploadOfRun(id), { sha256, bytes }, () => readFile(answer, breathe));
+  await uploads.put(uploadOfRun(id), { sha256, bytes }, () => readFile(answer, yieldToEventLoop));
   return true;
 }
 
@@ -235,7 +235,7 @@ async function describe(
   answer: ArchivedAnswer,
 ): Promise<DerivedFile | null> {
   try {
-    return await describeFile(answer, dependencies.breathe);
+    return await describeFile(answer, dependencies.yieldToEventLoop);
   } catch (error) {
     return await fail(dependencies, claimed, 'not-readable', `The answer cannot be read: ${(error as Error).message}`);
   }

@@ -35,7 +35,7 @@ import { readDays } from './read-days.ts';
 export interface FacesOptions {
   readonly storage: PublisherStorage;
   /** Lets other tasks run. Default: nothing else runs. */
-  readonly breathe?: () => Promise<void>;
+  readonly yieldToEventLoop?: () => Promise<void>;
   /** Asked before each page of the list; false ends the run. Default: there is time. */
   readonly hasTime?: () => boolean;
 }
@@ -59,7 +59,7 @@ export type FacesOutcome = {
  */
 export async function makeFaces({
   storage,
-  breathe = async () => {},
+  yieldToEventLoop = async () => {},
   hasTime = () => true,
 }: FacesOptions): Promise<FacesOutcome> {
   const { ledger, nowMs } = storage;
@@ -75,9 +75,9 @@ export async function makeFaces({
   const pairs = new Pairs();
   for await (const markets of await publishedMarkets(storage, head.list)) {
     if (!hasTime()) return { kind: 'unfinished', date };
-    await updateMarketFaces(storage, markets, writer, breathe);
+    await updateMarketFaces(storage, markets, writer, yieldToEventLoop);
     for (const market of markets) pairs.add(market);
-    await breathe();
+    await yieldToEventLoop();
   }
   for (const face of includeFaces(pairs.prices)) await writer.put(face);
   const log = head.log === undefined ? null : { size: head.log.size, root: head.log.root };
@@ -94,7 +94,7 @@ async function updateMarketFaces(
   storage: PublisherStorage,
   markets: readonly Market[],
   writer: FaceWriter,
-  breathe: () => Promise<void>,
+  yieldToEventLoop: () => Promise<void>,
 ): Promise<void> {
   const records = await readMany(
     storage.ledger,
@@ -103,7 +103,7 @@ async function updateMarketFaces(
   const changes: Change[] = [];
   for (const [index, market] of markets.entries()) {
     if (await isComplete(storage, market, records[index] ?? null)) continue;
-    const faces = marketFaces(market, await readDays(storage, market.slug, breathe));
+    const faces = marketFaces(market, await readDays(storage, market.slug, yieldToEventLoop));
     for (const face of faces) await writer.put(face);
     const value: MarketFacesValue = { revision: market.revision, generation: writer.generation };
     changes.push({ kind: 'put', key: marketFacesKey(market.slug), revision: 0, value, if: { kind: 'any' } } as Change);

@@ -20,7 +20,7 @@ interface HistoryBody {
 export async function readDays(
   { objects }: Pick<PublisherStorage, 'objects'>,
   slug: string,
-  breathe: () => Promise<void>,
+  yieldToEventLoop: () => Promise<void>,
 ): Promise<readonly DayPrice[]> {
   const prices = new DayPrices();
   for (let name: PublicObjectName | null = { kind: 'history', slug }; name !== null; ) {
@@ -29,7 +29,7 @@ export async function readDays(
     const { data, page } = JSON.parse(Buffer.from(found.body).toString('utf8')) as HistoryBody;
     // A removed market has a problem document.
     if (data === undefined) throw new Superseded(`${slug} was removed`);
-    await breathe();
+    await yieldToEventLoop();
     if (!data.every((observation) => prices.add(observation))) break;
     name = page.nextCursor === null ? null : { kind: 'history-page', slug, cursor: page.nextCursor };
   }

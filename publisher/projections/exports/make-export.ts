@@ -25,7 +25,7 @@ export interface ExportOptions {
   readonly storage: PublisherStorage;
   readonly readEntries: EntryReader;
   /** Lets other tasks run. Default: nothing else runs. */
-  readonly breathe?: () => Promise<void>;
+  readonly yieldToEventLoop?: () => Promise<void>;
   /** Asked before each part, which takes some seconds; false ends the run. Default: there is time. */
   readonly hasTime?: () => boolean;
   /** Default: {@link EXPORT_PART_ENTRIES}. */
@@ -61,7 +61,7 @@ export type ExportOutcome = {
  * @throws Superseded if another process does the same work, or the list has just changed: try again
  */
 export async function makeExport(options: ExportOptions): Promise<ExportOutcome> {
-  const { storage, readEntries, breathe = async () => {}, hasTime = () => true } = options;
+  const { storage, readEntries, yieldToEventLoop = async () => {}, hasTime = () => true } = options;
   const { partEntries = EXPORT_PART_ENTRIES, again } = options;
   const { ledger, nowMs } = storage;
   const date = new Date(nowMs()).toISOString().slice(0, 10);
@@ -79,10 +79,10 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
   // Before the parts, which may take minutes: a list that changes all the time would never be read otherwise.
   const published = await publishedMarkets(storage, head.list);
   const { size, root, takenDown = 0 } = head.log;
-  if (!(await updateParts({ storage, readEntries, writer, breathe, hasTime, partEntries, takenDown }, size))) {
+  if (!(await updateParts({ storage, readEntries, writer, yieldToEventLoop, hasTime, partEntries, takenDown }, size))) {
     return { kind: 'unfinished', date };
   }
-  const sources = await updateMarkets(published, writer, { breathe, partRows: partEntries });
+  const sources = await updateMarkets(published, writer, { yieldToEventLoop, partRows: partEntries });
   const text = await putManifests(writer, {
     ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
     logGeneration: head.generation,

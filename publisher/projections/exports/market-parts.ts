@@ -10,11 +10,11 @@ import { SourceSummary } from './source-summary.ts';
 export async function updateMarkets(
   list: AsyncIterable<readonly Market[]>,
   writer: ExportWriter,
-  { breathe, partRows }: { readonly breathe: () => Promise<void>; readonly partRows: number },
+  { yieldToEventLoop, partRows }: { readonly yieldToEventLoop: () => Promise<void>; readonly partRows: number },
 ): Promise<SourceSummary> {
   const before = await writer.readParts('markets');
   const sources = new SourceSummary();
-  const begin = () => new PartFile(MARKETS_TABLE, breathe);
+  const begin = () => new PartFile(MARKETS_TABLE, yieldToEventLoop);
   let file = begin();
   let part = 0;
   const flush = async () => {

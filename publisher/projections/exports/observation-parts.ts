@@ -30,7 +30,7 @@ export interface PartsOptions {
   readonly readEntries: EntryReader;
   readonly writer: ExportWriter;
   /** Lets other tasks run. Called every millisecond or two. */
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
   /** Asked before each part, which takes some seconds. */
   readonly hasTime: () => boolean;
   /** How many entries of the log were taken down. */
@@ -67,7 +67,7 @@ export async function updateParts(options: PartsOptions, logSize: number): Promi
 
 /** @param covered the first entry that no part covers yet */
 async function updatePart(
-  { storage, readEntries, writer, breathe, partEntries, takenDown }: PartsOptions,
+  { storage, readEntries, writer, yieldToEventLoop, partEntries, takenDown }: PartsOptions,
   earlier: readonly Part[],
   before: Part | null,
   covered: number,
@@ -78,12 +78,12 @@ async function updatePart(
   const read = new PartRows();
   for (let first = start; first < end; first += TILE_WIDTH) {
     read.addTile(first, await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, end - first)));
-    await breathe();
+    await yieldToEventLoop();
   }
-  await changeEarlierParts({ storage, writer, breathe }, earlier, read.earlierChanges(covered));
-  const file = new PartFile(OBSERVATIONS_TABLE, breathe);
+  await changeEarlierParts({ storage, writer, yieldToEventLoop }, earlier, read.earlierChanges(covered));
+  const file = new PartFile(OBSERVATIONS_TABLE, yieldToEventLoop);
   const quantities = await quantitiesOf(storage, read.undefinedMarkets);
-  for await (const rows of read.rows(quantities, breathe)) await file.add(rows);
+  for await (const rows of read.rows(quantities, yieldToEventLoop)) await file.add(rows);
   await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, {
     entries: end - start,
     ...(takenDown === 0 ? {} : { takenDown }),
@@ -99,7 +99,7 @@ async function quantitiesOf({ ledger }: PublisherStorage, slugs: readonly string
 
 /** The newest first, because most corrections are of young observations. */
 async function changeEarlierParts(
-  options: Pick<PartsOptions, 'storage' | 'writer' | 'breathe'>,
+  options: Pick<PartsOptions, 'storage' | 'writer' | 'yieldToEventLoop'>,
   earlier: readonly Part[],
   { superseded, reset }: EarlierChanges,
 ): Promise<void> {
@@ -111,15 +111,15 @@ async function changeEarlierParts(
     const changes = { superseded: left, reset };
     const found: string[] = [];
     let isChanged = false;
-    for await (const rows of rowsIn(packed, options.breathe)) {
+    for await (const rows of rowsIn(packed, options.yieldToEventLoop)) {
       for (const row of rows) {
         if (left.has(row.id)) found.push(row.id);
         isChanged ||= changedRow(row, changes) !== row;
       }
     }
     if (isChanged) {
-      const file = new PartFile(OBSERVATIONS_TABLE, options.breathe);
-      for await (const rows of rowsIn(packed, options.breathe)) {
+      const file = new PartFile(OBSERVATIONS_TABLE, options.yieldToEventLoop);
+      for await (const rows of rowsIn(packed, options.yieldToEventLoop)) {
         await file.add(rows.map((row) => changedRow(row, changes)).filter((row) => row !== null));
       }
       const { entries, takenDown } = part.value;
@@ -146,7 +146,10 @@ async function readPacked({ objects }: PublisherStorage, { value }: Part): Promi
 }
 
 /** Some at a time: all rows of a part take too much memory. */
-async function* rowsIn(packed: Buffer | null, breathe: () => Promise<void>): AsyncGenerator<readonly ObservationRow[]> {
+async function* rowsIn(
+  packed: Buffer | null,
+  yieldToEventLoop: () => Promise<void>,
+): AsyncGenerator<readonly ObservationRow[]> {
   if (packed === null) return;
   let rest = '';
   const texts = Readable.from([packed])
@@ -156,7 +159,7 @@ async function* rowsIn(packed: Buffer | null, breathe: () => Promise<void>): Asy
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     yield lines.map((line) => JSON.parse(line) as ObservationRow);
-    await breathe();
+    await yieldToEventLoop();
   }
 }
 

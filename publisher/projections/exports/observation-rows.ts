@@ -136,7 +136,7 @@ export class PartRows {
   /** The rows in order, some at a time. `quantities`: of {@link undefinedMarkets}. */
   async *rows(
     quantities: ReadonlyMap<string, number>,
-    breathe: () => Promise<void>,
+    yieldToEventLoop: () => Promise<void>,
   ): AsyncGenerator<readonly ObservationRow[]> {
     const seen = new Set<string>();
     const standing = this.#observations.filter(({ id, market, index }) => {
@@ -144,7 +144,7 @@ export class PartRows {
       seen.add(id);
       return true;
     });
-    const places = await sortedInStretches(standing, inExportOrder, breathe);
+    const places = await sortedInStretches(standing, inExportOrder, yieldToEventLoop);
     const supersededAt = (id: string, market: string) => {
       const newer = this.#superseded.get(id) ?? null;
       // A version that the ledger has lost is stated before the reset, and not after it.

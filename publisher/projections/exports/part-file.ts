@@ -15,7 +15,7 @@ export interface WrittenPart {
 }
 
 export class PartFile {
-  readonly #breathe: () => Promise<void>;
+  readonly #yieldToEventLoop: () => Promise<void>;
   readonly #ndjson = ndjsonFile();
   readonly #csv;
   readonly #parquet;
@@ -23,9 +23,9 @@ export class PartFile {
   #first: string | null = null;
   #last: string | null = null;
 
-  /** @param breathe lets other tasks run */
-  constructor(table: ExportTable, breathe: () => Promise<void>) {
-    this.#breathe = breathe;
+  /** @param yieldToEventLoop lets other tasks run */
+  constructor(table: ExportTable, yieldToEventLoop: () => Promise<void>) {
+    this.#yieldToEventLoop = yieldToEventLoop;
     this.#csv = csvFile(table);
     this.#parquet = new ParquetFile(table);
   }
@@ -47,14 +47,14 @@ export class PartFile {
       if (typeof observedAt === 'string') this.#observe(millisecondInstant(observedAt));
     // They are compressed in other threads.
     await Promise.all([this.#ndjson.add(rows), this.#csv.add(rows)]);
-    await this.#breathe();
+    await this.#yieldToEventLoop();
     this.#parquet.add(rows);
-    await this.#breathe();
+    await this.#yieldToEventLoop();
   }
 
   async end(): Promise<WrittenPart> {
     const [ndjson, csv] = [await this.#ndjson.end(), await this.#csv.end()];
-    await this.#breathe();
+    await this.#yieldToEventLoop();
     const bodies = { parquet: this.#parquet.end(), 'ndjson.gz': ndjson.bytes, 'csv.gz': csv.bytes };
     return { contentDigest: ndjson.contentDigest, bodies };
   }

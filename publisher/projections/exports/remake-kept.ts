@@ -72,7 +72,7 @@ async function isWhole(storage: PublisherStorage, date: string): Promise<boolean
 
 /** False: the time was over. */
 async function remake(
-  { storage, readEntries, breathe = async () => {}, hasTime = () => true, partEntries }: ExportOptions,
+  { storage, readEntries, yieldToEventLoop = async () => {}, hasTime = () => true, partEntries }: ExportOptions,
   day: Day,
   today: string,
   head: HeadValue,
@@ -83,12 +83,12 @@ async function remake(
   const date = dateOfExportDay(day);
   const partRows = partEntries ?? EXPORT_PART_ENTRIES;
   const writer = new ExportWriter(storage, today, head.generation, date);
-  const parts = { storage, readEntries, writer, breathe, hasTime, takenDown, partEntries: partRows };
+  const parts = { storage, readEntries, writer, yieldToEventLoop, hasTime, takenDown, partEntries: partRows };
   if (!(await updateParts(parts, size))) return false;
-  const entries = { readEntries, breathe };
+  const entries = { readEntries, yieldToEventLoop };
   const gone = takenDown === 0 ? new Set<string>() : await marketsTakenDown(entries, head.log?.size ?? 0);
   const list = marketsOfLog(entries, source.listLogSize, gone);
-  const sources = await updateMarkets(list, writer, { breathe, partRows });
+  const sources = await updateMarkets(list, writer, { yieldToEventLoop, partRows });
   await putManifests(writer, {
     ...{ date, sources, generation: source.listGeneration, publishedAt: source.publishedAt },
     logGeneration: generation,
@@ -100,7 +100,7 @@ async function remake(
   return true;
 }
 
-type Entries = Required<Pick<ExportOptions, 'readEntries' | 'breathe'>>;
+type Entries = Required<Pick<ExportOptions, 'readEntries' | 'yieldToEventLoop'>>;
 
 /** The markets of the list by the first entries of the log, so many. */
 async function* marketsOfLog(
@@ -116,7 +116,7 @@ async function* marketsOfLog(
     const folded = fold.market(slug);
     // The name of a representative is in no table.
     if (folded?.kind === 'shown') yield [JSON.parse(marketBody(slug, folded.revision, folded.record(null))) as Market];
-    await entries.breathe();
+    await entries.yieldToEventLoop();
   }
 }
 
@@ -129,11 +129,11 @@ async function marketsTakenDown(entries: Entries, size: number): Promise<Readonl
 }
 
 /** Without entries that were taken down. */
-async function* textsOf({ readEntries, breathe }: Entries, size: number): AsyncGenerator<string> {
+async function* textsOf({ readEntries, yieldToEventLoop }: Entries, size: number): AsyncGenerator<string> {
   for (let first = 0; first < size; first += TILE_WIDTH) {
     for (const text of await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, size - first))) {
       if (takenDownHash(text) === null) yield text;
     }
-    await breathe();
+    await yieldToEventLoop();
   }
 }

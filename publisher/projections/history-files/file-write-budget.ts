@@ -36,7 +36,7 @@ export class FileWriteBudget {
    *
    * @param isAnyWaiting by HEAD
    * @param isAlone whether no market is marked
-   * @param deferred the slugs of markets that are put off: they keep no other from its turn
+   * @param deferred the slugs of markets that are deferred: they keep no other from its turn
    */
   static async read(
     { ledger, historyFileBytes = DEFAULT_HISTORY_FILE_BYTES }: PublisherDependencies,

@@ -91,11 +91,11 @@ test('a feed that publishes all the time does not keep the export from being mad
   const world = exportWorld();
   await world.publishOf([market('a'), ...days('a', 300)]);
   let day = 300;
-  const breathe = async () => {
+  const yieldToEventLoop = async () => {
     if (day % 2 === 0 && day < 400) await world.publishOf(days('a', 1, day));
     day++;
   };
-  expect(await makeExport({ ...world.options, breathe })).toEqual({ kind: 'made', date: '2026-10-01' });
+  expect(await makeExport({ ...world.options, yieldToEventLoop })).toEqual({ kind: 'made', date: '2026-10-01' });
   expect(day).toBeGreaterThan(302);
   expect(await rowsOf(world.read, 'observations')).toHaveLength(300);
   expect(await world.findings()).toEqual([]);

@@ -208,13 +208,13 @@ test('a market that is removed while its faces are being made stays removed in a
   world.clock.nowMs += DAY_MS;
   let isRemoved = false;
   // Its history is read, and its files are not put yet.
-  const breathe = async () => {
+  const yieldToEventLoop = async () => {
     if (isRemoved) return;
     isRemoved = true;
     await removeMarket(world, 'a');
     await world.publish();
   };
-  await makeFaces({ storage: world.dependencies, breathe });
+  await makeFaces({ storage: world.dependencies, yieldToEventLoop });
   expect(isRemoved).toBe(true);
   for (const path of FILES('a')) expect([path, await world.text(path)]).toEqual([path, '410']);
   // The include files are of the list with which the run began; the next day's are not.

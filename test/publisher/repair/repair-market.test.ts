@@ -11,12 +11,12 @@ import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { type MarketRecordValue, marketIndexKey, marketKey, observationsOf } from '../../../storage/records/markets.ts';
 import {
+  deferredKey,
   historyMarkKey,
   historyPageKey,
   marketMarkKey,
   type PublishedPage,
   publishedHeadsKey,
-  putOffKey,
   refreshMarkKey,
 } from '../../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
@@ -122,7 +122,7 @@ describe.each(DAMAGES)('of %s', (_, damage) => {
   });
 });
 
-/** No market is put off, and readers see as many observations as the ledger has. */
+/** No market is deferred, and readers see as many observations as the ledger has. */
 async function expectPublished(): Promise<void> {
   for (let isMoreDue = true; isMoreDue; ) {
     const outcome = await publish(world.dependencies);
@@ -170,7 +170,7 @@ describe('observations without a record', () => {
       marketMarkKey('gold'),
       historyMarkKey('gold', 'x'),
       refreshMarkKey('gold'),
-      putOffKey('gold'),
+      deferredKey('gold'),
       publishedHeadsKey('gold'),
     ];
     for (const key of left) expect(await world.ledger.get<unknown>(key)).toBeNull();

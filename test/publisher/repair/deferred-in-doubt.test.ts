@@ -63,7 +63,7 @@ async function expectVerified({ objects }: Restored): Promise<void> {
   expect(report.findings).toEqual([]);
 }
 
-test('its pages stay as long as it is put off', async () => {
+test('its pages stay as long as it is deferred', async () => {
   const world = await restoredWorld();
   expect((await publish(world.dependencies)).deferred).toMatchObject([{ slug: 'gold' }]);
   const before = pagesOfGold(world);
@@ -96,7 +96,7 @@ test('once it is published again, they stay for the life of a cursor', async () 
   await expectVerified(world);
 });
 
-test('a market that is put off later, as happens often for a moment, does not delay the sweep', async () => {
+test('a market that is deferred later, as happens often for a moment, does not delay the sweep', async () => {
   const lag = laggingLedger(openSqliteLedger(':memory:'));
   const world = createWorld(SMALL_PAGES, lag.writer);
   await world.ingest([market('gold'), market('tin')]);

@@ -1,4 +1,4 @@
-/** A market whose view does not add up is put off. All others are published. */
+/** A market whose view does not add up is deferred. All others are published. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -9,7 +9,7 @@ import { verify } from '../../../publisher/verify/verify.ts';
 import type { ItemKey } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
-import { FRESH_MARKS, PUT_OFF, parseMark } from '../../../storage/records/publication.ts';
+import { DEFERRED, FRESH_MARKS, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
 import { faultyStorage } from '../faulty-storage.ts';
@@ -52,7 +52,7 @@ async function expectVerified(world: World): Promise<void> {
 
 const bodyOf = (world: World, slug: string) => publicObjects(world.objects).get(publicKey({ kind: 'market', slug }));
 const marked = async ({ ledger }: World) => (await readAll(ledger, FRESH_MARKS)).map((mark) => parseMark(mark).slug);
-const recorded = async ({ ledger }: World) => await readAll(ledger, PUT_OFF);
+const recorded = async ({ ledger }: World) => await readAll(ledger, DEFERRED);
 
 const isMark = ({ partition, sort }: Place) => partition === FRESH_MARKS.partition && sort.startsWith('market/');
 const isHistoryMark = ({ partition, sort }: Place) =>
@@ -90,7 +90,7 @@ describe('while a part of a transaction is visible', () => {
   );
 
   test.each(cases)(
-    '$part of $what: the market is put off and keeps its mark, and others are published',
+    '$part of $what: the market is deferred and keeps its mark, and others are published',
     async (row) => {
       const world = await publishedWorld();
       const before = bodyOf(world, 'gold');
@@ -118,7 +118,7 @@ describe('while a part of a transaction is visible', () => {
   test.each([
     ['with an observation', [market('zinc'), price('zinc', 0, 1)]],
     ['without any', [market('zinc')]],
-  ])('the mark alone of a new market %s: the market is put off and keeps its mark', async (_, records) => {
+  ])('the mark alone of a new market %s: the market is deferred and keeps its mark', async (_, records) => {
     const world = await publishedWorld();
     world.lag.hold();
     await world.ingest(records);
@@ -233,8 +233,8 @@ test('in whatever order items become visible, and whenever it is published, noth
   );
 });
 
-describe('a market that is put off', () => {
-  async function worldPutOff(): Promise<LaggingWorld> {
+describe('a market that is deferred', () => {
+  async function worldDeferred(): Promise<LaggingWorld> {
     const world = await publishedWorld();
     world.lag.hold();
     await world.ingest([price('gold', 50, 1)]);
@@ -243,8 +243,8 @@ describe('a market that is put off', () => {
     return world;
   }
 
-  test('is recorded with the moment and the reason, which stay as long as it is put off', async () => {
-    const world = await worldPutOff();
+  test('is recorded with the moment and the reason, which stay as long as it is deferred', async () => {
+    const world = await worldDeferred();
     const before = await recorded(world);
     expect(before).toMatchObject([{ sort: 'gold', value: { sinceMs: world.clock.nowMs } }]);
     world.clock.nowMs += 60_000;
@@ -255,15 +255,15 @@ describe('a market that is put off', () => {
     expect(await recorded(world)).toEqual(before);
   });
 
-  test('is put off no more once it is published, even if nothing had to be put', async () => {
-    const world = await worldPutOff();
+  test('is no longer deferred once it is published, even if nothing had to be put', async () => {
+    const world = await worldDeferred();
     world.lag.show();
     expect((await publish(world.dependencies)).deferred).toEqual([]);
     expect(await recorded(world)).toEqual([]);
   });
 
-  test('is put off no more once it is published, even if more is due', async () => {
-    const world = await worldPutOff();
+  test('is no longer deferred once it is published, even if more is due', async () => {
+    const world = await worldDeferred();
     world.lag.show();
     await world.ingest([price('tin', 1, 2), market('a'), market('zinc')]);
     const outcome = await publish({ ...world.dependencies, maxMarkedMarkets: 2 });
@@ -271,14 +271,14 @@ describe('a market that is put off', () => {
     expect(await recorded(world)).toEqual([]);
   });
 
-  test('is put off since the first of two publishers put it off', async () => {
+  test('is deferred since the first of two publishers put it off', async () => {
     const world = await publishedWorld();
     world.lag.hold();
     await world.ingest([price('gold', 50, 1)]);
     world.lag.show(isMark);
     const sinceMs = world.clock.nowMs;
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      // By then it has read which markets are put off.
+      // By then it has read which markets are deferred.
       if (what === 'ledger.query dirty' && world.clock.nowMs === sinceMs) {
         await publish(world.dependencies);
         world.clock.nowMs += 60_000;
@@ -289,8 +289,8 @@ describe('a market that is put off', () => {
     expect(await recorded(world)).toMatchObject([{ sort: 'gold', value: { sinceMs } }]);
   });
 
-  test('has been put off for too long after five minutes, and not before', async () => {
-    const world = await worldPutOff();
+  test('has been deferred for too long after five minutes, and not before', async () => {
+    const world = await worldDeferred();
     const tooLong = async (afterMs: number) => {
       world.clock.nowMs += afterMs;
       const { deferred } = await publish(world.dependencies);
@@ -307,7 +307,7 @@ describe('a market that is put off', () => {
     await world.ingest([price('gold', 50, 1)]);
     world.lag.show(isMark);
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (what.startsWith('ledger.transact') && what.includes(PUT_OFF.partition)) {
+      if (what.startsWith('ledger.transact') && what.includes(DEFERRED.partition)) {
         world.lag.show();
         await publish(world.dependencies);
       }
@@ -319,7 +319,7 @@ describe('a market that is put off', () => {
     expect(await recorded(world)).toEqual([]);
   });
 
-  test('leaves room for the others, however many are put off', async () => {
+  test('leaves room for the others, however many are deferred', async () => {
     const world = await publishedWorld();
     const slugs = ['a', 'b', 'c', 'd', 'e', 'f'];
     await world.ingest(slugs.map((slug) => market(slug)));

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** One connection. It has at most one open request: see feed.ts. */
-export interface ConnectionPlace {
+export interface PooledConnection {
   /** The number of its newest request, among all of the edge; 0: none so far, or not a whole one. */
   lastRequest: number;
   /** The answer that is not wholly sent. While there is one, the connection is not closed for another connection. */
@@ -20,7 +20,7 @@ export interface ConnectionPlace {
    * second answer.
    */
   isFinished: boolean;
-  /** {@link Places.late} since its opening, until a whole request has come. */
+  /** {@link ConnectionPool.late} since its opening, until a whole request has come. */
   checks: number;
 }
 
@@ -33,10 +33,10 @@ export interface Receiving {
   isRefused: boolean;
 }
 
-export class Places {
+export class ConnectionPool {
   readonly #max: number;
   /** In the order in which they came. */
-  readonly #places = new Map<Duplex, ConnectionPlace>();
+  readonly #connections = new Map<Duplex, PooledConnection>();
   #requests = 0;
 
   /** @param max so many connections are allowed; the server closes further ones */
@@ -46,8 +46,8 @@ export class Places {
 
   /** A new connection. If it is the last one that is allowed, another one is closed, so that the next one has a place. */
   take(socket: Duplex): void {
-    if (this.#places.size + 1 >= this.#max) this.#quietest()?.destroy();
-    this.#places.set(socket, {
+    if (this.#connections.size + 1 >= this.#max) this.#quietest()?.destroy();
+    this.#connections.set(socket, {
       lastRequest: 0,
       open: null,
       firstBody: null,
@@ -55,20 +55,20 @@ export class Places {
       isFinished: false,
       checks: 0,
     });
-    socket.once('close', () => this.#places.delete(socket));
+    socket.once('close', () => this.#connections.delete(socket));
   }
 
   /** Undefined: it is closed. */
-  of(socket: Duplex): ConnectionPlace | undefined {
-    return this.#places.get(socket);
+  of(socket: Duplex): PooledConnection | undefined {
+    return this.#connections.get(socket);
   }
 
-  all(): Iterable<ConnectionPlace> {
-    return this.#places.values();
+  all(): Iterable<PooledConnection> {
+    return this.#connections.values();
   }
 
   /** A head has come. */
-  asked(place: ConnectionPlace, response: ServerResponse): void {
+  asked(place: PooledConnection, response: ServerResponse): void {
     this.#requests++;
     place.lastRequest = this.#requests;
     place.open = response;
@@ -83,14 +83,14 @@ export class Places {
    * @param isSilentClosed also those that have never asked, whose first request may be on the way
    */
   closeIdle(isSilentClosed: boolean): void {
-    for (const [socket, { lastRequest, open }] of this.#places) {
+    for (const [socket, { lastRequest, open }] of this.#connections) {
       const isQuiet = open === null && socket.writableLength === 0;
       if (isQuiet && (isSilentClosed || lastRequest > 0)) socket.destroy();
     }
   }
 
   closeAll(): void {
-    for (const socket of this.#places.keys()) socket.destroy();
+    for (const socket of this.#connections.keys()) socket.destroy();
   }
 
   /**
@@ -99,7 +99,7 @@ export class Places {
    */
   late(limit: number): readonly Duplex[] {
     const late: Duplex[] = [];
-    for (const [socket, place] of this.#places) {
+    for (const [socket, place] of this.#connections) {
       const hasAsked = place.lastRequest > 0 && place.firstBody?.complete !== false;
       if (!hasAsked && ++place.checks === limit + 1) late.push(socket);
     }
@@ -110,7 +110,7 @@ export class Places {
   #quietest(): Duplex | undefined {
     let quietest: Duplex | undefined;
     let lastRequest = Number.POSITIVE_INFINITY;
-    for (const [socket, place] of this.#places) {
+    for (const [socket, place] of this.#connections) {
       if (place.open !== null || place.lastRequest >= lastRequest || socket.destroyed) continue;
       quietest = socket;
       lastRequest = place.lastRequest;

@@ -204,7 +204,7 @@ describe('a batch waits for the revisions that it has written', () => {
     expect(await waiting(world)).toEqual([]);
   });
 
-  test('and a put-off market delays only the batches and publications that wait for it', async () => {
+  test('and a deferred market delays only the batches and publications that wait for it', async () => {
     const world = await laggingWorld();
     const { ingest, lag, dependencies } = world;
     await ingest([price('a', 5, 1)]);
