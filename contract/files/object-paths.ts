@@ -22,3 +22,9 @@ export const historyPages = (slug: string): string => `${ROOT}/history-pages/${s
 
 /** A later page in its folder. */
 export const pagePath = (pages: string, cursor: string): string => `${pages}/${cursor}.json`;
+
+/** Folders of later pages, as the first page names them: `page.next` is relative to the file of its page. */
+export const NEXT_OF_LIST = 'markets/pages/';
+export const NEXT_OF_HISTORY = 'history/pages/';
+/** As a later page names its own. */
+export const NEXT_OF_PAGE = '';

@@ -40,5 +40,7 @@ test('nor over a part of a first generation', async () => {
 test('the first generation of an empty ledger is an empty list', async () => {
   const world = createWorld();
   expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 1 });
-  expect(publicObjects(world.objects).get('public/api/v1/markets.json')).toBe('{"data":[],"page":{"nextCursor":null}}');
+  expect(publicObjects(world.objects).get('public/api/v1/markets.json')).toBe(
+    '{"data":[],"page":{"next":null,"nextCursor":null}}',
+  );
 });
