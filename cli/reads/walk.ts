@@ -1,18 +1,19 @@
 /** Walks over collections: public ones as the client does, and lists of the write API. */
-import { type JsonReader, pageAt, type WalkedPage, walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
+import { below, type Page, pageOf } from '../../clients/typescript/public-files.ts';
+import { walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { CommandError } from '../program/exit-codes.ts';
 
-export function allMarkets({ page }: Client): AsyncGenerator<Market> {
-  return settled(walkMarkets(page));
+export function allMarkets({ files }: Client): AsyncGenerator<Market> {
+  return settled(walkMarkets(files));
 }
 
 /** Every version of every observation, newest first. */
-export function allVersions({ page }: Client, slug: string): AsyncGenerator<PublicObservation> {
-  return settled(walkHistory(page, slug, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY));
+export function allVersions({ files }: Client, slug: string): AsyncGenerator<PublicObservation> {
+  return settled(walkHistory(files, slug, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY));
 }
 
 /** Its errors are those of a command. */
@@ -29,10 +30,11 @@ const MOST_PAGES = 10_000;
 
 /** The items of a list of the write API, page by page, up to a number of them. @throws CommandError for a cursor that was there before */
 export async function* walkList<Item>(client: Client, path: string, most = Infinity): AsyncGenerator<Item> {
-  const read: JsonReader = (asked) => client.resource({ path: asked });
   const seen = new Set<string>();
   for (let [cursor, left]: [string | null, number] = [null, most]; ; ) {
-    const { data, page }: WalkedPage<Item> = await pageAt<Item>(read, path, cursor).catch(toCommandError);
+    const query: string =
+      cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
+    const { data, page } = checkedPage<Item>(await client.resource({ path: path + query }), client, path);
     yield* data.slice(0, left);
     left -= data.length;
     cursor = page.nextCursor;
@@ -41,5 +43,13 @@ export async function* walkList<Item>(client: Client, path: string, most = Infin
       throw new CommandError('unreachable', `The list ${path} does not end.`, 'Is the base URL that of Tidemark?');
     }
     seen.add(cursor);
+  }
+}
+
+function checkedPage<Item>(value: unknown, { profile }: Client, path: string): Page<Item> {
+  try {
+    return pageOf<Item>({ value, url: below(profile.writeUrl, path) });
+  } catch (error) {
+    return toCommandError(error);
   }
 }

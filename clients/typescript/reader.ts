@@ -2,8 +2,10 @@
  * Reads a service from several hosts: the service itself and its mirrors. Trusts the key of its log, not the hosts. For
  * browsers and Node, without dependencies; docs/reading.md has an example.
  */
+import { historyUrl } from '../../contract/files/routes.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { provenRow } from './proven-row.ts';
+import { baseUrl, below } from './public-files.ts';
 import { Requests } from './requests.ts';
 import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog, type VerifyingKey } from './signed-log.ts';
 import { THIS_SYSTEM } from './system.ts';
@@ -109,7 +111,11 @@ export class TidemarkReader {
     choose: (rows: readonly PublicObservation[]) => PublicObservation | undefined,
     keys: readonly VerifyingKey[],
   ): Promise<ProvenObservation> {
-    const row = choose(rowsOf((await this.#found(from, `/api/v1/markets/${slug}/history`)).body));
+    const path = historyUrl(slug);
+    const file = await this.#ask(from, `${path}.json`);
+    // A host of an earlier version has no files at their own paths.
+    const { body } = file.status === 200 ? file : await this.#found(from, path);
+    const row = choose(rowsOf(body));
     if (row === undefined) throw new HostUnavailable('has no such row');
     const log = await SignedLog.open(async (path) => (await this.#found(from, `/api/v1/log/${path}`)).body, keys);
     const proven = await provenRow(log, slug, row, this.#options.nowMs());
@@ -158,7 +164,13 @@ export class TidemarkReader {
   }
 
   async #ask({ host, cache }: Source, path: string): Promise<HostAnswer> {
-    const request = { method: 'GET', url: new URL(path, host), cache, accepts: isAnswer, signal: undefined };
+    const request = {
+      method: 'GET',
+      url: below(baseUrl(host, 'hosts'), path),
+      cache,
+      accepts: isAnswer,
+      signal: undefined,
+    };
     try {
       const { status, body } = await this.#requests.send(request);
       return { host, status, body };

@@ -19,18 +19,19 @@ import {
 } from './calls.ts';
 import { type BodyStore, MemoryBodies } from './kept-bodies.ts';
 import { type LogChange, type LogLines, logSize, readChanges } from './log-changes.ts';
-import { beginOf, endOf, hostUrl, type Moment, pastMs } from './moments.ts';
+import { beginOf, endOf, type Moment, pastMs } from './moments.ts';
 import { provenRow } from './proven-row.ts';
+import { baseUrl, below, type HostKind, PublicFiles, type TextReader } from './public-files.ts';
 import { receiptOf } from './receipts.ts';
-import { parsedJson, Requests, unexpected } from './requests.ts';
+import { Requests, unexpected } from './requests.ts';
 import type { Routes } from './routes.ts';
-import { importLogKey, type ProvenEntry, SignedLog } from './signed-log.ts';
+import { importLogKey, namedKeys, type ProvenEntry, SignedLog } from './signed-log.ts';
 import { type System, THIS_SYSTEM } from './system.ts';
 import { TidemarkError } from './tidemark-error.ts';
-import { type JsonReader, walkHistory, walkMarkets } from './walks.ts';
+import { walkHistory, walkMarkets } from './walks.ts';
 
 export interface TidemarkOptions {
-  /** E.g. `https://data.example`. */
+  /** E.g. `https://data.example`, or a folder of a static host: `https://user.github.io/data/`. */
   readonly url: string | URL;
   /** An API key: only {@link Tidemark.call} and the calls for feeds send it. */
   readonly key?: string | undefined;
@@ -89,26 +90,27 @@ export class Tidemark {
   readonly #requests: Requests;
   readonly #caller: Caller;
   readonly #vkeys: readonly string[];
+  readonly #host: HostKind = { hasFiles: null };
 
   constructor(options: TidemarkOptions) {
     const { url, writeUrl = url, key, timeoutMs = 10_000, patienceMs = 30_000, bodies, system } = options;
-    this.#url = hostUrl(url, 'url');
+    this.#url = baseUrl(url, 'url');
     this.#vkeys = options.vkeys ?? [];
     this.#system = { ...THIS_SYSTEM, ...system };
     const kept = bodies === undefined ? new MemoryBodies() : bodies;
     this.#requests = new Requests({ timeoutMs, patienceMs, bodies: kept, system: this.#system });
     const { newKey } = this.#system;
-    this.#caller = { url: hostUrl(writeUrl, 'writeUrl'), key: key ?? null, requests: this.#requests, newKey };
+    this.#caller = { url: baseUrl(writeUrl, 'writeUrl'), key: key ?? null, requests: this.#requests, newKey };
   }
 
   /** All markets, by slug. clients/typescript/walks.ts says what a walk promises while markets change. */
   markets({ signal }: Abortable = {}): AsyncGenerator<Market> {
-    return walkMarkets(this.#reader(signal));
+    return walkMarkets(this.#files(signal));
   }
 
   /** One market, with the newest value of each metric. */
   async market(slug: string, { signal }: Abortable = {}): Promise<Market> {
-    return (await this.#reader(signal)(marketUrl(encodeURIComponent(slug)))) as Market;
+    return (await this.#files(signal).resource(marketUrl(encodeURIComponent(slug)))) as Market;
   }
 
   /** The newest price of every market, by slug. Not every service publishes it: then `not-found`. */
@@ -123,7 +125,7 @@ export class Tidemark {
 
   /** The newest generation, and when it was published. */
   async snapshot({ signal }: Abortable = {}): Promise<Snapshot> {
-    return (await this.#reader(signal)(SNAPSHOT_URL)) as Snapshot;
+    return (await this.#files(signal).resource(SNAPSHOT_URL)) as Snapshot;
   }
 
   /**
@@ -139,7 +141,7 @@ export class Tidemark {
     const clock: AsOf['clock'] = byRelease ? 'released' : 'recorded';
     const atMs = asOf === undefined ? null : pastMs(asOf, 'asOf', this.#system.nowMs());
     const reading = atMs === null ? null : new AsOfReading({ atMs, clock });
-    for await (const row of walkHistory(this.#reader(signal), slug, fromMs, toMs)) {
+    for await (const row of walkHistory(this.#files(signal), slug, fromMs, toMs)) {
       if (reading?.add(row) ?? true) yield row;
     }
   }
@@ -151,8 +153,7 @@ export class Tidemark {
 
   /** The keys that the host names for its log. Whoever trusts them trusts the host: take them from the operator instead. */
   async logKeys({ signal }: Abortable = {}): Promise<readonly string[]> {
-    const text = await this.#requests.text(new URL(`${LOG_PATH}vkey`, this.#url), signal);
-    return text.split('\n').filter((line) => line !== '');
+    return await namedKeys(this.#log(signal).bytes);
   }
 
   /**
@@ -237,26 +238,21 @@ export class Tidemark {
   }
 
   async #list<Entry>(path: string, signal: AbortSignal | undefined): Promise<readonly Entry[]> {
-    const { data } = (await this.#reader(signal)(path)) as { readonly data?: readonly Entry[] };
+    const { data } = (await this.#files(signal).resource(path)) as { readonly data?: readonly Entry[] };
     if (Array.isArray(data)) return data;
-    throw unexpected(new URL(path, this.#url), 'is no list');
+    throw unexpected(below(this.#url, path), 'is no list');
   }
 
-  #reader(signal: AbortSignal | undefined): JsonReader {
-    return async (path) => {
-      const url = new URL(path, this.#url);
-      // Later pages are many and never change: to keep them would only fill the memory.
-      const text = url.search === '' ? await this.#requests.text(url, signal) : await this.#requests.once(url, signal);
-      const value = parsedJson(text, url);
-      if (typeof value === 'object' && value !== null) return value;
-      throw unexpected(url, 'is no JSON object');
-    };
+  #files(signal: AbortSignal | undefined): PublicFiles {
+    // Later pages are many and never change: to keep them would only fill the memory.
+    const read: TextReader = (url, isLaterPage) => this.#requests[isLaterPage ? 'once' : 'text'](url, signal);
+    return new PublicFiles(this.#url, read, this.#host);
   }
 
   #log(signal: AbortSignal | undefined): LogLines {
     return {
-      checkpoint: () => this.#requests.text(new URL(`${LOG_PATH}checkpoint`, this.#url), signal),
-      bytes: (path) => this.#requests.bytes(new URL(LOG_PATH + path, this.#url), signal),
+      checkpoint: () => this.#requests.text(below(this.#url, `${LOG_PATH}checkpoint`), signal),
+      bytes: (path) => this.#requests.bytes(below(this.#url, LOG_PATH + path), signal),
     };
   }
 }

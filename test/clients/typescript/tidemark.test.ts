@@ -118,7 +118,6 @@ describe('history', () => {
   test.each([
     'gold',
     'ftp://data.example',
-    'https://data.example/under/a/path',
     'https://data.example/?a',
     'https://data.example/#a',
     'https://me:secret@data.example/',

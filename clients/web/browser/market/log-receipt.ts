@@ -3,7 +3,7 @@
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { assertSameRow } from '../../../typescript/proven-row.ts';
 import { receiptOf } from '../../../typescript/receipts.ts';
-import { importLogKey, LogVerificationError, SignedLog } from '../../../typescript/signed-log.ts';
+import { importLogKey, LogVerificationError, namedKeys, SignedLog } from '../../../typescript/signed-log.ts';
 
 /** GETs a file below the root of the log. Rejects if it is not there. */
 export type LogBytesReader = (path: string) => Promise<Uint8Array<ArrayBuffer>>;
@@ -53,10 +53,7 @@ export class LogChecker {
 
 /** Opens the log with the keys that its host names. */
 async function openLog(read: LogBytesReader): Promise<SignedLog> {
-  const vkeys = new TextDecoder()
-    .decode(await read('vkey'))
-    .split('\n')
-    .filter(Boolean);
+  const vkeys = await namedKeys(read);
   return await SignedLog.open(read, await Promise.all(vkeys.map(importLogKey)));
 }
 

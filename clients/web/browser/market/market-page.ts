@@ -5,6 +5,7 @@ import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import {
   fragmentOf,
@@ -74,7 +75,7 @@ export class MarketPage {
   constructor(root: HTMLElement, slug: string) {
     this.#root = root;
     this.#slug = slug;
-    this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
+    this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
     this.#chart = new ChartPanel({
       onChoose: (row) => this.#choose(row),
       onHover: (row) => this.#provenance.hover(row),
@@ -108,7 +109,7 @@ export class MarketPage {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
-      const answer = await this.#answers.readAgain(marketUrl(this.#slug));
+      const answer = await this.#answers.readAgain(`${marketUrl(this.#slug)}.json`);
       this.#readAtMs = Date.now();
       if (answer.kind === 'missing') this.#showState(unknownState(this.#slug));
       else if (answer.kind === 'gone') this.#showState(removedState(this.#slug, answer.problem));
@@ -136,7 +137,7 @@ export class MarketPage {
   }
 
   async #begin(): Promise<void> {
-    const snapshot = await this.#answers.read(SNAPSHOT_URL);
+    const snapshot = await this.#answers.read(`${SNAPSHOT_URL}.json`);
     if (snapshot.kind === 'found') {
       this.#projections = new Set((snapshot.body as { projections?: Projection[] }).projections);
     }
@@ -278,7 +279,7 @@ export class MarketPage {
     this.#downloads.replaceChildren(
       downloadsSection({
         slug: this.#slug,
-        origin: location.origin,
+        base: BASE_URL.href.replace(/\/$/, ''),
         count,
         index: this.#reader?.index ?? null,
         hasLog: this.#projections.has('log'),
