@@ -1,5 +1,5 @@
 /** Puts the documents of removed markets. The log says which: so a mirror has also those that were removed before it began. */
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
 import { marketFaceNames } from '../../publisher/projections/compat/face-names.ts';
 import type { CopiedList } from './copy-list.ts';
@@ -42,7 +42,7 @@ async function putRemoval({ copy, known, log, generation, hasFiles }: MirrorWorl
   if (hasFiles) for (const kind of WHOLE_FILES) await copy.put({ kind, slug }, body);
   for await (const key of copiedKeys(copy, `${PUBLIC_PREFIX}${marketUrl(slug)}/`)) {
     const name = parsePublicKey(key);
-    if (name !== null) await copy.put(name, body);
+    if (name !== null && PUBLIC_OBJECTS[name.kind].mayBeGone) await copy.put(name, body);
   }
   for (const name of marketFaceNames(slug)) if ((await copy.head(name)) !== null) await copy.put(name, body);
   await copy.put({ kind: 'market', slug }, body);

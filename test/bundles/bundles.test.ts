@@ -286,8 +286,8 @@ describe('publish is counted', () => {
       ...['TrentService.GetPublicKey', 'TrentService.Sign', 'TrentService.GetPublicKey'],
     ]);
     // The pages lie beside its code, and are put once.
-    const pages = kept.requests.filter((request) => /^PUT .*\/public\/site\//.test(request));
-    expect(pages.map((request) => request.replace(/^.*\/public\/site\//, '')).sort()).toEqual(siteFiles());
+    const pages = kept.requests.filter((request) => /^PUT .*\/public\/(?!api\/|errors\/|problems\.json)/.test(request));
+    expect(pages.map((request) => request.replace(/^.*?\/public\//, '')).sort()).toEqual(siteFiles());
     const name = { [PUBLISHER_METRICS.dimension]: 'tidemark-under-test' };
     expect(logs.flatMap(outcomesIn)).toEqual([
       expect.objectContaining({ what: 'published', ...name }),
