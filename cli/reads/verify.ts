@@ -7,7 +7,7 @@ import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
-import { staticHostReader } from '../../server/edge/static-host.ts';
+import { staticHostReader } from '../../server/commands/static-host.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';

@@ -1,5 +1,5 @@
 /** Walks over collections: public ones as the client does, and lists of the write API. */
-import { below, type Page, pageOf } from '../../clients/typescript/public-files.ts';
+import { below, pageOf, type WalkedPage } from '../../clients/typescript/public-files.ts';
 import { walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -46,7 +46,7 @@ export async function* walkList<Item>(client: Client, path: string, most = Infin
   }
 }
 
-function checkedPage<Item>(value: unknown, { profile }: Client, path: string): Page<Item> {
+function checkedPage<Item>(value: unknown, { profile }: Client, path: string): WalkedPage<Item> {
   try {
     return pageOf<Item>({ value, url: below(profile.writeUrl, path) });
   } catch (error) {

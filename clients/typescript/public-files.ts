@@ -10,7 +10,7 @@ import { TidemarkError } from './tidemark-error.ts';
 /** GETs a text. @param isLaterPage its bytes never change, and it is read once. @throws TidemarkError */
 export type TextReader = (url: URL, isLaterPage: boolean) => Promise<string>;
 
-export interface Page<Item> {
+export interface WalkedPage<Item> {
   readonly data: readonly Item[];
   readonly page: {
     readonly nextCursor: string | null;
@@ -20,7 +20,7 @@ export interface Page<Item> {
 }
 
 /** A page, and where it was read. */
-export interface ReadPage<Item> extends Page<Item> {
+export interface ReadPage<Item> extends WalkedPage<Item> {
   readonly url: URL;
 }
 
@@ -109,13 +109,13 @@ interface Found {
 }
 
 /** Whether a page leads to no further one. */
-export function isLast({ page: { next, nextCursor } }: Pick<Page<unknown>, 'page'>): boolean {
+export function isLast({ page: { next, nextCursor } }: Pick<WalkedPage<unknown>, 'page'>): boolean {
   return (next === undefined ? nextCursor : next) === null;
 }
 
 /** @throws TidemarkError for an answer that is no page of a collection */
 export function pageOf<Item>({ value, url }: Found): ReadPage<Item> {
-  const { data, page } = (value ?? {}) as Page<Item>;
+  const { data, page } = (value ?? {}) as WalkedPage<Item>;
   const isLink = (link: unknown) => link === null || typeof link === 'string';
   if (Array.isArray(data) && isLink(page?.nextCursor) && (page?.next === undefined || isLink(page.next))) {
     return { data, page, url };

@@ -76,7 +76,7 @@ describe('verify --static', () => {
     const names = (await readdir(files, { recursive: true })).filter((name) => name.endsWith('.json'));
     const pages = names.filter((name) => /\/pages\/|-pages\//.test(name));
     const altered = ['api/v1/markets/m-001.json', ...pages].map((name) => join(files, name));
-    expect(altered).toHaveLength(3);
+    expect(altered.length).toBeGreaterThan(2);
     for (const file of altered) await writeFile(file, (await readFile(file, 'utf8')).replace('10.05', '10.06'));
     const { code, output } = await verify();
     const { findings } = JSON.parse(output) as { readonly findings: readonly { readonly url: string }[] };

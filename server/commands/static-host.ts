@@ -9,8 +9,8 @@ import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/ed
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { objectFile } from '../../storage/directory/object-places.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { CORS_FIELDS, NO_SNIFFING } from './representation.ts';
-import { loadRouter } from './router-sandbox.ts';
+import { CORS_FIELDS, NO_SNIFFING } from '../edge/representation.ts';
+import { loadRouter } from '../edge/router-sandbox.ts';
 
 /** Stores such as S3 answer 403 for a file that is not there, unless one may list them. */
 const MISSING: readonly number[] = [403, 404];
