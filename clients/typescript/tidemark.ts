@@ -72,6 +72,11 @@ export interface ChangeRange extends Abortable {
   readonly follow?: boolean;
 }
 
+export interface ProofOptions extends Abortable {
+  /** The keys of the log for this proof. Default: those of the client. */
+  readonly vkeys?: readonly string[];
+}
+
 /** As the body of a batch has them; docs/openapi.json says what they mean. */
 export type BatchOptions = Omit<Routes['POST /api/v1/ingest/batches']['body'], 'records'> &
   Pick<CallOf<'POST /api/v1/ingest/batches'>, 'idempotencyKey' | 'signal'>;
@@ -218,19 +223,19 @@ export class Tidemark {
    * @throws LogVerificationError if the log says something else, and a TidemarkError `not-in-log-yet` for a row of the last
    *   minutes
    */
-  async prove(slug: string, row: PublicObservation, { signal }: Abortable = {}): Promise<ProvenEntry> {
-    return (await this.#proven(slug, row, signal)).proven;
+  async prove(slug: string, row: PublicObservation, options: ProofOptions = {}): Promise<ProvenEntry> {
+    return (await this.#proven(slug, row, options)).proven;
   }
 
   /** Proves a row as {@link prove} does. Resolves to a receipt: a file that proves it without a network. */
-  async receipt(slug: string, row: PublicObservation, { signal }: Abortable = {}): Promise<string> {
-    const { log, proven } = await this.#proven(slug, row, signal);
+  async receipt(slug: string, row: PublicObservation, options: ProofOptions = {}): Promise<string> {
+    const { log, proven } = await this.#proven(slug, row, options);
     return await receiptOf(log, proven);
   }
 
-  async #proven(slug: string, row: PublicObservation, signal: AbortSignal | undefined) {
-    if (this.#vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
-    const log = await SignedLog.open(this.#log(signal).bytes, await Promise.all(this.#vkeys.map(importLogKey)));
+  async #proven(slug: string, row: PublicObservation, { signal, vkeys = this.#vkeys }: ProofOptions) {
+    if (vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
+    const log = await SignedLog.open(this.#log(signal).bytes, await Promise.all(vkeys.map(importLogKey)));
     const proven = await provenRow(log, slug, row, this.#system.nowMs());
     if (proven !== null) return { log, proven };
     const detail = `${row.id} is newer than the checkpoint of the log: ask again in a minute`;

@@ -98,7 +98,7 @@ it('asks what has changed while somebody looks, and gets 304s; while the edge is
   page.on('response', (response) => {
     if (response.url().includes('/api/')) log.push(`${response.status()} ${new URL(response.url()).pathname}`);
   });
-  const files = ['snapshot', 'latest', 'recent'].map((name) => `/api/v1/${name}`);
+  const files = ['snapshot', 'latest', 'recent'].map((name) => `/api/v1/${name}.json`);
   const logged = (status: number) =>
     expect.poll(() => [...log].sort()).toEqual(files.map((file) => `${status} ${file}`).sort());
   await page.goto('/');

@@ -5,6 +5,7 @@ import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import {
@@ -21,7 +22,7 @@ import { ChartPanel } from './chart-panel.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
-import { LogChecker } from './log-receipt.ts';
+import { checkInLog } from './log-receipt.ts';
 import { marketTop } from './market-top.ts';
 import { KEPT_ROWS_MAX, ObservationStore } from './observation-store.ts';
 import { ObservationsTable } from './observations-table.ts';
@@ -147,9 +148,9 @@ export class MarketPage {
       store: this.#store,
       hasFiles: this.#projections.has('history-files'),
     });
-    const checker = new LogChecker((path) => this.#answers.readBytes(`/api/v1/log/${path}`));
+    const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
     this.#provenance.options = {
-      check: this.#projections.has('log') ? (row) => checker.check(this.#slug, row) : null,
+      check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#slug, row) : null,
       slug: this.#slug,
       unit: (this.#market as Market).unit,
       versionOf: (id) => this.#store.byId(id),
