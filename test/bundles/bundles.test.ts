@@ -26,9 +26,9 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 719 * KILOBYTE,
-  verify: 167 * KILOBYTE,
-  'collect-garbage': 526 * KILOBYTE,
+  publish: 720 * KILOBYTE,
+  verify: 168 * KILOBYTE,
+  'collect-garbage': 527 * KILOBYTE,
   export: 590 * KILOBYTE,
   repair: 500 * KILOBYTE,
 };
