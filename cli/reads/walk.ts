@@ -1,5 +1,5 @@
 /** Walks over collections: public ones as the client does, and lists of the write API. */
-import { below, pageOf, type WalkedPage } from '../../clients/typescript/public-files.ts';
+import { below, pageOf } from '../../clients/typescript/public-files.ts';
 import { walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -29,12 +29,17 @@ async function* settled<Item>(walk: AsyncGenerator<Item>): AsyncGenerator<Item> 
 const MOST_PAGES = 10_000;
 
 /** The items of a list of the write API, page by page, up to a number of them. @throws CommandError for a cursor that was there before */
-export async function* walkList<Item>(client: Client, path: string, most = Infinity): AsyncGenerator<Item> {
+export function walkList<Item>(client: Client, path: string, most = Infinity): AsyncGenerator<Item> {
+  return settled(listed<Item>(client, path, most));
+}
+
+async function* listed<Item>(client: Client, path: string, most: number): AsyncGenerator<Item> {
+  const url = below(client.profile.writeUrl, path);
   const seen = new Set<string>();
   for (let [cursor, left]: [string | null, number] = [null, most]; ; ) {
     const query: string =
       cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
-    const { data, page } = checkedPage<Item>(await client.resource({ path: path + query }), client, path);
+    const { data, page } = pageOf<Item>({ value: await client.resource({ path: path + query }), url });
     yield* data.slice(0, left);
     left -= data.length;
     cursor = page.nextCursor;
@@ -43,13 +48,5 @@ export async function* walkList<Item>(client: Client, path: string, most = Infin
       throw new CommandError('unreachable', `The list ${path} does not end.`, 'Is the base URL that of Tidemark?');
     }
     seen.add(cursor);
-  }
-}
-
-function checkedPage<Item>(value: unknown, { profile }: Client, path: string): WalkedPage<Item> {
-  try {
-    return pageOf<Item>({ value, url: below(profile.writeUrl, path) });
-  } catch (error) {
-    return toCommandError(error);
   }
 }

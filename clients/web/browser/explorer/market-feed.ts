@@ -28,8 +28,8 @@ export class MarketFeed {
   /** The page of the list that was read last. Null: the list was not read. */
   #last: ReadPage<Market> | null = null;
   #pages = PAGES_AT_ONCE;
-  /** The list has changed, and its pages could not all be read. */
-  #isWalkDue = false;
+  /** The first page of a list whose pages are not all read. */
+  #dueHead: ReadPage<Market> | null = null;
   readonly #answers = new PublicAnswers(async (...request) => {
     const response = await fetch(...request);
     const { headers, status } = response;
@@ -88,12 +88,12 @@ export class MarketFeed {
       if (latest.kind !== 'missing') return;
     }
     const path = `${MARKETS_URL}.json`;
-    const first = this.#isWalkDue ? await this.#answers.read(path) : await this.#answers.readAgain(path);
-    if (first.kind !== 'found') return;
-    this.#isWalkDue = true;
-    const head = pageOf<Market>({ value: first.body, url: below(BASE_URL, path) });
+    const first = await this.#answers.readAgain(path);
+    if (first.kind === 'found') this.#dueHead = pageOf<Market>({ value: first.body, url: below(BASE_URL, path) });
+    const head = this.#dueHead;
+    if (head === null) return;
     await this.#walk(entriesOfList(head.data), head, this.#pages - 1);
-    this.#isWalkDue = false;
+    this.#dueHead = null;
   }
 
   async #walk(begun: readonly LatestEntry[], from: ReadPage<Market>, pages: number): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Projection } from '../../../../contract/files/projections.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
-import type { Market } from '../../../../contract/values/market.ts';
+import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
@@ -138,10 +138,8 @@ export class MarketPage {
   }
 
   async #begin(): Promise<void> {
-    const snapshot = await this.#answers.read(`${SNAPSHOT_URL}.json`);
-    if (snapshot.kind === 'found') {
-      this.#projections = new Set((snapshot.body as { projections?: Projection[] }).projections);
-    }
+    const snapshot = await this.#answers.found((files) => files.resource(SNAPSHOT_URL));
+    this.#projections = new Set((snapshot as Partial<Snapshot> | null)?.projections);
     this.#reader = new HistoryReader({
       answers: this.#answers,
       slug: this.#slug,

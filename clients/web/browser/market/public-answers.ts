@@ -41,9 +41,10 @@ export class PublicAnswers {
   }
 
   /**
-   * Reads pages of collections. Null: what was asked for is missing, or gone.
+   * Reads as the client does. Null: what was asked for is missing, or gone.
    *
-   * @param cache as of `read`. @throws UnreachableError
+   * @param cache `no-cache`: the browser asks whether its copy is still right
+   * @throws UnreachableError
    */
   async found<Value>(
     ask: (files: PublicFiles) => Promise<Value>,
@@ -59,20 +60,7 @@ export class PublicAnswers {
     }
   }
 
-  /**
-   * GETs a JSON body.
-   *
-   * @param cache `no-cache`: the browser asks whether its copy is still right
-   * @throws UnreachableError
-   */
-  async read(
-    path: string,
-    cache: 'default' | 'no-cache' = 'default',
-  ): Promise<Exclude<PublicAnswer, { kind: 'unchanged' }>> {
-    return bodyOf(await this.#ask(path, { cache }));
-  }
-
-  /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
+  /** GETs a JSON body, and asks whether it has changed since the last time. @throws UnreachableError */
   async readAgain(path: string): Promise<PublicAnswer> {
     const etag = this.#etags.get(path);
     // With this header, the browser's cache stays aside: the 304 comes here.
