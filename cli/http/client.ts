@@ -2,10 +2,9 @@
  * The two interfaces of a deployment: public reads without a key, and the write API with one. All requests may be tried
  * again: reads by their nature, writes by their idempotency key.
  */
+import { below, isMissing, PublicFiles, type TextReader } from '../../clients/typescript/public-files.ts';
 import { Requests, type SentRequest } from '../../clients/typescript/requests.ts';
 import { THIS_SYSTEM } from '../../clients/typescript/system.ts';
-import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
-import type { JsonReader } from '../../clients/typescript/walks.ts';
 import { isCursorOf } from '../../contract/files/cursors.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { CommandError } from '../program/exit-codes.ts';
@@ -28,14 +27,14 @@ export interface HttpAnswer {
 
 export interface Client {
   readonly profile: Profile;
-  /** GETs a public path, such as `/api/v1/markets?cursor=…`. No key is sent. */
+  /** GETs a public path, such as `/api/v1/markets/gold-usd/history.csv`. No key is sent. */
   read(path: string, accepts?: readonly number[]): Promise<HttpAnswer>;
   /** Calls the write API. */
   call(call: Call): Promise<HttpAnswer>;
   /** Calls the write API, which answers with a resource: JSON. */
   resource<Resource>(call: Call): Promise<Resource>;
-  /** For the walks of the client, over public collections. @throws TidemarkError */
-  readonly page: JsonReader;
+  /** Public bodies, and the pages of collections. @throws TidemarkError */
+  readonly files: PublicFiles;
 }
 
 export interface Call {
@@ -56,11 +55,11 @@ export async function openClient(options: GlobalOptions): Promise<Client> {
     return { status, headers, text: new TextDecoder().decode(body) };
   };
   const get = (path: string, accepted: readonly number[] = []) =>
-    send({ method: 'GET', url: new URL(path, profile.readUrl), accepts: (status) => accepted.includes(status) });
+    send({ method: 'GET', url: below(profile.readUrl, path), accepts: (status) => accepted.includes(status) });
   const call = async ({ method = 'GET', path, headers = {}, body, idempotencyKey }: Call): Promise<HttpAnswer> => {
     const request = {
       method,
-      url: new URL(path, profile.writeUrl),
+      url: below(profile.writeUrl, path),
       headers: {
         authorization: `Bearer ${needKey(profile, options)}`,
         ...(body === undefined ? {} : { 'content-type': JSON_TYPE }),
@@ -71,12 +70,17 @@ export async function openClient(options: GlobalOptions): Promise<Client> {
     };
     return await send(request).catch((error: unknown) => toCommandError(error, profile.keySource));
   };
+  const readText: TextReader = async (url, isLaterPage) => {
+    const { text } = await send({ method: 'GET', url }).catch((error) => tellExpired(error, isLaterPage));
+    if (isLaterPage) checkPage(url, text);
+    return text;
+  };
   return {
     profile,
     read: (path, accepts) => get(path, accepts).catch(toCommandError),
     call,
     resource: async <Resource>(asked: Call) => jsonOf(await call(asked)) as Resource,
-    page: async (path) => jsonOf(checkedPage(await get(path).catch((error) => tellExpired(error, path)), path)),
+    files: new PublicFiles(profile.readUrl, readText),
   };
 }
 
@@ -103,20 +107,19 @@ function requestsOf({ timeout, patience }: GlobalOptions): Requests {
   });
 }
 
-function tellExpired(error: unknown, path: string): never {
-  const isExpired = error instanceof TidemarkError && error.status === 404 && path.includes('?cursor=');
-  if (isExpired) note('The cursor has expired: reading again from the first page.');
+function tellExpired(error: unknown, isLaterPage: boolean): never {
+  if (isLaterPage && isMissing(error)) note('The cursor has expired: reading again from the first page.');
   throw error;
 }
 
 /**
- * A public cursor names its page by the digest of it. So no page can lead back to an earlier one, or be made while a reader
- * walks: each walk ends, whatever the server answers.
+ * A page is named by its cursor, and that by the digest of the page. So no page can lead back to an earlier one, or be made
+ * while a reader walks: each walk ends, whatever the server answers.
  */
-function checkedPage(answer: HttpAnswer, path: string): HttpAnswer {
-  const cursor = new URLSearchParams(path.split('?')[1] ?? '').get('cursor');
-  if (cursor === null || isCursorOf(cursor, sha256Hex(answer.text))) return answer;
-  const message = `The page ${path} is not the one that its cursor names.`;
+function checkPage({ pathname, searchParams }: URL, text: string): void {
+  const cursor = searchParams.get('cursor') ?? pathname.replace(/^.*\/|\.json$/g, '');
+  if (isCursorOf(cursor, sha256Hex(text))) return;
+  const message = `The page ${pathname} is not the one that its cursor ${cursor} names.`;
   throw new CommandError('unreachable', message, 'See what is wrong there: tidemark verify');
 }
 

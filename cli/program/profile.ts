@@ -7,6 +7,7 @@
  * own URL, and nowhere else.
  */
 import { join } from 'node:path';
+import { baseUrl } from '../../clients/typescript/public-files.ts';
 import { hasControl } from '../../server/backup/control-socket.ts';
 import { DEFAULT_DATA_FOLDER, readAddress } from '../../server/settings/address-file.ts';
 import { configPath, readConfigFile, readSecret } from './config-file.ts';
@@ -141,11 +142,11 @@ function readKeyFile(path: string): string {
 
 /** @throws CommandError unless it is a base URL with http or https */
 export function parseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/') {
-    throw new CommandError('usage', `${JSON.stringify(text)} is no base URL.`, 'Write it as in https://data.example');
+  try {
+    return baseUrl(text, 'The base URL');
+  } catch (cause) {
+    throw new CommandError('usage', `${(cause as Error).message}.`, null, { cause });
   }
-  return url;
 }
 
 /** @throws CommandError if no key is known, or it would travel in clear text */

@@ -26,6 +26,7 @@ interface HistoryFlags extends AsOfFlags {
 interface VerifyFlags extends GlobalOptions {
   readonly share?: Share;
   readonly removed?: readonly string[];
+  readonly static?: boolean;
   readonly log?: boolean;
   readonly logKey?: readonly string[];
   readonly newLog?: boolean;
@@ -134,6 +135,7 @@ Example:
         'a removed market: its URLs must say so, and the list must leave it out; may be repeated',
       ).argParser((slug, before: readonly string[] = []) => [...before, slug]),
     )
+    .option('--static', 'the URL is a folder of plain files on any web server: judge the files, not how they are sent')
     .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
     .addOption(logKeyOption())
     .option('--new-log', 'with --log: its operator has begun a new log on purpose, so forget the one that was seen')
@@ -144,7 +146,8 @@ With --log, the keys and the newest checkpoint are remembered in logs.json, besi
 
 Examples:
   tidemark verify https://data.example
-  tidemark verify https://data.example --log`,
+  tidemark verify https://data.example --log
+  tidemark verify --static https://user.github.io/data/`,
     )
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<VerifyFlags>();

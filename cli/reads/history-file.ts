@@ -3,8 +3,7 @@
  * missing, the same bytes are made from the pages. At most one file is in memory, which the service limits to 24 MiB.
  */
 
-import { TidemarkError } from '../../clients/typescript/tidemark-error.ts';
-import { pageAt } from '../../clients/typescript/walks.ts';
+import { isMissing } from '../../clients/typescript/public-files.ts';
 import { HISTORY_FILE_FORMS, type HistoryFormat } from '../../contract/files/history-rows.ts';
 import { historyFileUrl, historyUrl } from '../../contract/files/routes.ts';
 import { millisecondInstant } from '../../contract/values/instants.ts';
@@ -48,9 +47,8 @@ function yearsOf(text: string): readonly string[] {
 async function* standingRows(client: Client, slug: string, year: string | null): AsyncGenerator<PublicObservation> {
   const url = historyUrl(slug);
   const read = (cursor: string | null) =>
-    pageAt<PublicObservation>(client.page, url, cursor).catch((cause: unknown) => {
-      const isExpired = cursor !== null && cause instanceof TidemarkError && cause.status === 404;
-      if (!isExpired) return toCommandError(cause);
+    client.files.page<PublicObservation>(url, cursor).catch((cause: unknown) => {
+      if (cursor === null || !isMissing(cause)) return toCommandError(cause);
       throw new CommandError('unreachable', 'The pages of the history expired meanwhile.', 'Repeat the command.');
     });
   const newest = await read(null);

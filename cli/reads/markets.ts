@@ -6,7 +6,8 @@ import { marketUrl } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { Metric, PublicObservation } from '../../contract/values/metric.ts';
 import { durationInWords } from '../../server/terminal/words.ts';
-import { type Client, jsonOf } from '../http/client.ts';
+import type { Client } from '../http/client.ts';
+import { toCommandError } from '../http/refusals.ts';
 import { JsonList, note, printFields, printItems, printJson, printRaw, Table } from '../program/output.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
@@ -34,7 +35,7 @@ export async function listLateMarkets(client: Client, asJson: boolean): Promise<
 }
 
 export async function showMarket(client: Client, slug: string, asJson: boolean): Promise<void> {
-  const market = jsonOf(await client.read(marketUrl(encodeURIComponent(slug)))) as Market;
+  const market = (await client.files.resource(marketUrl(encodeURIComponent(slug))).catch(toCommandError)) as Market;
   if (asJson) return await printJson(market);
   const { name, kind, status, nativeCurrency, unit, metrics, history, sources, disputed, revision } = market;
   await printFields([

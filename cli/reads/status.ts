@@ -5,6 +5,7 @@ import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import { counted, durationInWords } from '../../server/terminal/words.ts';
 import { type Client, jsonOf } from '../http/client.ts';
+import { toCommandError } from '../http/refusals.ts';
 import { endWith } from '../program/exit-codes.ts';
 import { type Cell, printFields, printJson } from '../program/output.ts';
 import { allMarkets } from './walk.ts';
@@ -37,17 +38,17 @@ interface Health {
 
 /** Ends with `findings` if the service says that it fails. */
 export async function printStatus(client: Client, asJson: boolean): Promise<void> {
-  const snapshot = jsonOf(await client.read(SNAPSHOT_URL)) as Snapshot;
+  const snapshot = (await client.files.resource(SNAPSHOT_URL).catch(toCommandError)) as Snapshot;
   // 503 is an answer: it holds the faults. On AWS the path does not exist.
   const asked = await client.read(HEALTH_URL, [404, 403, 503]);
   const health = asked.status === 200 || asked.status === 503 ? (jsonOf(asked) as Health) : null;
   if (asked.status === 503) endWith('findings');
   const lateSources = await readLateSources(client);
-  if (asJson) return await printJson({ url: client.profile.readUrl.origin, snapshot, lateSources, health });
+  if (asJson) return await printJson({ url: shownUrl(client), snapshot, lateSources, health });
   const { generation, publishedAt, counts, listGeneration } = snapshot;
   const age = counted(Math.max(0, Math.floor((Date.now() - Date.parse(publishedAt)) / 1000)), 'second');
   await printFields([
-    ['url', client.profile.readUrl.origin],
+    ['url', shownUrl(client)],
     ['generation', generation],
     ['published', `${publishedAt}, ${age} ago`],
     ['markets', counts.markets],
@@ -57,6 +58,10 @@ export async function printStatus(client: Client, asJson: boolean): Promise<void
     ...lateSources.worst.map((source) => ['late', lateInWords(source)] as const),
     ...(health === null ? [['health', 'this service does not tell'] as const] : healthFields(health)),
   ]);
+}
+
+function shownUrl({ profile }: Client): string {
+  return profile.readUrl.href.replace(/\/$/, '');
 }
 
 interface LateSources {

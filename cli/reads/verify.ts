@@ -7,6 +7,7 @@ import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
+import { staticHostReader } from '../../server/commands/static-host.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
@@ -37,7 +38,7 @@ export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
   logCheck: LogCheck | null,
-  options: Pick<GlobalOptions, 'json' | 'quiet' | 'timeout'>,
+  options: Pick<GlobalOptions, 'json' | 'quiet' | 'timeout'> & { readonly static?: boolean },
 ): Promise<void> {
   const pause = async (found: readonly Finding[]): Promise<boolean> => {
     const [{ rule, url: where, detail }] = found as readonly [Finding];
@@ -49,7 +50,8 @@ export async function verifyService(
     return true;
   };
   const line = progressOf(options);
-  const watched = watchedReader(publicReaderOf(url, options.timeout), line);
+  const host = publicReaderOf(url, options.timeout);
+  const watched = watchedReader(options.static ? staticHostReader(host) : host, line);
   const { reader } = watched;
   const check = async () => {
     const bodies = await confirmFindings(reader, { ...asked, nowMs: Date.now() }, pause);
@@ -65,7 +67,7 @@ export async function verifyService(
   for (const { rule, url: where, detail } of all) await table.add([rule, where, detail]);
   await table.end();
   // A pipe gets the findings alone, so it stays empty without one.
-  if (!isPersonReading()) return note(`${counted(all.length, 'finding')} at ${url.origin}`);
+  if (!isPersonReading()) return note(`${counted(all.length, 'finding')} at ${url.href.replace(/\/$/, '')}`);
   const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
     ['findings', all.length],

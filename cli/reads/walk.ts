@@ -1,18 +1,19 @@
 /** Walks over collections: public ones as the client does, and lists of the write API. */
-import { type JsonReader, pageAt, type WalkedPage, walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
+import { below, pageOf } from '../../clients/typescript/public-files.ts';
+import { walkHistory, walkMarkets } from '../../clients/typescript/walks.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { CommandError } from '../program/exit-codes.ts';
 
-export function allMarkets({ page }: Client): AsyncGenerator<Market> {
-  return settled(walkMarkets(page));
+export function allMarkets({ files }: Client): AsyncGenerator<Market> {
+  return settled(walkMarkets(files));
 }
 
 /** Every version of every observation, newest first. */
-export function allVersions({ page }: Client, slug: string): AsyncGenerator<PublicObservation> {
-  return settled(walkHistory(page, slug, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY));
+export function allVersions({ files }: Client, slug: string): AsyncGenerator<PublicObservation> {
+  return settled(walkHistory(files, slug, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY));
 }
 
 /** Its errors are those of a command. */
@@ -28,11 +29,17 @@ async function* settled<Item>(walk: AsyncGenerator<Item>): AsyncGenerator<Item> 
 const MOST_PAGES = 10_000;
 
 /** The items of a list of the write API, page by page, up to a number of them. @throws CommandError for a cursor that was there before */
-export async function* walkList<Item>(client: Client, path: string, most = Infinity): AsyncGenerator<Item> {
-  const read: JsonReader = (asked) => client.resource({ path: asked });
+export function walkList<Item>(client: Client, path: string, most = Infinity): AsyncGenerator<Item> {
+  return settled(listed<Item>(client, path, most));
+}
+
+async function* listed<Item>(client: Client, path: string, most: number): AsyncGenerator<Item> {
+  const url = below(client.profile.writeUrl, path);
   const seen = new Set<string>();
   for (let [cursor, left]: [string | null, number] = [null, most]; ; ) {
-    const { data, page }: WalkedPage<Item> = await pageAt<Item>(read, path, cursor).catch(toCommandError);
+    const query: string =
+      cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
+    const { data, page } = pageOf<Item>({ value: await client.resource({ path: path + query }), url });
     yield* data.slice(0, left);
     left -= data.length;
     cursor = page.nextCursor;

@@ -1,7 +1,6 @@
-/** The moment of which a tool is asked. It refuses to look ahead. */
+/** The moment of which a tool is asked. */
 import * as z from 'zod';
-import { isAhead } from '../typescript/moments.ts';
-import { TidemarkError } from '../typescript/tidemark-error.ts';
+import type { HistoryRange } from '../typescript/tidemark.ts';
 
 export const asOfFields = {
   asOf: z
@@ -27,21 +26,13 @@ export interface AsOfArgument {
   readonly byRelease?: boolean | undefined;
 }
 
-/** @throws TidemarkError for a moment that has not come */
-export function assertNotAhead({ asOf, byRelease }: AsOfArgument, nowMs: number): void {
-  if (asOf === undefined && byRelease === true) {
-    throw new TidemarkError('invalid-request', {
-      detail: '`byRelease` needs `asOf`: give the moment, or leave both out',
-    });
-  }
-  if (asOf === undefined || !isAhead(Date.parse(asOf), nowMs)) return;
-  const now = new Date(nowMs).toISOString();
-  const detail = `\`asOf\` ${asOf} is in the future: nothing is known of it. It is ${now} now: leave \`asOf\` out, or give an earlier moment`;
-  throw new TidemarkError('invalid-request', { detail });
-}
-
 /** For {@link asOfShownSchema}. */
 export function asOfShown({ asOf, byRelease }: AsOfArgument, nowMs: number): string {
   if (asOf === undefined) return `${new Date(nowMs).toISOString()}, as the service shows it now`;
   return `${asOf}, ${byRelease === true ? 'as the sources had published by then' : 'as this service had recorded by then'}`;
+}
+
+/** For the client, which refuses to look ahead. */
+export function asOfRange({ asOf, byRelease = false }: AsOfArgument): Pick<HistoryRange, 'asOf' | 'byRelease'> {
+  return asOf === undefined ? { byRelease } : { asOf, byRelease };
 }

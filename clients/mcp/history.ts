@@ -1,6 +1,6 @@
 /** The tool `history`: a bounded part of a history, that says what it leaves out. */
 import * as z from 'zod';
-import { asOfFields, asOfShown, asOfShownSchema, assertNotAhead } from './as-of-argument.ts';
+import { asOfFields, asOfRange, asOfShown, asOfShownSchema } from './as-of-argument.ts';
 import type { AskedService } from './service.ts';
 import { type ShownValue, shownValue, shownValueSchema } from './values.ts';
 
@@ -49,16 +49,15 @@ export async function historyOf(
   service: AskedService,
   { market: slug, metric = 'price', limit = LIMIT, from, to, ...at }: z.infer<typeof historyInput>,
 ): Promise<z.infer<typeof historyOutput>> {
-  assertNotAhead(at, service.nowMs());
   const market = await service.tidemark.market(slug);
   const values: ShownValue[] = [];
   let [read, replacedVersions, otherMetrics] = [0, 0, 0];
   let end: string | null = null;
-  const { asOf, byRelease = false } = at;
+  const { asOf } = at;
   const range = {
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
-    ...(asOf === undefined ? {} : { asOf, byRelease }),
+    ...asOfRange(at),
   };
   for await (const row of service.tidemark.history(slug, range)) {
     if (values.length === limit || read++ === READ_MAX) {

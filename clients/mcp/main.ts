@@ -1,7 +1,7 @@
 /** `tidemark-mcp --url https://data.example`: speaks over standard input and output, and keeps nothing. */
 import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { hostUrl } from '../typescript/moments.ts';
+import { baseUrl } from '../typescript/public-files.ts';
 import manifest from './package.json' with { type: 'json' };
 import { createMcpServer } from './server.ts';
 
@@ -18,7 +18,7 @@ function settings(): { readonly url: string; readonly vkeys: readonly string[] }
       options: { url: { type: 'string' }, vkey: { type: 'string', multiple: true }, help: { type: 'boolean' } },
     });
     if (values.help) return null;
-    const url = hostUrl(values.url ?? process.env.TIDEMARK_URL ?? '', '--url');
+    const url = baseUrl(values.url ?? process.env.TIDEMARK_URL ?? '', '--url');
     return { url: url.href, vkeys: values.vkey ?? [] };
   } catch (error) {
     // Standard output belongs to the protocol.

@@ -20,19 +20,19 @@ export interface ServiceOptions {
 export class AskedService {
   readonly tidemark: Tidemark;
   readonly nowMs: () => number;
-  readonly #options: ServiceOptions;
+  readonly #vkeys: readonly string[];
 
-  constructor(options: ServiceOptions) {
-    this.#options = options;
-    this.nowMs = options.nowMs;
-    this.tidemark = this.#with([]);
+  constructor({ url, vkeys, nowMs, fetch: ask }: ServiceOptions) {
+    this.#vkeys = vkeys;
+    this.nowMs = nowMs;
+    this.tidemark = new Tidemark({ url, system: { nowMs, ...(ask === undefined ? {} : { fetch: ask }) } });
   }
 
   /** Looks a row up in the signed log. A log that contradicts the row is an error; a missing one is said. */
   async placeOf(slug: string, row: PublicObservation): Promise<LogPlace & { readonly receipt: string | null }> {
     try {
       const { vkeys, note } = await this.#keys();
-      const receipt = await this.#with(vkeys).receipt(slug, row);
+      const receipt = await this.tidemark.receipt(slug, row, { vkeys });
       const { index } = await openReceipt(receipt, vkeys);
       return { index, verified: true, note, receipt };
     } catch (error) {
@@ -58,16 +58,10 @@ export class AskedService {
   }
 
   async #keys(): Promise<{ readonly vkeys: readonly string[]; readonly note: string }> {
-    if (this.#options.vkeys.length > 0)
-      return { vkeys: this.#options.vkeys, note: 'Checked by the key that the user gave.' };
+    if (this.#vkeys.length > 0) return { vkeys: this.#vkeys, note: 'Checked by the key that the user gave.' };
     return {
       vkeys: await this.tidemark.logKeys(),
       note: 'Checked by the key that the host itself names: it shows that the host is consistent.',
     };
-  }
-
-  #with(vkeys: readonly string[]): Tidemark {
-    const { url, nowMs, fetch: ask } = this.#options;
-    return new Tidemark({ url, vkeys, system: { nowMs, ...(ask === undefined ? {} : { fetch: ask }) } });
   }
 }

@@ -1,7 +1,7 @@
 /** The tool `value`: one number, now or as it was known at a moment. */
 import * as z from 'zod';
 import type { PublicObservation } from '../../contract/values/metric.ts';
-import { type AsOfArgument, asOfFields, asOfShown, asOfShownSchema, assertNotAhead } from './as-of-argument.ts';
+import { type AsOfArgument, asOfFields, asOfRange, asOfShown, asOfShownSchema } from './as-of-argument.ts';
 import type { AskedService } from './service.ts';
 import { logPlaceSchema, shownValue, shownValueSchema } from './values.ts';
 
@@ -27,7 +27,6 @@ export async function askedValue(
   service: AskedService,
   { market: slug, metric = 'price', ...at }: z.infer<typeof valueInput>,
 ): Promise<z.infer<typeof valueOutput>> {
-  assertNotAhead(at, service.nowMs());
   const market = await service.tidemark.market(slug);
   const row = await shownRow(service, slug, metric, at);
   const { receipt: _, ...log } = row === null ? { receipt: null } : await service.placeOf(slug, row);
@@ -47,13 +46,13 @@ async function shownRow(
   { tidemark }: AskedService,
   slug: string,
   metric: string,
-  { asOf, byRelease }: AsOfArgument,
+  at: AsOfArgument,
 ): Promise<PublicObservation | null> {
+  const { asOf, byRelease } = at;
+  const asOfMs = Date.parse(asOf ?? '');
   // The service takes in nothing that is more than a day ahead, but a source may publish long before the moment itself.
-  const to = asOf === undefined || byRelease === true ? {} : { to: new Date(Date.parse(asOf) + 2 * DAY_MS) };
-  const known =
-    asOf === undefined ? {} : { asOf, byRelease: byRelease ?? false, ...(Number.isNaN(Date.parse(asOf)) ? {} : to) };
-  for await (const row of tidemark.history(slug, known)) {
+  const to = Number.isNaN(asOfMs) || byRelease === true ? {} : { to: new Date(asOfMs + 2 * DAY_MS) };
+  for await (const row of tidemark.history(slug, { ...asOfRange(at), ...to })) {
     const isShown =
       row.metric === metric && row.retraction !== 'mistake' && (asOf !== undefined || row.supersededAt === null);
     if (isShown) return row;

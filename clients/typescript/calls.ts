@@ -1,4 +1,5 @@
 /** Any operation of the API, by its method and path. */
+import { below } from './public-files.ts';
 import { decodedText, parsedJson, type Requests } from './requests.ts';
 import type { Routes } from './routes.ts';
 import { TidemarkError } from './tidemark-error.ts';
@@ -59,7 +60,7 @@ export interface Caller {
 /** @throws TidemarkError */
 export async function callRoute(caller: Caller, route: string, call: AnyCall): Promise<CallAnswer<RouteName>> {
   const [method = '', path = ''] = route.split(' ');
-  const url = new URL(filled(path, call.params ?? {}), caller.url);
+  const url = below(caller.url, filled(path, call.params ?? {}));
   for (const [name, value] of Object.entries(call.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, value);
   }

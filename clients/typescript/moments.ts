@@ -41,20 +41,6 @@ export function pastMs(moment: Moment, name: string, nowMs: number): number {
   throw new RangeError(`${name} is in the future, of which nothing is known: ${moment}. It is ${now} now`);
 }
 
-/** The address of a host. @throws RangeError if the text is no URL, or has more than a host and a port */
-export function hostUrl(address: string | URL, name: string): URL {
-  const text = String(address);
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isHost = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-  if (isHost) return url;
-  throw new RangeError(`${name} must be the address of a host, as in https://data.example: ${redacted(text)}`);
-}
-
-/** Without what may be a password. */
-function redacted(text: string): string {
-  return text.replace(/\/\/.*@/, '//…@');
-}
-
 function isDay(moment: Moment): boolean {
   return typeof moment === 'string' && DAY.test(moment);
 }

@@ -2,9 +2,11 @@
  * Reads a service from several hosts: the service itself and its mirrors. Trusts the key of its log, not the hosts. For
  * browsers and Node, without dependencies; docs/reading.md has an example.
  */
+import { historyUrl } from '../../contract/files/routes.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { provenRow } from './proven-row.ts';
-import { Requests } from './requests.ts';
+import { baseUrl, below, PublicFiles } from './public-files.ts';
+import { decodedText, Requests } from './requests.ts';
 import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog, type VerifyingKey } from './signed-log.ts';
 import { THIS_SYSTEM } from './system.ts';
 import { TidemarkError } from './tidemark-error.ts';
@@ -51,6 +53,7 @@ interface Source {
   readonly cache: 'default' | 'reload';
 }
 
+const GET = { method: 'GET', signal: undefined } as const;
 const isAnswer = (status: number): boolean => status < 500 && status !== 429;
 
 /** A mirror is asked for its age so often. */
@@ -109,7 +112,11 @@ export class TidemarkReader {
     choose: (rows: readonly PublicObservation[]) => PublicObservation | undefined,
     keys: readonly VerifyingKey[],
   ): Promise<ProvenObservation> {
-    const row = choose(rowsOf((await this.#found(from, `/api/v1/markets/${slug}/history`)).body));
+    const text = async (url: URL) => decodedText((await this.#requests.send({ ...GET, url, cache: from.cache })).body);
+    const files = new PublicFiles(baseUrl(from.host, 'hosts'), text);
+    const path = historyUrl(slug);
+    const { data } = await files.page<PublicObservation>(path).catch((cause) => unavailable(cause, path));
+    const row = choose(data.filter(isRow));
     if (row === undefined) throw new HostUnavailable('has no such row');
     const log = await SignedLog.open(async (path) => (await this.#found(from, `/api/v1/log/${path}`)).body, keys);
     const proven = await provenRow(log, slug, row, this.#options.nowMs());
@@ -158,15 +165,9 @@ export class TidemarkReader {
   }
 
   async #ask({ host, cache }: Source, path: string): Promise<HostAnswer> {
-    const request = { method: 'GET', url: new URL(path, host), cache, accepts: isAnswer, signal: undefined };
-    try {
-      const { status, body } = await this.#requests.send(request);
-      return { host, status, body };
-    } catch (cause) {
-      if (!(cause instanceof TidemarkError)) throw cause;
-      const said = cause.status === null ? 'gave no answer' : `answered ${cause.status}`;
-      throw new HostUnavailable(`${said} to ${path}`, { cause });
-    }
+    const request = { ...GET, url: below(baseUrl(host, 'hosts'), path), cache, accepts: isAnswer };
+    const { status, body } = await this.#requests.send(request).catch((cause) => unavailable(cause, path));
+    return { host, status, body };
   }
 
   async #logKeys(): Promise<readonly VerifyingKey[]> {
@@ -188,11 +189,15 @@ function objectOf(body: Uint8Array): Readonly<Record<string, unknown>> {
   throw new HostUnavailable('gave an answer that is no JSON object');
 }
 
-/** Rows that name themselves. */
-function rowsOf(body: Uint8Array): readonly PublicObservation[] {
-  const { data } = objectOf(body);
-  const rows = (Array.isArray(data) ? data : []) as readonly PublicObservation[];
-  const isRow = (row: PublicObservation | null): boolean =>
-    [row?.id, row?.metric, row?.kind, row?.observedAt, row?.recordedAt].every((text) => typeof text === 'string');
-  return rows.filter((row) => isRow(row) && !Number.isNaN(Date.parse(row.recordedAt)));
+/** Whether a row names itself. */
+function isRow(row: PublicObservation | null): boolean {
+  const texts = [row?.id, row?.metric, row?.kind, row?.observedAt, row?.recordedAt];
+  return texts.every((text) => typeof text === 'string') && !Number.isNaN(Date.parse(row?.recordedAt as string));
+}
+
+function unavailable(cause: unknown, path: string): never {
+  if (!(cause instanceof TidemarkError)) throw cause;
+  const { status } = cause;
+  const said = status === null ? 'gave no answer' : status === 200 ? 'gave no page' : `answered ${status}`;
+  throw new HostUnavailable(`${said} to ${path}`, { cause });
 }

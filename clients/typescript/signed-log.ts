@@ -72,6 +72,14 @@ export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   return { vkey, name, id, key: await crypto.subtle.importKey('raw', bytes.slice(1), 'Ed25519', false, ['verify']) };
 }
 
+/** The keys that a host names for its log. Whoever trusts them trusts the host. */
+export async function namedKeys(read: LogFileReader): Promise<readonly string[]> {
+  return new TextDecoder()
+    .decode(await read('vkey'))
+    .split('\n')
+    .filter((line) => line !== '');
+}
+
 /** Reads a checkpoint. @throws LogVerificationError unless one of the keys has signed it */
 export async function readSignedCheckpoint(note: string, keys: readonly VerifyingKey[]): Promise<SignedCheckpoint> {
   const split = note.lastIndexOf('\n\n');

@@ -19,18 +19,19 @@ import {
 } from './calls.ts';
 import { type BodyStore, MemoryBodies } from './kept-bodies.ts';
 import { type LogChange, type LogLines, logSize, readChanges } from './log-changes.ts';
-import { beginOf, endOf, hostUrl, type Moment, pastMs } from './moments.ts';
+import { beginOf, endOf, type Moment, pastMs } from './moments.ts';
 import { provenRow } from './proven-row.ts';
+import { baseUrl, below, type HostKind, PublicFiles, type TextReader } from './public-files.ts';
 import { receiptOf } from './receipts.ts';
-import { parsedJson, Requests, unexpected } from './requests.ts';
+import { Requests, unexpected } from './requests.ts';
 import type { Routes } from './routes.ts';
-import { importLogKey, type ProvenEntry, SignedLog } from './signed-log.ts';
+import { importLogKey, namedKeys, type ProvenEntry, SignedLog } from './signed-log.ts';
 import { type System, THIS_SYSTEM } from './system.ts';
 import { TidemarkError } from './tidemark-error.ts';
-import { type JsonReader, walkHistory, walkMarkets } from './walks.ts';
+import { walkHistory, walkMarkets } from './walks.ts';
 
 export interface TidemarkOptions {
-  /** E.g. `https://data.example`. */
+  /** E.g. `https://data.example`, or a folder of a static host: `https://user.github.io/data/`. */
   readonly url: string | URL;
   /** An API key: only {@link Tidemark.call} and the calls for feeds send it. */
   readonly key?: string | undefined;
@@ -71,6 +72,11 @@ export interface ChangeRange extends Abortable {
   readonly follow?: boolean;
 }
 
+export interface ProofOptions extends Abortable {
+  /** The keys of the log for this proof. Default: those of the client. */
+  readonly vkeys?: readonly string[];
+}
+
 /** As the body of a batch has them; docs/openapi.json says what they mean. */
 export type BatchOptions = Omit<Routes['POST /api/v1/ingest/batches']['body'], 'records'> &
   Pick<CallOf<'POST /api/v1/ingest/batches'>, 'idempotencyKey' | 'signal'>;
@@ -89,26 +95,27 @@ export class Tidemark {
   readonly #requests: Requests;
   readonly #caller: Caller;
   readonly #vkeys: readonly string[];
+  readonly #host: HostKind = { hasFiles: null };
 
   constructor(options: TidemarkOptions) {
     const { url, writeUrl = url, key, timeoutMs = 10_000, patienceMs = 30_000, bodies, system } = options;
-    this.#url = hostUrl(url, 'url');
+    this.#url = baseUrl(url, 'url');
     this.#vkeys = options.vkeys ?? [];
     this.#system = { ...THIS_SYSTEM, ...system };
     const kept = bodies === undefined ? new MemoryBodies() : bodies;
     this.#requests = new Requests({ timeoutMs, patienceMs, bodies: kept, system: this.#system });
     const { newKey } = this.#system;
-    this.#caller = { url: hostUrl(writeUrl, 'writeUrl'), key: key ?? null, requests: this.#requests, newKey };
+    this.#caller = { url: baseUrl(writeUrl, 'writeUrl'), key: key ?? null, requests: this.#requests, newKey };
   }
 
   /** All markets, by slug. clients/typescript/walks.ts says what a walk promises while markets change. */
   markets({ signal }: Abortable = {}): AsyncGenerator<Market> {
-    return walkMarkets(this.#reader(signal));
+    return walkMarkets(this.#files(signal));
   }
 
   /** One market, with the newest value of each metric. */
   async market(slug: string, { signal }: Abortable = {}): Promise<Market> {
-    return (await this.#reader(signal)(marketUrl(encodeURIComponent(slug)))) as Market;
+    return (await this.#files(signal).resource(marketUrl(encodeURIComponent(slug)))) as Market;
   }
 
   /** The newest price of every market, by slug. Not every service publishes it: then `not-found`. */
@@ -123,7 +130,7 @@ export class Tidemark {
 
   /** The newest generation, and when it was published. */
   async snapshot({ signal }: Abortable = {}): Promise<Snapshot> {
-    return (await this.#reader(signal)(SNAPSHOT_URL)) as Snapshot;
+    return (await this.#files(signal).resource(SNAPSHOT_URL)) as Snapshot;
   }
 
   /**
@@ -139,7 +146,7 @@ export class Tidemark {
     const clock: AsOf['clock'] = byRelease ? 'released' : 'recorded';
     const atMs = asOf === undefined ? null : pastMs(asOf, 'asOf', this.#system.nowMs());
     const reading = atMs === null ? null : new AsOfReading({ atMs, clock });
-    for await (const row of walkHistory(this.#reader(signal), slug, fromMs, toMs)) {
+    for await (const row of walkHistory(this.#files(signal), slug, fromMs, toMs)) {
       if (reading?.add(row) ?? true) yield row;
     }
   }
@@ -151,8 +158,7 @@ export class Tidemark {
 
   /** The keys that the host names for its log. Whoever trusts them trusts the host: take them from the operator instead. */
   async logKeys({ signal }: Abortable = {}): Promise<readonly string[]> {
-    const text = await this.#requests.text(new URL(`${LOG_PATH}vkey`, this.#url), signal);
-    return text.split('\n').filter((line) => line !== '');
+    return await namedKeys(this.#log(signal).bytes);
   }
 
   /**
@@ -217,19 +223,19 @@ export class Tidemark {
    * @throws LogVerificationError if the log says something else, and a TidemarkError `not-in-log-yet` for a row of the last
    *   minutes
    */
-  async prove(slug: string, row: PublicObservation, { signal }: Abortable = {}): Promise<ProvenEntry> {
-    return (await this.#proven(slug, row, signal)).proven;
+  async prove(slug: string, row: PublicObservation, options: ProofOptions = {}): Promise<ProvenEntry> {
+    return (await this.#proven(slug, row, options)).proven;
   }
 
   /** Proves a row as {@link prove} does. Resolves to a receipt: a file that proves it without a network. */
-  async receipt(slug: string, row: PublicObservation, { signal }: Abortable = {}): Promise<string> {
-    const { log, proven } = await this.#proven(slug, row, signal);
+  async receipt(slug: string, row: PublicObservation, options: ProofOptions = {}): Promise<string> {
+    const { log, proven } = await this.#proven(slug, row, options);
     return await receiptOf(log, proven);
   }
 
-  async #proven(slug: string, row: PublicObservation, signal: AbortSignal | undefined) {
-    if (this.#vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
-    const log = await SignedLog.open(this.#log(signal).bytes, await Promise.all(this.#vkeys.map(importLogKey)));
+  async #proven(slug: string, row: PublicObservation, { signal, vkeys = this.#vkeys }: ProofOptions) {
+    if (vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
+    const log = await SignedLog.open(this.#log(signal).bytes, await Promise.all(vkeys.map(importLogKey)));
     const proven = await provenRow(log, slug, row, this.#system.nowMs());
     if (proven !== null) return { log, proven };
     const detail = `${row.id} is newer than the checkpoint of the log: ask again in a minute`;
@@ -237,26 +243,21 @@ export class Tidemark {
   }
 
   async #list<Entry>(path: string, signal: AbortSignal | undefined): Promise<readonly Entry[]> {
-    const { data } = (await this.#reader(signal)(path)) as { readonly data?: readonly Entry[] };
+    const { data } = (await this.#files(signal).resource(path)) as { readonly data?: readonly Entry[] };
     if (Array.isArray(data)) return data;
-    throw unexpected(new URL(path, this.#url), 'is no list');
+    throw unexpected(below(this.#url, path), 'is no list');
   }
 
-  #reader(signal: AbortSignal | undefined): JsonReader {
-    return async (path) => {
-      const url = new URL(path, this.#url);
-      // Later pages are many and never change: to keep them would only fill the memory.
-      const text = url.search === '' ? await this.#requests.text(url, signal) : await this.#requests.once(url, signal);
-      const value = parsedJson(text, url);
-      if (typeof value === 'object' && value !== null) return value;
-      throw unexpected(url, 'is no JSON object');
-    };
+  #files(signal: AbortSignal | undefined): PublicFiles {
+    // Later pages are many and never change: to keep them would only fill the memory.
+    const read: TextReader = (url, isLaterPage) => this.#requests[isLaterPage ? 'once' : 'text'](url, signal);
+    return new PublicFiles(this.#url, read, this.#host);
   }
 
   #log(signal: AbortSignal | undefined): LogLines {
     return {
-      checkpoint: () => this.#requests.text(new URL(`${LOG_PATH}checkpoint`, this.#url), signal),
-      bytes: (path) => this.#requests.bytes(new URL(LOG_PATH + path, this.#url), signal),
+      checkpoint: () => this.#requests.text(below(this.#url, `${LOG_PATH}checkpoint`), signal),
+      bytes: (path) => this.#requests.bytes(below(this.#url, LOG_PATH + path), signal),
     };
   }
 }

@@ -13,25 +13,18 @@ import type { HistoryIndex } from '../../contract/files/history-files.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
+import { isLast, isMissing, type PublicFiles, type ReadPage } from './public-files.ts';
 import { TidemarkError } from './tidemark-error.ts';
-
-export interface WalkedPage<Item> {
-  readonly data: readonly Item[];
-  readonly page: { readonly nextCursor: string | null };
-}
-
-/** GETs a path below the base URL. @throws TidemarkError */
-export type JsonReader = (path: string) => Promise<unknown>;
 
 /** Restarts one after the other, without any new item in between. */
 const FRUITLESS_RESTARTS_MAX = 3;
 /** Pages without a new item, beyond as many as had one: a restart reads those again. */
 const FRUITLESS_PAGES_MAX = 100;
 
-export async function* walkMarkets(read: JsonReader): AsyncGenerator<Market> {
+export async function* walkMarkets(files: PublicFiles): AsyncGenerator<Market> {
   let last = '';
-  const start = () => pageAt<Market>(read, MARKETS_URL, null);
-  for await (const market of restarted(read, MARKETS_URL, start, ({ slug }) => slug > last)) {
+  const start = () => files.page<Market>(MARKETS_URL);
+  for await (const market of restarted(files, MARKETS_URL, start, ({ slug }) => slug > last)) {
     last = market.slug;
     yield market;
   }
@@ -39,7 +32,7 @@ export async function* walkMarkets(read: JsonReader): AsyncGenerator<Market> {
 
 /** Rows newest first. @param fromMs,toMs of `observedAt`, both included */
 export async function* walkHistory(
-  read: JsonReader,
+  files: PublicFiles,
   slug: string,
   fromMs: number,
   toMs: number,
@@ -50,19 +43,19 @@ export async function* walkHistory(
   let sought: string | null = null;
   const start = async () => {
     sought = last?.id ?? null;
-    return await historyPageAt(read, path, last === null ? toMs : Date.parse(last.observedAt));
+    return await historyPageAt(files, path, last === null ? toMs : Date.parse(last.observedAt));
   };
   /** The rows of the last moment that were given. */
   const given = new Set<string>();
   const isBehind = ({ id, observedAt }: PublicObservation) => {
     if (sought === null) {
-      if (last !== null && Date.parse(observedAt) > Date.parse(last.observedAt)) throw noPage(path);
+      if (last !== null && Date.parse(observedAt) > Date.parse(last.observedAt)) throw noEnd(path);
       return !given.has(id);
     }
     if (sought === id) sought = null;
     return false;
   };
-  for await (const row of restarted(read, path, start, isBehind)) {
+  for await (const row of restarted(files, path, start, isBehind)) {
     if (row.observedAt !== last?.observedAt) given.clear();
     given.add(row.id);
     last = row;
@@ -75,14 +68,14 @@ export async function* walkHistory(
 
 /** New items, page by page. After a cursor that has expired, it goes on with the page that `start` gives. */
 async function* restarted<Item>(
-  read: JsonReader,
+  files: PublicFiles,
   path: string,
-  start: () => Promise<WalkedPage<Item>>,
+  start: () => Promise<ReadPage<Item>>,
   isNew: (item: Item) => boolean,
 ): AsyncGenerator<Item> {
   let [fruitfulPages, fruitlessPages] = [0, 0];
   for (let fruitless = 0; fruitless <= FRUITLESS_RESTARTS_MAX; fruitless++) {
-    let page: WalkedPage<Item> | null = await start();
+    let page: ReadPage<Item> | null = await start();
     while (page !== null) {
       let isFruitful = false;
       for (const item of page.data) {
@@ -93,44 +86,35 @@ async function* restarted<Item>(
       }
       fruitlessPages = isFruitful ? 0 : fruitlessPages + 1;
       if (isFruitful) fruitfulPages++;
-      else if (fruitlessPages > fruitfulPages + FRUITLESS_PAGES_MAX) throw noPage(path);
-      const { nextCursor }: WalkedPage<Item>['page'] = page.page;
-      if (nextCursor === null) return;
-      page = await pageAt<Item>(read, path, nextCursor).catch(nullIfGone);
+      else if (fruitlessPages > fruitfulPages + FRUITLESS_PAGES_MAX) throw noEnd(path);
+      if (isLast(page)) return;
+      page = await files.nextPage<Item>(path, page).catch(nullIfGone);
     }
   }
   throw expired(path, 'its cursors expire before the next page is read');
 }
 
 /** A page from which a walk meets every row that is not newer than the moment, with few newer ones before. */
-async function historyPageAt(read: JsonReader, path: string, momentMs: number): Promise<WalkedPage<PublicObservation>> {
-  const head = await pageAt<PublicObservation>(read, path, null);
+async function historyPageAt(files: PublicFiles, path: string, momentMs: number): Promise<ReadPage<PublicObservation>> {
+  const head = await files.page<PublicObservation>(path);
   const isOnHead = head.data.some(({ observedAt }) => Date.parse(observedAt) <= momentMs);
-  if (isOnHead || head.page.nextCursor === null) return head;
+  if (isOnHead || isLast(head)) return head;
   // Not every service publishes an index.
-  const index = (await read(`${path}/index`).catch(nullIfGone)) as HistoryIndex | null;
+  const index = (await files.resource(`${path}/index`).catch(nullIfGone)) as HistoryIndex | null;
   // Every newer page has only rows that are newer than the moment.
   const start = index?.closedPages?.find(({ lastObservedAt }) => Date.parse(lastObservedAt) > momentMs);
-  const page = start && (await pageAt<PublicObservation>(read, path, start.cursor).catch(nullIfGone));
+  const page = start && (await files.page<PublicObservation>(path, start.cursor).catch(nullIfGone));
   return page ?? head;
 }
 
-/** @param cursor null: of the first page. @throws TidemarkError for an answer that is no page */
-export async function pageAt<Item>(read: JsonReader, path: string, cursor: string | null): Promise<WalkedPage<Item>> {
-  const query = cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
-  const value = (await read(path + query)) as WalkedPage<Item>;
-  const next = value?.page?.nextCursor;
-  if (Array.isArray(value?.data) && (next === null || typeof next === 'string')) return value;
-  throw noPage(path);
-}
-
-function noPage(path: string): TidemarkError {
-  const detail = `the answer of ${path} is no page of a collection, or no further one: is it a Tidemark service?`;
+/** Each page is immutable, so only a host that makes things up gets here. */
+function noEnd(path: string): TidemarkError {
+  const detail = `the pages of ${path} lead back, or have nothing new: is it a Tidemark service?`;
   return new TidemarkError('unexpected-answer', { status: 200, detail });
 }
 
 function nullIfGone(error: unknown): null {
-  if (error instanceof TidemarkError && error.status === 404) return null;
+  if (isMissing(error)) return null;
   throw error;
 }
 

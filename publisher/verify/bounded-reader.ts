@@ -40,12 +40,13 @@ const BROKEN_CONNECTIONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads from a running deployment, e.g. `http://127.0.0.1:8787`. Repeats broken connections, never an answer. Rejects with
+ * Reads from a running deployment, e.g. `http://127.0.0.1:8787`, or from a folder of a static host. Repeats broken connections, never an answer. Rejects with
  * {@link UpstreamUnavailable} without a whole answer; with {@link UpstreamInvalid} for a redirect and for a body beyond the
  * limit.
  */
 export function httpReader(baseUrl: string, limits: ReadLimits = DEFAULT_READ_LIMITS): PublicReader {
   const base = new URL(baseUrl);
+  if (!base.pathname.endsWith('/')) base.pathname += '/';
   return async (url, headers = {}) => {
     for (let failures = 0; ; failures++) {
       try {
@@ -87,14 +88,15 @@ async function getWhole(
   headers: Readonly<Record<string, string>>,
   { maxObjectBytes, timeoutMs }: ReadLimits,
 ): Promise<PublicResponse> {
-  const response = await ask(new URL(url, base), headers, timeoutMs);
+  const asked = new URL(`.${url}`, base);
+  const response = await ask(asked, headers, timeoutMs);
   const { status } = response;
   if (status >= 300 && status < 400 && status !== 304) {
     await response.body?.cancel();
     const place = response.headers.get('location');
-    throw new UpstreamInvalid(`GET ${base.origin}${url} leads to ${place}: redirects are not followed`);
+    throw new UpstreamInvalid(`GET ${asked.href} leads to ${place}: redirects are not followed`);
   }
-  const body = await readBounded(response, `GET ${base.origin}${url}`, maxObjectBytes);
+  const body = await readBounded(response, `GET ${asked.href}`, maxObjectBytes);
   return { status, headers: new Map(response.headers), body };
 }
 

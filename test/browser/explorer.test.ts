@@ -23,7 +23,7 @@ const entry = (fields: object) => ({
 });
 
 async function answer(page: Page, file: 'latest' | 'recent', data: readonly object[]): Promise<void> {
-  await page.route(`**/api/v1/${file}`, (route) => route.fulfill({ json: { data } }));
+  await page.route(`**/api/v1/${file}.json`, (route) => route.fulfill({ json: { data } }));
 }
 
 it('is good to look at, wide and narrow, light and dark', async () => {
@@ -98,7 +98,7 @@ it('asks what has changed while somebody looks, and gets 304s; while the edge is
   page.on('response', (response) => {
     if (response.url().includes('/api/')) log.push(`${response.status()} ${new URL(response.url()).pathname}`);
   });
-  const files = ['snapshot', 'latest', 'recent'].map((name) => `/api/v1/${name}`);
+  const files = ['snapshot', 'latest', 'recent'].map((name) => `/api/v1/${name}.json`);
   const logged = (status: number) =>
     expect.poll(() => [...log].sort()).toEqual(files.map((file) => `${status} ${file}`).sort());
   await page.goto('/');
@@ -126,11 +126,11 @@ it('asks what has changed while somebody looks, and gets 304s; while the edge is
     const response = await route.fetch();
     await route.fulfill({ response, headers: { ...response.headers(), age: '200' } });
   };
-  await page.route('**/api/v1/latest', stale);
+  await page.route('**/api/v1/latest.json', stale);
   await page.getByRole('button', { name: 'Ask now' }).click();
   await notice.waitFor({ state: 'detached' });
   await page.getByText('This is a copy, 3 minutes old').waitFor();
-  await page.unroute('**/api/v1/latest', stale);
+  await page.unroute('**/api/v1/latest.json', stale);
   await page.clock.fastForward(30_000);
   await page.getByText('This is a copy').waitFor({ state: 'detached' });
   // The browser itself complains of the requests that came to nothing.
@@ -195,7 +195,7 @@ it('shows 5,000 markets in parts, and filters all of them', async () => {
 
 it('reads the list page by page where there is no file of all prices', async () => {
   const { page, complaints } = await openPage(browser);
-  await page.route('**/api/v1/snapshot', async (route) => {
+  await page.route('**/api/v1/snapshot.json', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), projections: [] } });
   });

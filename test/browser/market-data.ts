@@ -155,9 +155,13 @@ export async function serveLongHistory(page: Page, count: number): Promise<strin
     return { cursor: `1-${newest}`, count: ROWS_OF_PAGE, firstObservedAt: at(oldest), lastObservedAt: at(newest) };
   });
   const bodies: Readonly<Record<string, () => string>> = {
-    '': () => JSON.stringify({ ...market, history: { ...market.history, count } }),
-    '/history': () => JSON.stringify({ data: rows.slice(0, ROWS_OF_PAGE), page: { nextCursor: '1-65' } }),
-    '/history/index': () => {
+    '.json': () => JSON.stringify({ ...market, history: { ...market.history, count } }),
+    '/history.json': () =>
+      JSON.stringify({
+        data: rows.slice(0, ROWS_OF_PAGE),
+        page: { next: 'history/pages/1-65.json', nextCursor: '1-65' },
+      }),
+    '/history/index.json': () => {
       const files = [...years.keys()].map((year) => ({ year, csv: '/csv', ndjson: `${GOLD}/history/${year}.ndjson` }));
       return JSON.stringify({ closedPages: closedPages.toReversed(), years: files, csv: '/csv', ndjson: '/ndjson' });
     },

@@ -188,7 +188,7 @@ describe('while the page is open', () => {
     await page.clock.install();
     const statuses: number[] = [];
     page.on('response', (response) => {
-      if (new URL(response.url()).pathname === '/api/v1/markets/wheat-eur') statuses.push(response.status());
+      if (new URL(response.url()).pathname === '/api/v1/markets/wheat-eur.json') statuses.push(response.status());
     });
     await page.goto('/markets/wheat-eur');
     await page.clock.runFor(1000);
@@ -202,12 +202,12 @@ describe('while the page is open', () => {
     expect(await page.locator('.market-price').innerText()).toMatch(/^206\.64 EUR/);
     await page.unroute('**/api/**');
     const read = async (route: Route) => (await (await fetch(route.request().url())).json()) as Readonly<Body>;
-    await page.route('**/api/v1/markets/wheat-eur', async (route) => {
+    await page.route('**/api/v1/markets/wheat-eur.json', async (route) => {
       const market = await read(route);
       const history = { ...market.history, count: market.history.count + 1 };
       await route.fulfill({ json: { ...market, history, name: 'New', disputed: true, disputedMetrics: ['price'] } });
     });
-    await page.route('**/api/v1/markets/wheat-eur/history', async (route) => {
+    await page.route('**/api/v1/markets/wheat-eur/history.json', async (route) => {
       const history = await read(route);
       const row = { ...history.data[0], id: 'obs_new', observedAt: '2026-04-05T00:00:00Z', decimal: '199.99' };
       await route.fulfill({ json: { ...history, data: [row, ...history.data] } });
@@ -226,7 +226,7 @@ describe('while the page is open', () => {
     const asked = await serveLongHistory(page, 100_000);
     await page.goto('/markets/gold-usd');
     await page.getByText(/100,000 of 100,000 observations are read/).waitFor();
-    expect(asked.slice(0, 4)).toEqual(['', '/history', '/history/index', '/history/2026.ndjson']);
+    expect(asked.slice(0, 4)).toEqual(['.json', '/history.json', '/history/index.json', '/history/2026.ndjson']);
     expect(asked.length).toBe(3 + 6);
     expect(await page.getByText('Rows 1 to 50 of 100,000').count()).toBe(1);
     await chartOf(page).press('Home');
@@ -247,14 +247,14 @@ describe('other states', () => {
     await page.getByText('unknown: never observed').waitFor();
     await page.getByText('There is no observation yet.').waitFor();
     const removal = { code: 'market-removed', reason: '<b>Merged</b>', replacedBy: 'gold-usd' };
-    await page.route('**/api/v1/markets/silver-usd', (route) =>
+    await page.route('**/api/v1/markets/silver-usd.json', (route) =>
       route.fulfill({ status: 410, json: { ...removal, removedAt: '2026-10-01T00:00:00Z' } }),
     );
     await page.goto('/markets/silver-usd');
     await page.getByRole('heading', { name: 'This market was removed' }).waitFor();
     expect(await page.locator('main').innerText()).toMatch(/1 Oct 2026, 00:00 UTC[\s\S]*<b>Merged<\/b>/);
     expect(await page.getByRole('link', { name: 'gold-usd' }).getAttribute('href')).toBe('/markets/gold-usd');
-    await page.route('**/api/v1/markets/platinum-usd', (route) =>
+    await page.route('**/api/v1/markets/platinum-usd.json', (route) =>
       route.fulfill({ status: 410, json: { code: 'taken-down', title: 'Taken down' } }),
     );
     await page.goto('/markets/platinum-usd');
@@ -270,7 +270,7 @@ describe('other states', () => {
 
   it('texts of other people stay texts, and a link goes to http or https only', async () => {
     const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
-    await page.route('**/api/v1/markets/hostile-usd', async (route) => {
+    await page.route('**/api/v1/markets/hostile-usd.json', async (route) => {
       const market = (await (await fetch(route.request().url())).json()) as { sources: object[] };
       await route.fulfill({ json: { ...market, sources: [{ ...market.sources[0], url: 'javascript:alert(1)' }] } });
     });

@@ -53,7 +53,7 @@ it('finds a changed past, and a wrong hash, and hides no other part', async () =
 
 it('says calmly that a service publishes none of the further files, and that a host is a mirror', async () => {
   const { page, complaints } = await openPage(browser);
-  await page.route('**/api/v1/snapshot', async (route) => {
+  await page.route('**/api/v1/snapshot.json', async (route) => {
     const response = await route.fetch();
     const { log: _, projections: __, ...body } = await response.json();
     await route.fulfill({ response, json: body });

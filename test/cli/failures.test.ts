@@ -105,12 +105,13 @@ describe('a walk whose cursor expires', () => {
     const { code, output, errors } = await tidemark(['markets', 'list', '--json', '--url', url]);
     expect([code, errors]).toEqual([0, expect.stringContaining('expired')]);
     expect(JSON.parse(output).map(({ slug }: { slug: string }) => slug)).toEqual(['a', 'b', 'c']);
-    expect(seen.map((request) => request.url.split('?')[1] ?? '')).toEqual(['', 'cursor=1-a', '', `cursor=${second}`]);
+    const files = ['', '/pages/1-a', '', `/pages/${second}`].map((path) => `/api/v1/markets${path}.json`);
+    expect(seen.map((request) => request.url)).toEqual(files);
   });
 
   test('does not begin again for ever', async () => {
     const { url } = await stubServer(({ url: asked }, response) =>
-      (asked.includes('cursor') ? refusal('not-found') : page('1-a', item('a', 1)))({} as never, response),
+      (asked.includes('/pages/') ? refusal('not-found') : page('1-a', item('a', 1)))({} as never, response),
     );
     expect(await tidemark(['markets', 'list', '--url', url])).toMatchObject({ code: 5 });
   });

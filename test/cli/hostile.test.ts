@@ -61,9 +61,12 @@ const drip: Attack = ({ status, headers }, response) => {
 
 /** The first page again and again, with a cursor. */
 function withCursor(cursorOf: () => string): Attack {
-  return ({ status, headers, body }, response) => {
+  return ({ status, headers, body }, response, { url: asked = '' }) => {
     const text = Buffer.from(body).toString('utf8');
-    const page = text.replace('"nextCursor":null', `"nextCursor":"${cursorOf()}"`);
+    const cursor = cursorOf();
+    const folder = asked.includes('/pages/') ? '' : `${asked.replace(/^.*\/|\?.*|\.json$/g, '')}/pages/`;
+    const links = `"next":"${folder}${cursor}.json","nextCursor":"${cursor}"`;
+    const page = text.replace('"next":null,"nextCursor":null', links);
     response.writeHead(status, headers).end(page);
   };
 }
@@ -108,7 +111,7 @@ beforeAll(async () => {
   const server = createServer(async (request, response) => {
     asked++;
     if (request.url === '/healthz') return void response.writeHead(404).end();
-    const path = (request.url as string).replace(/\?cursor=.*/, '');
+    const path = (request.url as string).replace(/\?cursor=.*|\/pages\/[^/]*(?=\.json$)/, '');
     const { status, headers, body } = await reader(path);
     attack({ status, headers: Object.fromEntries(headers), body }, response, request);
   }).listen(0, '127.0.0.1');

@@ -140,7 +140,7 @@ describe('history --csv and --ndjson', () => {
 
 test('status tells the generation and the health', async () => {
   const lines = linesOf(await run('status'));
-  expect(lines).toEqual(expect.arrayContaining(['generation\t1', 'markets\t175', 'health\tok', 'put off\t0']));
+  expect(lines).toEqual(expect.arrayContaining(['generation\t1', 'markets\t175', 'health\tok', 'deferred\t0']));
   const { snapshot, health } = JSON.parse((await run('status', '--json')).output);
   expect([snapshot.generation, health.status]).toEqual([1, 'ok']);
 });

@@ -26,7 +26,7 @@ const EXPORTS = {
 
 /** Types that callers name. Those of the contract are all exported. */
 const TYPES = {
-  tidemark: ['Abortable', 'BatchOptions', 'ChangeRange', 'HistoryRange', 'TidemarkOptions'],
+  tidemark: ['Abortable', 'BatchOptions', 'ChangeRange', 'HistoryRange', 'ProofOptions', 'TidemarkOptions'],
   'tidemark-error': ['ClientCode'],
   'kept-bodies': ['BodyStore', 'KeptBody'],
   'as-of': ['AsOf', 'AsOfRow'],

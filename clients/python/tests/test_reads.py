@@ -34,10 +34,11 @@ def row(day, **more):
 
 
 class Service:
-    """A history in pages of four rows, cursors of which can expire."""
+    """A history in pages of four rows, which can expire: as files, or as a server of an earlier version has them."""
 
-    def __init__(self, rows):
+    def __init__(self, rows, has_files=True):
         self.rows = rows
+        self.has_files = has_files
         self.generation = 1
         self.asked = []
         self.expire_at = None
@@ -47,6 +48,11 @@ class Service:
 
     def __call__(self, request):
         path, cursor = request.url.path, request.url.params.get("cursor")
+        if path.endswith(".json") != self.has_files:
+            return httpx.Response(404, json={"code": "not-found"})
+        path = path.removesuffix(".json")
+        if "/pages/" in path:
+            cursor = path.rsplit("/", 1)[-1]
         self.asked.append("page" if cursor else path.rsplit("/", 1)[-1])
         pages = self.pages()
         if self.expire_at == len(self.asked):
@@ -64,7 +70,10 @@ class Service:
             if generation != self.generation:
                 return httpx.Response(404, json={"code": "not-found"})
         following = f"{self.generation}-{n - 1}" if n > 0 else None
-        return httpx.Response(200, json={"data": pages[n][::-1], "page": {"nextCursor": following}})
+        page = {"nextCursor": following}
+        if self.has_files:
+            page["next"] = following and f"{'' if cursor else 'history/pages/'}{following}.json"
+        return httpx.Response(200, json={"data": pages[n][::-1], "page": page})
 
 
 def test_a_history_has_every_row_with_exact_numbers_and_aware_times():
@@ -85,16 +94,18 @@ def test_a_history_has_every_row_with_exact_numbers_and_aware_times():
         ("2027-01-01", None, [], ["history"]),
     ],
 )
-def test_a_range_begins_at_the_right_page(start, end, days, asked):
-    service = Service([row(day) for day in range(10)])
+@pytest.mark.parametrize("has_files", [True, False])
+def test_a_range_begins_at_the_right_page(start, end, days, asked, has_files):
+    service = Service([row(day) for day in range(10)], has_files)
     rows = client(service).history("gold-usd", start=start, end=end)
     assert [one["id"] for one in rows] == [f"obs_{day}" for day in days]
     assert service.asked == asked
 
 
+@pytest.mark.parametrize("has_files", [True, False])
 @pytest.mark.parametrize("expire_at", [2, 5, 7])
-def test_no_row_comes_twice_and_none_is_missing_after_a_cursor_has_expired(expire_at):
-    service = Service([row(day) for day in range(30)])
+def test_no_row_comes_twice_and_none_is_missing_after_a_cursor_has_expired(expire_at, has_files):
+    service = Service([row(day) for day in range(30)], has_files)
     service.expire_at = expire_at
     ids = [one["id"] for one in client(service).history("gold-usd")]
     assert ids == [f"obs_{day}" for day in range(29, -1, -1)]
@@ -102,7 +113,7 @@ def test_no_row_comes_twice_and_none_is_missing_after_a_cursor_has_expired(expir
 
 def test_a_walk_that_gets_no_further_ends_with_an_error():
     def handler(request):
-        if "cursor" in request.url.params:
+        if "/pages/" in request.url.path:
             return httpx.Response(404, json={"code": "not-found"})
         return httpx.Response(200, json={"data": [row(1)], "page": {"nextCursor": "1-1"}})
 
@@ -125,6 +136,56 @@ def test_markets_come_once_each_after_a_restart():
         return httpx.Response(404, json={"code": "not-found"}) if answer is None else httpx.Response(200, json=answer)
 
     assert [market["slug"] for market in client(handler).markets()] == ["a", "b", "c"]
+
+
+def static_host(pages):
+    """A folder below /data/ of a host that knows no query, and answers what is missing with a page of its own."""
+
+    def handler(request):
+        assert not request.url.query
+        body = pages.get(request.url.path)
+        return httpx.Response(404, html="<h1>Not here</h1>") if body is None else httpx.Response(200, json=body)
+
+    return handler
+
+
+def below_data(handler):
+    transport = httpx.MockTransport(handler)
+    return Client("https://user.example/data", transport=transport, system=System(NOW.timestamp, lambda _: None), patience=0)
+
+
+def test_a_walk_below_a_prefix_of_a_static_host_follows_the_files():
+    pages = {
+        "/data/api/v1/markets.json": {"data": [{"slug": "a"}], "page": {"nextCursor": "1-1", "next": "markets/pages/1-1.json"}},
+        "/data/api/v1/markets/pages/1-1.json": {"data": [{"slug": "b"}], "page": {"nextCursor": "1-2", "next": "1-2.json"}},
+        "/data/api/v1/markets/pages/1-2.json": {"data": [{"slug": "c"}], "page": {"nextCursor": None, "next": None}},
+        "/data/api/v1/markets/a.json": {"slug": "a"},
+    }
+    with below_data(static_host(pages)) as tidemark:
+        assert [market["slug"] for market in tidemark.markets()] == ["a", "b", "c"]
+        assert tidemark.market("a") == {"slug": "a"}
+        for read in (tidemark.latest, lambda: tidemark.market("none"), lambda: list(tidemark.history("none"))):
+            with pytest.raises(TidemarkError) as caught:
+                read()
+            assert (caught.value.code, caught.value.status) == ("not-found", 404)
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["../../../other/x.json", "//evil.example/x.json", "https://evil.example/x.json", "/x.json", "\\\\evil.example/x", "%2e%2e/x"]
+    + ["..%2f..%2f..%2fx.json", "x.json?a", "", 5, "markets.json"],
+)
+def test_a_link_that_leads_out_of_the_base_url_or_back_is_refused(link):
+    asked = []
+
+    def handler(request):
+        asked.append(request.url)
+        return httpx.Response(200, json={"data": [{"slug": "a"}], "page": {"nextCursor": "1-1", "next": link}})
+
+    with below_data(handler) as tidemark, pytest.raises(TidemarkError) as caught:
+        list(tidemark.markets())
+    assert caught.value.code == "unexpected-answer"
+    assert {(url.host, url.path) for url in asked} == {("user.example", "/data/api/v1/markets.json")}
 
 
 def test_as_of_a_moment_has_what_was_known_then():
@@ -172,10 +233,10 @@ def test_a_moment_that_cannot_be_is_refused(range_):
 
 
 @pytest.mark.parametrize(
-    "url", ["gold", "ftp://data.example", "https://data.example/a/path", "https://a:secret@data.example", "https://x/?a", ""]
+    "url", ["gold", "ftp://data.example", "https://data.example/#a", "https://a:secret@data.example", "https://x/?a", ""]
 )
 def test_an_address_that_is_no_host_is_refused(url):
-    with pytest.raises(ValueError, match="must be the address of a host") as refused:
+    with pytest.raises(ValueError, match="^(base|write)_url ") as refused:
         Client(url)
     assert "secret" not in str(refused.value)
 

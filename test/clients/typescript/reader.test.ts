@@ -20,7 +20,7 @@ import { createWorld, market, price, readerOf, type World } from '../../publishe
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
 
 const { vkey } = testSigner();
-const HISTORY = '/api/v1/markets/gold-usd/history';
+const HISTORY = '/api/v1/markets/gold-usd/history.json';
 let world: World;
 
 beforeAll(async () => {
@@ -157,7 +157,7 @@ describe('answers of any wrong shape make the next host be asked:', () => {
 
   test('bytes that are no text', async () => {
     const garbage = { ...jsonOf(200, null), body: Buffer.from([0xff, 0xfe, 0]) };
-    for (const where of ['/history', '/mirror', '/checkpoint', '/tile', '/ndjson']) {
+    for (const where of ['/history.json', '/mirror', '/checkpoint', '/tile', '/ndjson']) {
       const { reader } = readerFrom([(path, right) => (path.includes(where) ? garbage : right), honest]);
       expect([where, (await reader.provenObservation('gold-usd')).host]).toEqual([where, 'https://1.example']);
     }

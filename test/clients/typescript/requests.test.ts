@@ -83,11 +83,12 @@ describe('a fault that stays is told at once:', () => {
     ['a success of another shape', () => answer(200, {}, '{"data":7}'), { code: 'unexpected-answer' }],
     ['a success that is no object', () => answer(200, {}, 'null'), { code: 'unexpected-answer' }],
   ])('%s', async (_, step, expected) => {
-    const { tidemark, tries } = scripted([step]);
+    const { tidemark, tries } = scripted([step, step]);
     const error = await tidemark.latest().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(TidemarkError);
     expect(error).toMatchObject(expected);
-    expect(tries()).toBe(1);
+    // A host of an earlier version has no files, but URLs without an extension.
+    expect(tries()).toBe((error as TidemarkError).status === 404 ? 2 : 1);
   });
 });
 

@@ -248,7 +248,9 @@ describe('a row and its entry', () => {
   });
 });
 
-const HOST = 'https://data.example';
+/** The pages may lie in a folder. */
+const HOST = 'https://data.example/folder';
+const BASE = new URL(`${HOST}/`);
 
 describe('reading a history', () => {
   /** A host with a history of so many days, its newest page 2 rows, its closed pages 2 each. */
@@ -258,7 +260,11 @@ describe('reading a history', () => {
     /** The place of the page that has changed. */
     let changed = -1;
     const cursorOf = (from: number) => (from >= days ? null : `${from === changed ? 2 : 1}-${from}`);
-    const page = (from: number) => ({ data: rows.slice(from, from + 2), page: { nextCursor: cursorOf(from + 2) } });
+    const page = (from: number) => {
+      const nextCursor = cursorOf(from + 2);
+      const next = nextCursor && `${from === 0 ? 'history/pages/' : ''}${nextCursor}.json`;
+      return { data: rows.slice(from, from + 2), page: { next, nextCursor } };
+    };
     const closedPages = () =>
       Array.from({ length: Math.ceil(days / 2) - 1 }, (_, at) => {
         const own = rows.slice(2 * at + 2, 2 * at + 4);
@@ -270,9 +276,9 @@ describe('reading a history', () => {
       asked.push(path);
       const other = instead(path);
       if (other !== undefined) return other;
-      if (path === '') return Response.json(page(0));
-      if (path.startsWith('?')) return Response.json(page(Number(path.split('-')[1])));
-      if (path === '/index') {
+      if (path === '.json') return Response.json(page(0));
+      if (path.startsWith('/pages/')) return Response.json(page(Number.parseInt(path.split('-')[1] ?? '', 10)));
+      if (path === '/index.json') {
         return Response.json({
           closedPages: closedPages(),
           years: [{ year: '2026', ndjson: '/2026' }],
@@ -292,7 +298,7 @@ describe('reading a history', () => {
   async function read(served: ReturnType<typeof host>, hasFiles = true) {
     const store = new ObservationStore();
     const reader = new HistoryReader({
-      answers: new PublicAnswers(served.ask, HOST),
+      answers: new PublicAnswers(served.ask, BASE),
       slug: 'gold-usd',
       store,
       hasFiles,
@@ -302,10 +308,10 @@ describe('reading a history', () => {
   }
 
   it.each([
-    ['one page', 2, true, ['', '/index']],
-    ['a short history by its pages', 5, true, ['', '/index', '?cursor=1-2', '?cursor=1-4']],
-    ['a long history by its years', 100, true, ['', '/index', '/2026']],
-    ['without files, from page to page', 5, false, ['', '?cursor=1-2', '?cursor=1-4']],
+    ['one page', 2, true, ['.json', '/index.json']],
+    ['a short history by its pages', 5, true, ['.json', '/index.json', '/pages/1-2.json', '/pages/1-4.json']],
+    ['a long history by its years', 100, true, ['.json', '/index.json', '/2026']],
+    ['without files, from page to page', 5, false, ['.json', '/pages/1-2.json', '/pages/1-4.json']],
   ])('%s', async (_, days, hasFiles, requests) => {
     const served = host(days);
     const { store, end } = await read(served, hasFiles);
@@ -334,12 +340,12 @@ describe('reading a history', () => {
     served.asked.length = 0;
     const reading = { onPart: () => {}, signal: new AbortController().signal };
     await reader.readChanges(9, reading);
-    expect(served.asked).toEqual(['']);
+    expect(served.asked).toEqual(['.json']);
     const corrected = row(4, { id: 'new_4', supersedes: 'obs_4' });
     served.rows.splice(5, 0, corrected);
     served.change(4);
     await reader.readChanges(10, reading);
-    expect(served.asked.slice(1)).toEqual(['', '/index', '?cursor=2-4']);
+    expect(served.asked.slice(1)).toEqual(['.json', '/index.json', '/pages/2-4.json']);
     expect(idsOf(store.newestFirst()).slice(4, 7)).toEqual(['obs_5', 'new_4', 'obs_4']);
   });
 
@@ -350,7 +356,7 @@ describe('reading a history', () => {
         : undefined,
     );
     const { store } = await read(served);
-    expect(served.asked).toEqual(['', '/index', '/2026', '?cursor=1-50']);
+    expect(served.asked).toEqual(['.json', '/index.json', '/2026', '/pages/1-50.json']);
     expect(idsOf(store.newestFirst()).slice(2)).toEqual(['new_50', 'obs_50', 'obs_49']);
   });
 
@@ -368,7 +374,7 @@ describe('reading a history', () => {
           ? Response.json({}, { headers: { ETag: '"a"' } })
           : new Response(null, { status: 304 });
       }) as typeof fetch,
-      HOST,
+      BASE,
     );
     expect([(await answers.readAgain('/x')).kind, (await answers.readAgain('/x')).kind]).toEqual([
       'found',

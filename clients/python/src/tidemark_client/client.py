@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import quote, urlencode, urljoin
+from urllib.parse import quote, urlencode
 
 import httpx
 
 from .errors import TidemarkError, unexpected
 from .log_changes import Change, LogLines
 from .moments import Moment, begin_of, end_of, past
+from .public_files import PublicFiles, below, service_url
 from .requests import Requests, System, json_of
 from .rows import Row, frame_of, visible
 from .signed_log import LogVerificationError, Proven, SignedLog, assert_same
@@ -44,23 +45,10 @@ class Answer:
     location: str | None
 
 
-def _host_url(text: str, name: str) -> str:
-    """The address of a host. Raises ValueError if the text is no URL, or has more than a host and a port."""
-    try:
-        url = httpx.URL(text)
-        is_host = url.scheme in ("http", "https") and bool(url.host) and url.raw_path == b"/"
-        if is_host and not (url.userinfo or url.fragment):
-            return text
-    except (httpx.InvalidURL, TypeError):
-        pass
-    shown = re.sub("//.*@", "//…@", str(text))
-    raise ValueError(f"{name} must be the address of a host, as in https://data.example: {shown}")
-
-
 class Client:
     """A service. Every call raises ``TidemarkError``, or ``ValueError`` for an argument that cannot be.
 
-    :param base_url: e.g. ``https://data.example``
+    :param base_url: e.g. ``https://data.example``, or a folder of a static host: ``https://user.github.io/data/``
     :param token: an API key or a JWT: only ``call``, ``ingest`` and ``wait_for_batch`` send it
     :param vkeys: the verifier keys of the log, as the operator tells them: without one, nothing can be proven
     :param write_url: of the write API, if it is at another address than the public reads
@@ -83,13 +71,14 @@ class Client:
         transport: httpx.BaseTransport | None = None,
         system: System | None = None,
     ) -> None:
-        self._base_url = _host_url(base_url, "base_url")
-        self._write_url = _host_url(write_url or base_url, "write_url")
+        self._base_url = service_url(base_url, "base_url")
+        self._write_url = service_url(write_url or base_url, "write_url")
         self._token = token
         self._vkeys = vkeys
         self._http = httpx.Client(timeout=timeout, transport=transport)
         self._system = system or System()
         self._requests = Requests(self._http, patience, self._system, answer_timeout)
+        self._files = PublicFiles(self._base_url, self._read)
 
     def __enter__(self) -> Self:
         return self
@@ -105,11 +94,11 @@ class Client:
 
     def markets(self) -> Iterator[dict[str, Any]]:
         """All markets, by slug, with the members of the API."""
-        return walk_markets(self._read, _MARKETS)
+        return walk_markets(self._files, _MARKETS)
 
     def market(self, slug: str) -> dict[str, Any]:
         """One market, with the newest value of each metric."""
-        return self._read(f"{_MARKETS}/{quote(slug, safe='')}")
+        return self._files.resource(f"{_MARKETS}/{quote(slug, safe='')}")
 
     def latest(self) -> list[dict[str, Any]]:
         """The newest price of every market, by slug. Not every service publishes it: then ``not-found``."""
@@ -121,7 +110,7 @@ class Client:
 
     def snapshot(self) -> dict[str, Any]:
         """The newest generation, and when it was published."""
-        return self._read("/api/v1/snapshot")
+        return self._files.resource("/api/v1/snapshot")
 
     def history(
         self,
@@ -147,7 +136,7 @@ class Client:
             raise ValueError(f"start is later than end: {start}, {end}")
         now = datetime.fromtimestamp(self._system.now(), UTC)
         at = None if as_of is None else past(as_of, "as_of", now)
-        rows = walk_history(self._read, f"{_MARKETS}/{quote(slug, safe='')}/history", first, last)
+        rows = walk_history(self._files, f"{_MARKETS}/{quote(slug, safe='')}/history", first, last)
         return rows if at is None else visible(rows, at, by_release)
 
     def history_frame(self, slug: str, *, versions: bool = False, **range_: Any) -> Any:
@@ -176,7 +165,7 @@ class Client:
 
     def log_keys(self) -> list[str]:
         """The keys that the host names for its log. Whoever trusts them trusts the host: take them from the operator instead."""
-        text = self._requests.body(urljoin(self._base_url, f"{_LOG}vkey")).decode("utf-8", "replace")
+        text = self._requests.body(below(self._base_url, f"{_LOG}vkey")).decode("utf-8", "replace")
         return [line for line in text.split("\n") if line]
 
     def prove(self, slug: str, row: Row) -> Proven:
@@ -209,7 +198,7 @@ class Client:
         """
         method, path = route.split(" ", 1)
         filled = re.sub(r"\{(\w+)\}", lambda found: _param(path, found[1], params or {}), path)
-        url = urljoin(self._write_url, filled + (f"?{urlencode(query)}" if query else ""))
+        url = below(self._write_url, filled + (f"?{urlencode(query)}" if query else ""))
         fields = {
             "authorization": None if self._token is None else f"Bearer {self._token}",
             "content-type": None if body is None else "application/json",
@@ -249,7 +238,7 @@ class Client:
     def _proven(self, slug: str, row: Row) -> tuple[SignedLog, Proven]:
         if not self._vkeys:
             raise ValueError("a proof needs vkeys, the keys of the log")
-        root = urljoin(self._base_url, _LOG)
+        root = below(self._base_url, _LOG)
         log = SignedLog(lambda path: self._requests.bytes(root + path), self._vkeys)
         proven = log.prove(row)
         if proven is not None:
@@ -280,22 +269,21 @@ class Client:
             size = log.size()
 
     def _log(self) -> LogLines:
-        root = urljoin(self._base_url, _LOG)
+        root = below(self._base_url, _LOG)
         return LogLines(lambda: self._requests.body(f"{root}checkpoint"), lambda path: self._requests.bytes(root + path))
 
-    def _read(self, path: str) -> dict[str, Any]:
-        url = urljoin(self._base_url, path)
+    def _read(self, url: str, is_later_page: bool) -> dict[str, Any]:
         # Later pages are many and never change: to keep them would only fill the memory.
-        value = json_of(self._requests.bytes(url) if "?" in path else self._requests.body(url), url)
+        value = json_of(self._requests.bytes(url) if is_later_page else self._requests.body(url), url)
         if isinstance(value, dict):
             return value
         raise unexpected(url, "is no JSON object")
 
     def _list(self, path: str) -> list[dict[str, Any]]:
-        data = self._read(path).get("data")
+        data = self._files.resource(path).get("data")
         if isinstance(data, list):
             return data
-        raise unexpected(urljoin(self._base_url, path), "is no list")
+        raise unexpected(below(self._base_url, path), "is no list")
 
 
 def _param(path: str, name: str, params: Mapping[str, str]) -> str:

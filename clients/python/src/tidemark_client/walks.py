@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import TidemarkError, unexpected
 from .moments import parsed
+from .public_files import Page, PublicFiles
 from .rows import Row, row_of
 
-Reader = Callable[[str], dict[str, Any]]
 Item = dict[str, Any]
+Found = TypeVar("Found")
 
 #: Restarts one after the other, without any new item in between.
 _FRUITLESS_RESTARTS_MAX = 3
@@ -28,26 +29,26 @@ _FRUITLESS_RESTARTS_MAX = 3
 _FRUITLESS_PAGES_MAX = 100
 
 
-def walk_markets(read: Reader, path: str) -> Iterator[Item]:
+def walk_markets(files: PublicFiles, path: str) -> Iterator[Item]:
     last = ""
 
     def is_new(item: Item) -> bool:
         return item["slug"] > last
 
-    for item in _restarted(read, path, lambda: _page(read, path, None), is_new):
+    for item in _restarted(files, path, lambda: files.page(path), is_new):
         last = item["slug"]
         yield item
 
 
-def walk_history(read: Reader, path: str, start: datetime | None, end: datetime | None) -> Iterator[Row]:
+def walk_history(files: PublicFiles, path: str, start: datetime | None, end: datetime | None) -> Iterator[Row]:
     """Rows newest first; both ends are about ``observedAt``, and included."""
     last: Item | None = None
     sought: str | None = None
 
-    def first_page() -> Item:
+    def first_page() -> Page:
         nonlocal sought
         sought = None if last is None else last["id"]
-        return _history_page_at(read, path, end if last is None else parsed(last["observedAt"]))
+        return _history_page_at(files, path, end if last is None else parsed(last["observedAt"]))
 
     #: The rows of the last moment that were given.
     given: set[str] = set()
@@ -62,7 +63,7 @@ def walk_history(read: Reader, path: str, start: datetime | None, end: datetime 
             sought = None
         return False
 
-    for item in _restarted(read, path, first_page, is_behind):
+    for item in _restarted(files, path, first_page, is_behind):
         if last is None or item["observedAt"] != last["observedAt"]:
             given.clear()
         given.add(item["id"])
@@ -80,55 +81,46 @@ def walk_history(read: Reader, path: str, start: datetime | None, end: datetime 
 
 
 def _restarted(
-    read: Reader, path: str, start: Callable[[], Item], is_new: Callable[[Item], bool]
+    files: PublicFiles, path: str, start: Callable[[], Page], is_new: Callable[[Item], bool]
 ) -> Iterator[Item]:
     """New items, page by page. After a cursor that has expired, it goes on with the page that ``start`` gives."""
     fruitless = fruitful_pages = fruitless_pages = 0
     while fruitless <= _FRUITLESS_RESTARTS_MAX:
-        page: Item | None = start()
+        page: Page | None = start()
         while page is not None:
             is_fruitful = False
-            for item in page["data"]:
+            for item in page.data:
                 if is_new(item):
                     fruitless, is_fruitful = 0, True
                     yield item
             fruitful_pages += is_fruitful
             fruitless_pages = 0 if is_fruitful else fruitless_pages + 1
             if fruitless_pages > fruitful_pages + _FRUITLESS_PAGES_MAX:
-                raise unexpected(path, "has no end")
-            cursor = page["page"]["nextCursor"]
-            if cursor is None:
+                raise unexpected(path, "leads back, or has nothing new")
+            if page.is_last:
                 return
-            page = _unless_gone(lambda: _page(read, path, cursor))  # noqa: B023
+            page = _unless_gone(lambda: files.next_page(path, page))  # noqa: B023
         fruitless += 1
     raise _expired(path, "its cursors expire before the next page is read")
 
 
-def _history_page_at(read: Reader, path: str, moment: datetime | None) -> Item:
+def _history_page_at(files: PublicFiles, path: str, moment: datetime | None) -> Page:
     """A page from which a walk meets every row that is not newer than the moment, with few newer ones before."""
-    head = _page(read, path, None)
-    if moment is None or head["page"]["nextCursor"] is None:
+    head = files.page(path)
+    if moment is None or head.is_last:
         return head
-    if any(parsed(item["observedAt"]) <= moment for item in head["data"]):
+    if any(parsed(item["observedAt"]) <= moment for item in head.data):
         return head
     # Not every service publishes an index.
-    index = _unless_gone(lambda: read(f"{path}/index")) or {}
+    index = _unless_gone(lambda: files.resource(f"{path}/index")) or {}
     for closed in index.get("closedPages", []):
         # Every newer page has only rows that are newer than the moment.
         if parsed(closed["lastObservedAt"]) > moment:
-            return _unless_gone(lambda: _page(read, path, closed["cursor"])) or head  # noqa: B023
+            return _unless_gone(lambda: files.page(path, closed["cursor"])) or head  # noqa: B023
     return head
 
 
-def _page(read: Reader, path: str, cursor: str | None) -> Item:
-    value = read(path if cursor is None else f"{path}?cursor={cursor}")
-    page = value.get("page")
-    if isinstance(value.get("data"), list) and isinstance(page, dict) and isinstance(page.get("nextCursor", 0), str | None):
-        return value
-    raise unexpected(path, "is no page of a collection")
-
-
-def _unless_gone(read: Callable[[], Item]) -> Item | None:
+def _unless_gone(read: Callable[[], Found]) -> Found | None:
     try:
         return read()
     except TidemarkError as error:

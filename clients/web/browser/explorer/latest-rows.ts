@@ -23,9 +23,9 @@ export function entriesOfLatest(body: unknown): LatestEntry[] {
   return dataOf(body).map((entry) => ({ ...ADDED, ...(entry as LatestEntry) }));
 }
 
-/** Reads a page of `GET /api/v1/markets`. @throws TypeError if the body has another form */
-export function entriesOfList(body: unknown): LatestEntry[] {
-  return dataOf(body).map((market) => latestEntry(market as Market, null));
+/** Of a page of the list. */
+export function entriesOfList(markets: readonly Market[]): LatestEntry[] {
+  return markets.map((market) => latestEntry(market, null));
 }
 
 /** @throws TypeError for a body without a list in `data` */

@@ -1,4 +1,5 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
+import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
 import { agoText, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
@@ -120,7 +121,7 @@ function showFacts(): void {
 }
 
 function showCount(selected: number): void {
-  const { entries, nextCursor, snapshot } = feed;
+  const { entries, hasMore, snapshot } = feed;
   const text = countText(selected);
   byId('count').textContent = text;
   window.clearTimeout(speaking);
@@ -145,7 +146,7 @@ function showCount(selected: number): void {
       }),
     );
   }
-  if (nextCursor !== null) {
+  if (hasMore) {
     parts.push(
       ` Of ${(snapshot?.counts.markets ?? 0).toLocaleString('en')} markets, the first ${entries.length.toLocaleString('en')} are read: filters look among them. `,
       button('Read more markets', () => void readMore()),
@@ -184,7 +185,8 @@ for (const sortButton of tableElement.querySelectorAll<HTMLButtonElement>('butto
     changeView({ sort, isDescending: sort === view.sort ? !view.isDescending : sort === 'notes' });
   });
 }
-byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN', location.origin) ?? '';
+byId('poll-command').textContent =
+  byId('poll-command').textContent?.replace('$ORIGIN', BASE_URL.href.replace(/\/$/, '')) ?? '';
 byId('explorer').hidden = false;
 addEventListener('hashchange', () => {
   view = parseView(location.hash) ?? view;

@@ -4,7 +4,9 @@ import { LATEST_MARKETS_MAX, type LatestEntry } from '../../../../contract/files
 import { FRESH_SECONDS } from '../../../../contract/files/limits.ts';
 import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
-import type { Snapshot } from '../../../../contract/values/market.ts';
+import type { Market, Snapshot } from '../../../../contract/values/market.ts';
+import { below, isLast, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
+import { BASE_URL } from '../base-url.ts';
 import { PublicAnswers, UnreachableError } from '../market/public-answers.ts';
 import { clockOffsetMs } from '../service-clock.ts';
 import { dataOf, entriesOfLatest, entriesOfList, keepEqual } from './latest-rows.ts';
@@ -19,26 +21,31 @@ export class MarketFeed {
   /** By slug. */
   entries: readonly LatestEntry[] = [];
   recent: ReadonlyMap<string, RecentEntry> = new Map();
-  /** The rest of a list that is not read yet. Null: nothing is left. */
-  nextCursor: string | null = null;
   /** How far this computer's clock is ahead, by the newest answer. */
   offsetMs = 0;
   /** Seconds. More than {@link FRESH_SECONDS}: the edge shows a copy, because the service behind it fails. */
   ageSeconds = 0;
+  /** The page of the list that was read last. Null: the list was not read. */
+  #last: ReadPage<Market> | null = null;
   #pages = PAGES_AT_ONCE;
-  /** The list has changed, and its pages could not all be read. */
-  #isWalkDue = false;
+  /** The first page of a list whose pages are not all read. */
+  #dueHead: ReadPage<Market> | null = null;
   readonly #answers = new PublicAnswers(async (...request) => {
     const response = await fetch(...request);
     const { headers, status } = response;
     this.offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
     if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
     return response;
-  }, location.origin);
+  }, BASE_URL);
 
   /** The service's time, in milliseconds since the epoch. */
   get nowMs(): number {
     return Date.now() - this.offsetMs;
+  }
+
+  /** Whether the list has pages that are not read yet. */
+  get hasMore(): boolean {
+    return this.#last !== null && !isLast(this.#last);
   }
 
   get isStale(): boolean {
@@ -49,7 +56,7 @@ export class MarketFeed {
   async refresh(hasCharts: boolean): Promise<void> {
     this.ageSeconds = 0;
     try {
-      const snapshot = await this.#answers.readAgain(SNAPSHOT_URL);
+      const snapshot = await this.#answers.readAgain(`${SNAPSHOT_URL}.json`);
       if (snapshot.kind === 'found') this.snapshot = snapshot.body as Snapshot;
       await Promise.all([this.#refreshEntries(), hasCharts && this.#publishes('recent') && this.#refreshRecent()]);
     } catch (cause) {
@@ -60,7 +67,7 @@ export class MarketFeed {
 
   /** Reads the next pages of a list that has no file of all markets. */
   async readMore(): Promise<void> {
-    await this.#walk(this.entries, this.nextCursor, PAGES_AT_ONCE);
+    if (this.#last !== null) await this.#walk(this.entries, this.#last, PAGES_AT_ONCE);
     this.#pages += PAGES_AT_ONCE;
   }
 
@@ -73,40 +80,39 @@ export class MarketFeed {
 
   async #refreshEntries(): Promise<void> {
     if (this.#publishes('latest')) {
-      const latest = await this.#answers.readAgain(LATEST_URL);
+      const latest = await this.#answers.readAgain(`${LATEST_URL}.json`);
       if (latest.kind === 'found') {
         this.entries = keepEqual(this.entries, entriesOfLatest(latest.body));
-        this.nextCursor = null;
+        this.#last = null;
       }
       if (latest.kind !== 'missing') return;
     }
-    const first = this.#isWalkDue ? await this.#answers.read(MARKETS_URL) : await this.#answers.readAgain(MARKETS_URL);
-    if (first.kind !== 'found') return;
-    this.#isWalkDue = true;
-    await this.#walk(entriesOfList(first.body), cursorOf(first.body), this.#pages - 1);
-    this.#isWalkDue = false;
+    const path = `${MARKETS_URL}.json`;
+    const first = await this.#answers.readAgain(path);
+    if (first.kind === 'found') this.#dueHead = pageOf<Market>({ value: first.body, url: below(BASE_URL, path) });
+    const head = this.#dueHead;
+    if (head === null) return;
+    await this.#walk(entriesOfList(head.data), head, this.#pages - 1);
+    this.#dueHead = null;
   }
 
-  async #walk(begun: readonly LatestEntry[], cursor: string | null, pages: number): Promise<void> {
+  async #walk(begun: readonly LatestEntry[], from: ReadPage<Market>, pages: number): Promise<void> {
     const read = [...begun];
-    let next = cursor;
-    for (let page = 0; next !== null && page < pages; page++) {
-      const answer = await this.#answers.read(`${MARKETS_URL}?cursor=${next}`);
-      if (answer.kind !== 'found') throw new UnreachableError('the list of markets has changed while it was read');
-      read.push(...entriesOfList(answer.body));
-      next = cursorOf(answer.body);
+    let last = from;
+    for (let page = 0; !isLast(last) && page < pages; page++) {
+      const before = last;
+      const next = await this.#answers.found((files) => files.nextPage(MARKETS_URL, before));
+      if (next === null) throw new UnreachableError('the list of markets has changed while it was read');
+      read.push(...entriesOfList(next.data));
+      last = next;
     }
     this.entries = keepEqual(this.entries, read);
-    this.nextCursor = next;
+    this.#last = last;
   }
 
   async #refreshRecent(): Promise<void> {
-    const recent = await this.#answers.readAgain(RECENT_URL);
+    const recent = await this.#answers.readAgain(`${RECENT_URL}.json`);
     if (recent.kind !== 'found') return;
     this.recent = new Map((dataOf(recent.body) as readonly RecentEntry[]).map((entry) => [entry.slug, entry]));
   }
-}
-
-function cursorOf(body: unknown): string | null {
-  return (body as { readonly page?: { readonly nextCursor?: string | null } }).page?.nextCursor ?? null;
 }

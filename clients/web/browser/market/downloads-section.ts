@@ -6,7 +6,8 @@ import { button, element } from './elements.ts';
 
 export interface DownloadsContent {
   readonly slug: string;
-  readonly origin: string;
+  /** Without a slash at its end. */
+  readonly base: string;
   readonly count: number;
   /** Null: the deployment publishes no files of histories. */
   readonly index: HistoryIndex | null;
@@ -70,14 +71,14 @@ function files({ slug, count, index, hasFaces }: DownloadsContent): HTMLElement 
   return list;
 }
 
-function requestsOf({ slug, origin, index, hasLog }: DownloadsContent): readonly (readonly [string, string])[] {
-  const get = (path: string): string => `curl -s '${origin}${path}'`;
+function requestsOf({ slug, base, index, hasLog }: DownloadsContent): readonly (readonly [string, string])[] {
+  const get = (path: string): string => `curl -s '${base}${path}'`;
   const csv = index?.csv ?? null;
   return [
     ['This market', get(marketUrl(slug))],
     ['The newest page of its history', get(historyUrl(slug))],
     ['Its pages and files', get(historyIndexUrl(slug))],
-    ...(csv === null ? [] : ([['The history as CSV', `curl -sO '${origin}${csv}'`]] as const)),
+    ...(csv === null ? [] : ([['The history as CSV', `curl -sO '${base}${csv}'`]] as const)),
     ...(hasLog ? ([['The signed checkpoint of the log', get('/api/v1/log/checkpoint')]] as const) : []),
   ];
 }

@@ -6,6 +6,7 @@
 import type { HistoryIndex } from '../../../../contract/files/history-files.ts';
 import { historyIndexUrl, historyUrl } from '../../../../contract/files/routes.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { isLast, type ReadPage } from '../../../typescript/public-files.ts';
 import { KEPT_ROWS_MAX, type ObservationStore } from './observation-store.ts';
 import type { PublicAnswers } from './public-answers.ts';
 
@@ -15,11 +16,7 @@ const PAGES_READ_MAX = 24;
 const CORRECTED_PAGES_MAX = 200;
 const AT_ONCE = 6;
 
-interface HistoryPage {
-  readonly data: readonly PublicObservation[];
-  readonly page: { readonly nextCursor: string | null };
-}
-
+type HistoryPage = ReadPage<PublicObservation>;
 type ClosedPage = HistoryIndex['closedPages'][number];
 
 export interface HistoryReading {
@@ -61,10 +58,10 @@ export class HistoryReader {
 
   /** Reads everything. @throws UnreachableError; the store then keeps what was read */
   async readAll(reading: HistoryReading): Promise<HistoryEnd> {
-    const cursor = await this.#readNewest(reading);
+    const newest = await this.#readNewest(reading);
     const index = this.#hasFiles ? await this.#readIndex() : null;
-    if (cursor === null) return 'whole';
-    if (index === null) return await this.#walk(cursor, reading);
+    if (newest === null || isLast(newest)) return 'whole';
+    if (index === null) return await this.#walk(newest, reading);
     if (index.closedPages.length <= PAGES_READ_MAX) {
       await this.#readPages(index.closedPages.toReversed(), reading);
       return 'whole';
@@ -86,44 +83,44 @@ export class HistoryReader {
    * @param count of the market's history, replaced versions included
    */
   async readChanges(count: number, reading: HistoryReading): Promise<void> {
-    const cursor = await this.#readNewest(reading);
-    if (this.#store.size >= count || cursor === null) return;
+    const newest = await this.#readNewest(reading);
+    if (this.#store.size >= count || newest === null || isLast(newest)) return;
     const known = this.#cursors;
     const index = this.#hasFiles ? await this.#readIndex() : null;
     if (index === null) {
-      await this.#walk(cursor, reading, count);
+      await this.#walk(newest, reading, count);
       return;
     }
     const changed = index.closedPages.filter(({ cursor: name }) => known?.has(name) !== true);
     await this.#readPages(changed.toReversed().slice(0, CORRECTED_PAGES_MAX), reading);
   }
 
-  /** @returns the cursor of the page after the newest one */
-  async #readNewest(reading: HistoryReading): Promise<string | null> {
+  async #readNewest(reading: HistoryReading): Promise<HistoryPage | null> {
+    const url = historyUrl(this.#slug);
     // A copy of some seconds ago may be older than the market's body.
-    const answer = await this.#answers.read(historyUrl(this.#slug), 'no-cache');
-    if (answer.kind !== 'found') return null;
-    const { data, page } = answer.body as HistoryPage;
-    this.#take(data, reading);
-    return page.nextCursor;
+    const newest = await this.#answers.found((files) => files.page<PublicObservation>(url), 'no-cache');
+    if (newest !== null) this.#take(newest.data, reading);
+    return newest;
   }
 
   async #readIndex(): Promise<HistoryIndex | null> {
-    const answer = await this.#answers.read(historyIndexUrl(this.#slug), 'no-cache');
-    if (answer.kind !== 'found') return null;
-    this.index = answer.body as HistoryIndex;
+    const url = historyIndexUrl(this.#slug);
+    const index = await this.#answers.found((files) => files.resource(url), 'no-cache');
+    if (index === null) return null;
+    this.index = index as HistoryIndex;
     this.#cursors = new Set(this.index.closedPages.map(({ cursor }) => cursor));
     return this.index;
   }
 
-  async #walk(from: string, reading: HistoryReading, count = Number.POSITIVE_INFINITY): Promise<HistoryEnd> {
-    for (let cursor: string | null = from; cursor !== null && !reading.signal.aborted; ) {
+  async #walk(newest: HistoryPage, reading: HistoryReading, count = Number.POSITIVE_INFINITY): Promise<HistoryEnd> {
+    for (let page = newest; !isLast(page) && !reading.signal.aborted; ) {
       if (this.#store.size >= KEPT_ROWS_MAX) return 'full';
       if (this.#store.size >= count) return 'whole';
-      const page = await this.#readPage(cursor);
-      if (page === null) return 'newest-versions';
-      this.#take(page.data, reading);
-      cursor = page.page.nextCursor;
+      const before = page;
+      const next = await this.#answers.found((files) => files.nextPage(historyUrl(this.#slug), before));
+      if (next === null) return 'newest-versions';
+      this.#take(next.data, reading);
+      page = next;
     }
     return 'whole';
   }
@@ -139,8 +136,7 @@ export class HistoryReader {
 
   /** Null: the cursor has expired, because the history has changed. The next revalidation reads it again. */
   async #readPage(cursor: string): Promise<HistoryPage | null> {
-    const answer = await this.#answers.read(`${historyUrl(this.#slug)}?cursor=${cursor}`);
-    return answer.kind === 'found' ? (answer.body as HistoryPage) : null;
+    return await this.#answers.found((files) => files.page(historyUrl(this.#slug), cursor));
   }
 
   async #readCorrected(index: HistoryIndex, reading: HistoryReading): Promise<HistoryEnd> {

@@ -2,9 +2,11 @@
 
 import type { Projection } from '../../../../contract/files/projections.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
-import type { Market } from '../../../../contract/values/market.ts';
+import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import { Tidemark } from '../../../typescript/tidemark.ts';
+import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import {
   fragmentOf,
@@ -20,7 +22,7 @@ import { ChartPanel } from './chart-panel.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
-import { LogChecker } from './log-receipt.ts';
+import { checkInLog } from './log-receipt.ts';
 import { marketTop } from './market-top.ts';
 import { KEPT_ROWS_MAX, ObservationStore } from './observation-store.ts';
 import { ObservationsTable } from './observations-table.ts';
@@ -74,7 +76,7 @@ export class MarketPage {
   constructor(root: HTMLElement, slug: string) {
     this.#root = root;
     this.#slug = slug;
-    this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
+    this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
     this.#chart = new ChartPanel({
       onChoose: (row) => this.#choose(row),
       onHover: (row) => this.#provenance.hover(row),
@@ -108,7 +110,7 @@ export class MarketPage {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
-      const answer = await this.#answers.readAgain(marketUrl(this.#slug));
+      const answer = await this.#answers.readAgain(`${marketUrl(this.#slug)}.json`);
       this.#readAtMs = Date.now();
       if (answer.kind === 'missing') this.#showState(unknownState(this.#slug));
       else if (answer.kind === 'gone') this.#showState(removedState(this.#slug, answer.problem));
@@ -136,19 +138,17 @@ export class MarketPage {
   }
 
   async #begin(): Promise<void> {
-    const snapshot = await this.#answers.read(SNAPSHOT_URL);
-    if (snapshot.kind === 'found') {
-      this.#projections = new Set((snapshot.body as { projections?: Projection[] }).projections);
-    }
+    const snapshot = await this.#answers.found((files) => files.resource(SNAPSHOT_URL));
+    this.#projections = new Set((snapshot as Partial<Snapshot> | null)?.projections);
     this.#reader = new HistoryReader({
       answers: this.#answers,
       slug: this.#slug,
       store: this.#store,
       hasFiles: this.#projections.has('history-files'),
     });
-    const checker = new LogChecker((path) => this.#answers.readBytes(`/api/v1/log/${path}`));
+    const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
     this.#provenance.options = {
-      check: this.#projections.has('log') ? (row) => checker.check(this.#slug, row) : null,
+      check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#slug, row) : null,
       slug: this.#slug,
       unit: (this.#market as Market).unit,
       versionOf: (id) => this.#store.byId(id),
@@ -278,7 +278,7 @@ export class MarketPage {
     this.#downloads.replaceChildren(
       downloadsSection({
         slug: this.#slug,
-        origin: location.origin,
+        base: BASE_URL.href.replace(/\/$/, ''),
         count,
         index: this.#reader?.index ?? null,
         hasLog: this.#projections.has('log'),

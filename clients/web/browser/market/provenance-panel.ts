@@ -3,9 +3,10 @@
 import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
+import { TidemarkError } from '../../../typescript/tidemark-error.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import { agedTime, button, element, facts, outsideLink, timeElement } from './elements.ts';
-import { type CheckedEntry, NotInLogError } from './log-receipt.ts';
+import type { CheckedEntry } from './log-receipt.ts';
 import { notesOf, unitText, valueText } from './words.ts';
 
 /** Walking from point to point starts no proof for each. */
@@ -122,7 +123,7 @@ export class ProvenancePanel {
       if (!isCurrent()) return;
       if (error instanceof LogVerificationError) {
         this.#say('alarm', `The signed log does not agree: ${error.message}. Do not rely on this value.`);
-      } else if (error instanceof NotInLogError) {
+      } else if (error instanceof TidemarkError && error.code === 'not-in-log-yet') {
         this.#say('notice', 'Not in the log yet. Entries follow some seconds after a value. Choose it again soon.');
       } else if (!('crypto' in globalThis) || crypto.subtle === undefined) {
         this.#say('notice', 'Not checked: browsers check signatures on HTTPS pages only.');
@@ -134,7 +135,7 @@ export class ProvenancePanel {
     }
   }
 
-  #showChecked(row: PublicObservation, { index, size, origin, vkey, receipt }: CheckedEntry): void {
+  #showChecked(row: PublicObservation, { index, checkpoint: { size, origin, vkey }, receipt }: CheckedEntry): void {
     const href = URL.createObjectURL(new Blob([receipt], { type: 'text/plain' }));
     const day = row.observedAt.slice(0, 'YYYY-MM-DD'.length);
     const download = `${this.#options?.slug}-${row.metric}-${day}.tlog-proof`;

@@ -1,7 +1,8 @@
-/** Reads the public files of this host: revalidates by ETag, and tells what is missing from what cannot be reached. */
+/** Reads the public files beside the pages: revalidates by ETag, and tells what is missing from what cannot be reached. */
+import { below, PublicFiles } from '../../../typescript/public-files.ts';
 import { decodedText, Requests, type SentRequest, type SettledAnswer } from '../../../typescript/requests.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
-import type { TidemarkError } from '../../../typescript/tidemark-error.ts';
+import { TidemarkError } from '../../../typescript/tidemark-error.ts';
 
 /** The service gave no answer, or one that cannot be used. The message says why. */
 export class UnreachableError extends Error {
@@ -25,13 +26,13 @@ const PIECE_BYTES = 1024 * 1024;
 const isMissing = (status: number): boolean => status === 404 || status === 410;
 
 export class PublicAnswers {
-  readonly #base: string;
+  readonly #base: URL;
   readonly #requests: Requests;
   readonly #files: Requests;
   readonly #etags = new Map<string, string>();
 
-  /** @param base of the host that is asked */
-  constructor(ask: typeof fetch, base: string) {
+  /** @param base of the files. They are of the version of the pages */
+  constructor(ask: typeof fetch, base: URL) {
     this.#base = base;
     // A page asks again by itself, and says so meanwhile.
     const settings = { patienceMs: 0, bodies: null, system: { ...THIS_SYSTEM, fetch: ask } };
@@ -40,19 +41,26 @@ export class PublicAnswers {
   }
 
   /**
-   * GETs a JSON body.
+   * Reads as the client does. Null: what was asked for is missing, or gone.
    *
    * @param cache `no-cache`: the browser asks whether its copy is still right
    * @throws UnreachableError
    */
-  async read(
-    path: string,
+  async found<Value>(
+    ask: (files: PublicFiles) => Promise<Value>,
     cache: 'default' | 'no-cache' = 'default',
-  ): Promise<Exclude<PublicAnswer, { kind: 'unchanged' }>> {
-    return bodyOf(await this.#ask(path, { cache }));
+  ): Promise<Value | null> {
+    const text = async (url: URL) =>
+      decodedText((await this.#requests.send({ method: 'GET', url, cache, signal: undefined })).body);
+    try {
+      return await ask(new PublicFiles(this.#base, text, { hasFiles: true }));
+    } catch (cause) {
+      if (cause instanceof TidemarkError && isMissing(cause.status ?? 0)) return null;
+      throw unreachable(cause);
+    }
   }
 
-  /** The same; but asks whether the body has changed since the last time. @throws UnreachableError */
+  /** GETs a JSON body, and asks whether it has changed since the last time. @throws UnreachableError */
   async readAgain(path: string): Promise<PublicAnswer> {
     const etag = this.#etags.get(path);
     // With this header, the browser's cache stays aside: the 304 comes here.
@@ -83,15 +91,20 @@ export class PublicAnswers {
   }
 
   async #ask(path: string, asked: Partial<SentRequest>, requests = this.#requests): Promise<Answer> {
-    const url = new URL(path, this.#base);
+    const url = below(this.#base, path);
     try {
       return await requests.send({ method: 'GET', url, accepts: isMissing, signal: undefined, ...asked });
     } catch (cause) {
-      const { status = null } = cause as Partial<TidemarkError>;
-      const words = status === null ? 'gave no answer' : `answered ${status}`;
-      throw new UnreachableError(`the service ${words}`, { cause });
+      throw unreachable(cause);
     }
   }
+}
+
+function unreachable(cause: unknown): UnreachableError {
+  const { status = null } = cause as Partial<TidemarkError>;
+  const words =
+    status === null ? 'gave no answer' : status === 200 ? 'gave an answer that cannot be read' : `answered ${status}`;
+  return new UnreachableError(`the service ${words}`, { cause });
 }
 
 type Answer = SettledAnswer<Uint8Array<ArrayBuffer>>;

@@ -1,6 +1,6 @@
 /** Checks the log with WebCrypto alone, against what this browser saw before. Without the DOM. */
 import { fromBase64, isSameHash, toBase64 } from '../../../typescript/hashes.ts';
-import { importLogKey, LogVerificationError, SignedLog } from '../../../typescript/signed-log.ts';
+import { importLogKey, LogVerificationError, namedKeys, SignedLog } from '../../../typescript/signed-log.ts';
 
 /** GETs a file below the root of the log. Rejects if it is not there. */
 type LogReader = (path: string) => Promise<Uint8Array<ArrayBuffer>>;
@@ -48,10 +48,7 @@ export interface CheckedLog {
  * @throws LogVerificationError if a check fails. Whatever `read` rejects with, too
  */
 export async function checkLog(read: LogReader, before: SeenCheckpoint | null): Promise<CheckedLog> {
-  const vkeys = new TextDecoder()
-    .decode(await read('vkey'))
-    .split('\n')
-    .filter(Boolean);
+  const vkeys = await namedKeys(read);
   const log = await SignedLog.open(read, await Promise.all(vkeys.map(importLogKey)));
   const { origin, size, root } = log.checkpoint;
   const newest = size === 0 ? null : await log.entryAt(size - 1);

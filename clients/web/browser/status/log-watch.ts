@@ -1,6 +1,7 @@
 /** Checks the log again whenever the snapshot names another root, and remembers what this browser has seen. */
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import { BASE_URL } from '../base-url.ts';
 import { PublicAnswers } from '../market/public-answers.ts';
 import { type CheckedLog, checkLog, isToRemember, logFault, parseSeen, seenText } from './log-check.ts';
 
@@ -35,7 +36,7 @@ export class LogWatch {
 
   async #check(): Promise<CheckedLog> {
     const before = parseSeen(localStorage.getItem(SEEN));
-    const answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
+    const answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
     const from = (cache: 'default' | 'reload') => async (path: string) =>
       await answers.readBytes(`${LOG}/${path}`, cache);
     try {

@@ -4,6 +4,7 @@ import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
+import { BASE_URL } from '../base-url.ts';
 import { MarketFeed } from '../explorer/market-feed.ts';
 import { element } from '../market/elements.ts';
 import { PublicAnswers } from '../market/public-answers.ts';
@@ -23,7 +24,7 @@ class OptionalFile {
   problem: string | null = null;
   #askAgainMs = 0;
   readonly #path: string;
-  readonly #answers = new PublicAnswers(THIS_SYSTEM.fetch, location.origin);
+  readonly #answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
 
   constructor(path: string) {
     this.#path = path;
@@ -45,7 +46,7 @@ class OptionalFile {
 
 const feed = new MarketFeed();
 const log = new LogWatch();
-const exported = new OptionalFile(EXPORTS_URL);
+const exported = new OptionalFile(`${EXPORTS_URL}.json`);
 const mirror = new OptionalFile('/api/v1/mirror');
 let problem: string | null = null;
 let answeredMs = 0;
@@ -124,7 +125,7 @@ function logWords(): string {
 }
 
 function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
-  const { entries, nextCursor, nowMs } = feed;
+  const { entries, hasMore, nowMs } = feed;
   if (sources.length === 0) return softText('No price is published yet.');
   const never = entries.filter(({ observedAt }) => observedAt === null).length;
   const read = entries.length.toLocaleString('en');
@@ -133,7 +134,7 @@ function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
     {},
     sourcesTable(sources, nowMs),
     never === 0 ? null : softText(`Markets without any price: ${never.toLocaleString('en')}.`),
-    nextCursor === null ? null : softText(`Only the first ${read} markets are counted.`),
+    !hasMore ? null : softText(`Only the first ${read} markets are counted.`),
   );
 }
 

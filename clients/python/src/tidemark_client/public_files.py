@@ -1,0 +1,127 @@
+"""The public files below a base URL, each at its own path, as any static host serves them: ``/api/v1/markets`` is
+``api/v1/markets.json``, and ``page.next`` leads from a page to the file of the next one.
+
+A server of an earlier version has neither. Then the URLs without an extension are read, and ``?cursor=``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import quote, urljoin
+
+import httpx
+
+from .errors import TidemarkError, unexpected
+
+#: GETs a JSON object. Whether it is a later page: its bytes never change, and it is read once.
+Reader = Callable[[str, bool], dict[str, Any]]
+
+
+class Page(NamedTuple):
+    """A page, and where it was read."""
+
+    url: str
+    data: list[dict[str, Any]]
+    next_cursor: str | None
+    #: Relative to the file of this page. None: there is none, or the page was rendered by an earlier version.
+    next: str | None
+    is_last: bool
+
+
+class PublicFiles:
+    def __init__(self, base: str, read: Reader) -> None:
+        self._base = base
+        self._read = read
+        #: Whether the host has files at their own paths. None: not known yet.
+        self._has_files: bool | None = None
+
+    def resource(self, path: str) -> dict[str, Any]:
+        """GETs a JSON object by its URL path in the contract, such as ``/api/v1/snapshot``."""
+        return self._file_or(path, f"{path}.json", False)[1]
+
+    def page(self, path: str, cursor: str | None = None) -> Page:
+        """A page of a collection; without a cursor, the first one."""
+        if cursor is None:
+            return _page_of(*self._file_or(path, f"{path}.json", False))
+        name = quote(cursor, safe="")
+        return _page_of(*self._file_or(f"{path}?cursor={name}", f"{path}/pages/{name}.json", True))
+
+    def next_page(self, path: str, page: Page) -> Page | None:
+        """None: it was the last one."""
+        if page.is_last:
+            return None
+        # A link is relative to the file, so it says nothing of a page that was read by cursor.
+        if page.next is None or not self._has_files:
+            return self.page(path, page.next_cursor)
+        url = self._linked(page.next, page.url)
+        return _page_of(url, self._read(url, True))
+
+    def _file_or(self, path: str, file: str, is_later_page: bool) -> tuple[str, dict[str, Any]]:
+        """Reads a file, or the same bytes as a server of an earlier version has them."""
+        old = below(self._base, path)
+        if self._has_files is False:
+            return old, self._read(old, is_later_page)
+        url = below(self._base, file)
+        try:
+            found = self._get(url, is_later_page)
+        except TidemarkError as missing:
+            if self._has_files or missing.status != 404:
+                raise
+            try:
+                found = self._read(old, is_later_page)
+            except TidemarkError as other:
+                # A static host may list a folder at this URL, or redirect: then the file is what is missing.
+                raise (missing if other.code == "unexpected-answer" else other) from missing
+            self._has_files = False
+            return old, found
+        self._has_files = True
+        return url, found
+
+    def _get(self, url: str, is_later_page: bool) -> dict[str, Any]:
+        try:
+            return self._read(url, is_later_page)
+        except TidemarkError as error:
+            if error.status != 404 or error.code != "unexpected-answer":
+                raise
+            # A static host answers with a page of its own.
+            raise TidemarkError("not-found", f"there is no file {url}", status=404) from error
+
+    def _linked(self, link: str, page_url: str) -> str:
+        """Where a link leads. Raises TidemarkError for a link to another host, or out of the base URL."""
+        # Without ":", "\", "%" and "?": the link of a file has none, and hosts read them in different ways.
+        url = urljoin(page_url, link) if re.fullmatch(r"[A-Za-z0-9_./-]+", link) else ""
+        if url.startswith(self._base):
+            return url
+        raise unexpected(page_url, f"leads to {link!r}, which is no file below {self._base}")
+
+
+def _page_of(url: str, value: dict[str, Any]) -> Page:
+    """Raises TidemarkError for an answer that is no page of a collection."""
+    data, page = value.get("data"), value.get("page")
+    if isinstance(data, list) and isinstance(page, dict):
+        cursor, link = page.get("nextCursor", 0), page.get("next")
+        if isinstance(cursor, str | None) and isinstance(link, str | None):
+            return Page(url, data, cursor, link, (link if "next" in page else cursor) is None)
+    raise unexpected(url, "is no page of a collection")
+
+
+def below(base: str, path: str) -> str:
+    """The URL of a path of the contract, such as ``/api/v1/snapshot``."""
+    return base + path.removeprefix("/")
+
+
+def service_url(text: str, name: str) -> str:
+    """The address below which the files are: a host, or a folder on one. It ends with a slash.
+
+    Raises ValueError if the text is no URL, or has more than a host, a port and a path.
+    """
+    try:
+        url = httpx.URL(text)
+        if url.scheme in ("http", "https") and url.host and not (url.userinfo or url.query or url.fragment):
+            return str(url).rstrip("/") + "/"
+    except (httpx.InvalidURL, TypeError):
+        pass
+    shown = re.sub("//.*@", "//…@", str(text))
+    raise ValueError(f"{name} must be the address of a service, as in https://data.example: {shown}")

@@ -1,0 +1,58 @@
+/**
+ * A folder of plain files on a static host, read as our service answers. It stands in for the router, and for the status and
+ * the header fields that such a host cannot send. So `verify` walks files as it walks a service, and judges their bytes; what
+ * the host says of them is not judged.
+ */
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/files/page-headers.ts';
+import { cacheControlOf, PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/edge-problems.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { objectFile } from '../../storage/directory/object-places.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { CORS_FIELDS, NO_SNIFFING } from '../edge/representation.ts';
+import { loadRouter } from '../edge/router-sandbox.ts';
+
+/** Stores such as S3 answer 403 for a file that is not there, unless one may list them. */
+const MISSING: readonly number[] = [403, 404];
+
+/** @param read GETs a file by its path below the base URL */
+export function staticHostReader(read: PublicReader): PublicReader {
+  const route = loadRouter();
+  return async (url, { 'if-none-match': known } = {}) => {
+    const routed = route('GET', url);
+    if (routed.kind === 'answer') return { ...routed, headers: mapOf(routed.headers) };
+    const name = parsePublicKey(routed.key);
+    const found = await read(pathOf(`/${routed.key}`));
+    if (name === null) return found;
+    const policy = PUBLIC_OBJECTS[name.kind];
+    const isMissing = MISSING.includes(found.status);
+    const gone =
+      isMissing && policy.mayBeGone
+        ? await read(pathOf(objectFile('', routed.key, { contentType: PROBLEM_CONTENT_TYPE })))
+        : found;
+    const { status, body } = gone.status === 200 ? gone : found;
+    if (status !== 200) return { ...found, status: isMissing ? 404 : status };
+    const contentType = gone === found ? policy.contentType : PROBLEM_CONTENT_TYPE;
+    const etag = `"${sha256Hex(body).slice(0, 32)}"`;
+    const headers = new Map([
+      ...mapOf([...CORS_FIELDS, ...NO_SNIFFING]),
+      ...(contentType === PAGE_CONTENT_TYPE ? Object.entries(PAGE_HEADERS) : []),
+      ['content-type', contentType],
+      ['cache-control', cacheControlOf(name)],
+      ['etag', etag],
+    ]);
+    if (known === etag) return { status: 304, headers, body: new Uint8Array() };
+    return { status: statusOfObject(contentType), headers, body };
+  };
+}
+
+function pathOf(file: string): string {
+  return file.slice(PUBLIC_PREFIX.length + 1);
+}
+
+/** @param fields names and values in turn */
+function mapOf(fields: readonly string[]): ReadonlyMap<string, string> {
+  const map = new Map<string, string>();
+  for (let at = 0; at < fields.length; at += 2) map.set((fields[at] as string).toLowerCase(), fields[at + 1] as string);
+  return map;
+}

@@ -1,0 +1,106 @@
+/** Reads of any host: a folder of files below a prefix, a server of an earlier version, and hosts that lie. */
+import { expect, test } from 'vitest';
+import { Tidemark } from '../../../clients/typescript/tidemark.ts';
+import { collected } from './served-world.ts';
+
+const list = (slugs: readonly string[], nextCursor: string | null, next?: unknown) => ({
+  data: slugs.map((slug) => ({ slug })),
+  page: { nextCursor, ...(next === undefined ? {} : { next }) },
+});
+
+/** A client of a host that has these bodies, by path and query. */
+function hostOf(bodies: Readonly<Record<string, unknown>>, url = 'https://user.example/data') {
+  const asked: string[] = [];
+  const ask: typeof fetch = async (input) => {
+    const { origin, pathname, search } = new URL(String(input));
+    asked.push((origin === new URL(url).origin ? '' : origin) + pathname + search);
+    const body = bodies[pathname + search];
+    if (body === undefined) return new Response('<h1>Not here</h1>', { status: 404 });
+    return new Response(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+  return { tidemark: new Tidemark({ url, patienceMs: 0, system: { fetch: ask } }), asked };
+}
+
+const slugsOf = async (tidemark: Tidemark) => (await collected(tidemark.markets())).map(({ slug }) => slug);
+
+test.each(['https://user.example/data', 'https://user.example/data/'])('walks by files below %s', async (url) => {
+  const { tidemark, asked } = hostOf(
+    {
+      '/data/api/v1/markets.json': list(['a'], '1-1', 'markets/pages/1-1.json'),
+      '/data/api/v1/markets/pages/1-1.json': list(['b'], '1-2', '1-2.json'),
+      '/data/api/v1/markets/pages/1-2.json': list(['c'], null, null),
+      '/data/api/v1/markets/a.json': { slug: 'a' },
+    },
+    url,
+  );
+  expect(await slugsOf(tidemark)).toEqual(['a', 'b', 'c']);
+  expect(await tidemark.market('a')).toEqual({ slug: 'a' });
+  expect(asked).toEqual(
+    ['markets', 'markets/pages/1-1', 'markets/pages/1-2', 'markets/a'].map((path) => `/data/api/v1/${path}.json`),
+  );
+});
+
+test('follows the link where cursor and link differ, and ends where it says so', async () => {
+  const { tidemark } = hostOf({
+    '/data/api/v1/markets.json': list(['a'], null, 'markets/pages/2.json'),
+    '/data/api/v1/markets/pages/2.json': list(['b'], '1-9', null),
+  });
+  expect(await slugsOf(tidemark)).toEqual(['a', 'b']);
+});
+
+test('a host of an earlier version is read by cursor, and asked only once for a file', async () => {
+  const { tidemark, asked } = hostOf({
+    '/data/api/v1/markets': list(['a'], '1-1'),
+    '/data/api/v1/markets?cursor=1-1': list(['b'], null),
+    '/data/api/v1/snapshot': { generation: 1 },
+  });
+  expect(await slugsOf(tidemark)).toEqual(['a', 'b']);
+  expect(await tidemark.snapshot()).toEqual({ generation: 1 });
+  expect(asked.filter((path) => path.endsWith('.json'))).toEqual(['/data/api/v1/markets.json']);
+});
+
+test('a page that was rendered by an earlier version leads on by the file that its cursor names', async () => {
+  const { tidemark } = hostOf({
+    '/data/api/v1/markets.json': list(['a'], '1-1'),
+    '/data/api/v1/markets/pages/1-1.json': list(['b'], null),
+  });
+  expect(await slugsOf(tidemark)).toEqual(['a', 'b']);
+});
+
+test('what a static host does not have is not found, also where it lists a folder', async () => {
+  const { tidemark } = hostOf({ '/data/api/v1/markets/gone': '<ul><li>history</ul>' });
+  const missing = { code: 'not-found', status: 404 };
+  await expect(tidemark.latest()).rejects.toMatchObject(missing);
+  await expect(tidemark.market('gone')).rejects.toMatchObject(missing);
+  await expect(collected(tidemark.history('none'))).rejects.toMatchObject(missing);
+});
+
+test.each([
+  '../../../other/x.json',
+  '//evil.example/x.json',
+  'https://evil.example/x.json',
+  '/x.json',
+  '\\\\evil.example/x.json',
+  '%2e%2e/%2e%2e/%2e%2e/x.json',
+  '..%2f..%2f..%2fx.json',
+  'x.json?a',
+  'javascript:alert(1)',
+  '',
+  '//',
+  5,
+  {},
+])('refuses the link %j', async (link) => {
+  const { tidemark, asked } = hostOf({ '/data/api/v1/markets.json': list(['a'], '1-1', link) });
+  await expect(collected(tidemark.markets())).rejects.toMatchObject({ code: 'unexpected-answer' });
+  expect(asked).toEqual(['/data/api/v1/markets.json']);
+});
+
+test.each(['../markets.json', '2.json'])('a walk that %s leads back ends with an error', async (link) => {
+  const { tidemark, asked } = hostOf({
+    '/data/api/v1/markets.json': list(['a'], '1-1', 'markets/pages.json'),
+    '/data/api/v1/markets/pages.json': list(['b'], '1-1', link),
+    '/data/api/v1/markets/2.json': list(['b'], '1-1', '2.json'),
+  });
+  await expect(collected(tidemark.markets())).rejects.toMatchObject({ code: 'unexpected-answer' });
+  expect(asked.length).toBeLessThan(200);
+});
