@@ -3,6 +3,7 @@
  * answer as our own server does, but for DIFFERENCES.
  */
 import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -188,7 +189,9 @@ describe('a published folder', async () => {
   }
 
   beforeAll(async () => {
+    const umask = process.umask(0o077);
     const objects = await publishInto(folder);
+    process.umask(umask);
     edge = createEdgeServer({
       objects,
       nowMs: Date.now,
@@ -226,6 +229,13 @@ describe('a published folder', async () => {
   it('has a file of each kind', () => {
     const kinds = new Set(files.map((path) => parsePublicKey(`public${path}`)?.kind));
     expect(Object.keys(PUBLIC_OBJECTS).filter((kind) => !kinds.has(kind as keyof typeof PUBLIC_OBJECTS))).toEqual([]);
+  });
+
+  it('can be read by the user of a web server, whatever the umask of the service', () => {
+    for (const entry of readdirSync(join(folder, 'public'), { recursive: true, withFileTypes: true })) {
+      const { mode } = statSync(join(entry.parentPath, entry.name));
+      expect(mode & 0o777, entry.name).toBe(entry.isDirectory() ? 0o755 : 0o644);
+    }
   });
 
   /** The URL of each public read, by a file that is there; and the later pages of lists. */
