@@ -41,6 +41,7 @@ const COMPUTING = [
   'backup',
   'client-package',
   'damaged-objects',
+  'folder-hosting',
   'ingest-memory',
   'log-rotation',
   'long-files',

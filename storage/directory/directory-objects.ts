@@ -18,6 +18,7 @@
  * One process owns the directory; the ledger's exclusive lock ensures it. A mutex orders puts and deletes of a key.
  */
 import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StorageCorrupt } from '../ports/errors.ts';
@@ -207,7 +208,8 @@ class DirectoryObjects implements ObjectStore {
     const path = this.#fileOf(key, next);
     const temporary = join(temporaryFolder(this.#root), randomUUID());
     try {
-      await writeDurably(temporary, bytes, isPublic(key) ? READABLE_FILE : null);
+      const before = isPublic(key) ? await stat(path).catch(ignoreMissing) : undefined;
+      await writeDurably(temporary, bytes, isPublic(key) ? READABLE_FILE : null, before);
       this.#index.put(key, { current, next });
       await this.#index.sync();
       await this.#moveIntoFolder(key, temporary, path);
@@ -265,11 +267,19 @@ class DirectoryObjects implements ObjectStore {
   }
 }
 
-async function writeDurably(path: string, bytes: Uint8Array, mode: number | null): Promise<void> {
+/**
+ * Web servers make an entity tag of the size and the time in whole seconds. So no two versions of a file have one second.
+ *
+ * @param before the version that is replaced
+ */
+async function writeDurably(path: string, bytes: Uint8Array, mode: number | null, before?: Stats): Promise<void> {
   const handle = await open(path, 'wx');
   try {
     await handle.writeFile(bytes);
     if (mode !== null) await handle.chmod(mode);
+    const earliest = before === undefined ? 0 : Math.floor(before.mtimeMs / 1000) + 1;
+    if (before !== undefined && (await handle.stat()).mtimeMs < earliest * 1000)
+      await handle.utimes(earliest, earliest);
     await handle.sync();
   } finally {
     await handle.close();

@@ -40,21 +40,47 @@ function configured(file: string, replacements: ReadonlyMap<string, string>): st
 
 /** Starts nginx in front of the port on this machine. Its files are in the folder. */
 export async function startNginxProxy(folder: string, originPort: number, start: Spawn = spawn): Promise<NginxProxy> {
+  mkdirSync(join(folder, 'cache'));
+  const own = [
+    ['127.0.0.1:8787', `127.0.0.1:${originPort}`],
+    ['/var/cache/tidemark', join(folder, 'cache')],
+    ['/var/log/nginx/', `${folder}/`],
+  ] as const;
+  return startNginx(folder, 'nginx/tidemark.conf', own, start);
+}
+
+/** Starts nginx on a published folder. `originPort` is that of the service; null: there is none. */
+export async function startNginxFolder(
+  folder: string,
+  published: string,
+  originPort: number | null,
+): Promise<NginxProxy> {
+  const service =
+    originPort === null ? ['default @service;', 'default @nobody;'] : ['127.0.0.1:8787', `127.0.0.1:${originPort}`];
+  return startNginx(folder, 'nginx/folder.conf', [
+    ['/var/lib/tidemark/public', published],
+    service as [string, string],
+  ]);
+}
+
+async function startNginx(
+  folder: string,
+  file: string,
+  own: readonly (readonly [string, string])[],
+  start: Spawn = spawn,
+): Promise<NginxProxy> {
   const [tlsPort, httpPort] = [await freePort(), await freePort()];
   const certificate = makeCertificate(folder);
-  mkdirSync(join(folder, 'cache'));
   const site = configured(
-    'nginx/tidemark.conf',
+    file,
     new Map([
       ['listen 443 ', `listen 127.0.0.1:${tlsPort} `],
       ['listen [::]:443 ', `listen [::1]:${tlsPort} `],
       ['listen 80;', `listen 127.0.0.1:${httpPort};`],
       ['listen [::]:80;', `listen [::1]:${httpPort};`],
-      ['127.0.0.1:8787', `127.0.0.1:${originPort}`],
       ['/etc/letsencrypt/live/data.example/fullchain.pem', certificate.path],
       ['/etc/letsencrypt/live/data.example/privkey.pem', join(folder, 'key.pem')],
-      ['/var/cache/tidemark', join(folder, 'cache')],
-      ['/var/log/nginx/', `${folder}/`],
+      ...own,
     ]),
   );
   writeFileSync(join(folder, 'tidemark.conf'), site);
@@ -79,14 +105,34 @@ export async function startNginxProxy(folder: string, originPort: number, start:
 
 /** Starts Caddy in front of the port on this machine. Its certificate is a file here, not one that it gets for itself. */
 export async function startCaddyProxy(folder: string, originPort: number, start: Spawn = spawn): Promise<ReverseProxy> {
+  return startCaddy(folder, 'caddy/Caddyfile', [['127.0.0.1:8787', `127.0.0.1:${originPort}`]], start);
+}
+
+/** Starts Caddy on a published folder. `originPort` is that of the service; null: there is none. */
+export async function startCaddyFolder(
+  folder: string,
+  published: string,
+  originPort: number | null,
+): Promise<ReverseProxy> {
+  const service =
+    originPort === null ? ['import service', 'import nobody'] : ['127.0.0.1:8787', `127.0.0.1:${originPort}`];
+  return startCaddy(folder, 'caddy/folder.Caddyfile', [
+    ['/var/lib/tidemark/public', published],
+    service as [string, string],
+  ]);
+}
+
+async function startCaddy(
+  folder: string,
+  configuration: string,
+  own: readonly (readonly [string, string])[],
+  start: Spawn = spawn,
+): Promise<ReverseProxy> {
   const port = await freePort();
   const certificate = makeCertificate(folder);
   const site = configured(
-    'caddy/Caddyfile',
-    new Map([
-      ['data.example {', `localhost:${port} {\n\ttls ${certificate.path} ${join(folder, 'key.pem')}`],
-      ['127.0.0.1:8787', `127.0.0.1:${originPort}`],
-    ]),
+    configuration,
+    new Map([['data.example {', `localhost:${port} {\n\ttls ${certificate.path} ${join(folder, 'key.pem')}`], ...own]),
   );
   const file = join(folder, 'Caddyfile');
   // Neither the port for commands to it, nor port 80.

@@ -60,8 +60,9 @@ it('is small, and holds no sources and no tests', () => {
         'cli/tidemark.mjs',
         'clients/typescript/README.md',
         'clients/python/README.md',
-        'infra/hosting/caddy/Caddyfile',
-        'infra/hosting/nginx/tidemark.conf',
+        ...['caddy/Caddyfile', 'caddy/folder.Caddyfile', 'nginx/folder.conf', 'nginx/tidemark.conf'].map(
+          (name) => `infra/hosting/${name}`,
+        ),
         ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
           (unit) => `infra/hosting/systemd/${unit}`,
         ),

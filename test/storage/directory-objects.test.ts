@@ -352,3 +352,14 @@ async function flipByte(file: string, at: number): Promise<void> {
   content[at] = (content[at] as number) ^ 1;
   await writeFile(file, content);
 }
+
+test('no two versions of a file have the same second, by which web servers name them', async () => {
+  const { objects, etag, file } = await openWithObject('1');
+  const seconds = [Math.floor((await stat(file)).mtimeMs / 1000)];
+  let present = etag;
+  for (const body of ['2', '3', '4']) {
+    present = etagOf(await objects.put(KEY, bytes(body), metadataOf(2), { kind: 'matches', etag: present }));
+    seconds.push(Math.floor((await stat(file)).mtimeMs / 1000));
+  }
+  expect(new Set(seconds).size).toBe(4);
+});

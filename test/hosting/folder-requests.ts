@@ -1,0 +1,126 @@
+/** What our own server, nginx and Caddy are asked about one published folder, and where they may differ. */
+import { PAGE_HEADERS } from '../../contract/files/page-headers.ts';
+import type { Asked } from './proxy.ts';
+
+export const LIST = '/api/v1/markets';
+export const MARKET = `${LIST}/z`;
+export const GONE = `${LIST}/b`;
+const CURSOR = `1-${'0'.repeat(32)}`;
+
+/** Where the three agree. */
+export const FIELDS = [
+  ...['content-type', 'cache-control', 'vary', 'allow', 'content-range', 'x-content-type-options'],
+  ...['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers'],
+  ...['access-control-max-age', 'access-control-expose-headers', ...Object.keys(PAGE_HEADERS)],
+];
+
+/** Requests beside those for every file and every public read. */
+export const REQUESTS: readonly (readonly [path: string, asked?: Asked])[] = [
+  [`${LIST}?`],
+  [`${MARKET}/history?cursor=${CURSOR}`],
+  [`${LIST}?cursor=${CURSOR}`],
+  [`${LIST}?cursor=x`],
+  [`${LIST}?cursor=`],
+  [`${LIST}?cursor=${CURSOR}&cursor=${CURSOR}`],
+  [`${LIST}?cursor=${CURSOR}&x=1`],
+  [`${LIST}?limit=5`],
+  [`${MARKET}?cursor=${CURSOR}`],
+  [`${MARKET}?utm_source=x`],
+  [`${LIST}.json?cursor=${CURSOR}`],
+  ['/api/v1/latest.csv?x'],
+  ['/api/v1/log/checkpoint?x'],
+  [`${LIST}/none`],
+  [`${LIST}/none/history`],
+  [`${LIST}/Z`],
+  [`${LIST}//z`],
+  [`${LIST}%2Fz`],
+  [`${LIST}/%7a`],
+  [`${LIST}/x/%2e%2e/z`],
+  [`${LIST}/`],
+  ['/api/v1/exports'],
+  ['/api/v1/log'],
+  [GONE],
+  [`${GONE}.json`],
+  [`${GONE}/history`],
+  [`${GONE}/history.csv`],
+  [`${GONE}.gone.json`],
+  ['/errors/404.json'],
+  ['/'],
+  ['/?utm_source=letter'],
+  ['/markets'],
+  ['/markets/z'],
+  ['/markets/z/?x=1'],
+  ['/markets/Z'],
+  ['/docs'],
+  ['/docs/'],
+  ['/docs/guides'],
+  ['/docs/reference'],
+  ['/docs/guides/paging'],
+  ['/docs/guides/paging/'],
+  ['/problems'],
+  ['/problems/not-found'],
+  ['/status'],
+  ['/assets'],
+  ['/assets/'],
+  ['/index'],
+  ['/none'],
+  [MARKET, { method: 'HEAD' }],
+  [MARKET, { method: 'OPTIONS' }],
+  ['/markets/z', { method: 'OPTIONS' }],
+  [MARKET, { method: 'POST' }],
+  ['/api/v1/log/checkpoint', { method: 'PUT' }],
+  ['/', { method: 'DELETE' }],
+  [MARKET, { headers: { 'If-None-Match': '*' } }],
+  ['/', { headers: { 'If-None-Match': '*' } }],
+  [MARKET, { headers: { 'If-None-Match': '"x"' } }],
+  [MARKET, { headers: { Range: 'bytes=0-9' } }],
+  [MARKET, { headers: { Range: 'bytes=-5' } }],
+  [MARKET, { headers: { Range: 'bytes=9999999-' } }],
+  [LIST, { headers: { 'Accept-Encoding': 'gzip' } }],
+  [`${MARKET}/history.csv`, { headers: { 'Accept-Encoding': 'gzip' } }],
+  ['/', { headers: { 'Accept-Encoding': 'gzip' } }],
+  ['/api/v1/log/vkey', { headers: { 'Accept-Encoding': 'gzip' } }],
+  [MARKET, { headers: { Range: 'bytes=0-9', 'Accept-Encoding': 'gzip' } }],
+  [LIST, { headers: { Range: 'bytes=0-1999', 'Accept-Encoding': 'gzip' } }],
+  ['/healthz'],
+];
+
+interface Difference {
+  readonly of: 'nginx' | 'caddy' | 'both';
+  readonly when: (request: string, status: number) => boolean;
+  readonly ignored: readonly string[];
+  readonly because: string;
+}
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    of: 'both',
+    when: (_, status) => [204, 304, 400, 404].includes(status),
+    ignored: ['access-control-expose-headers', 'x-content-type-options'],
+    because: 'the answers of our router, and 304, do without them: here each answer has them',
+  },
+  {
+    of: 'both',
+    when: (_, status) => status === 404,
+    ignored: ['cache-control'],
+    because: 'a path that can have no file is not told from a file that is missing: both are kept for 15 s',
+  },
+  {
+    of: 'both',
+    when: (_, status) => status === 416,
+    ignored: ['body', 'cache-control', 'vary'],
+    because: 'the range is judged when the fields of the file are set. Content-Range says the length',
+  },
+  {
+    of: 'nginx',
+    when: (request, status) => status === 206 && request.startsWith(`GET ${LIST} `) && request.includes('gzip'),
+    ignored: ['status', 'content-range', 'compressed', 'body'],
+    because: 'nginx gives no part of what it compresses: the whole body, as RFC 9110 allows',
+  },
+  {
+    of: 'caddy',
+    when: (_, status) => status === 416,
+    ignored: ['content-type'],
+    because: 'Caddy cannot replace this answer of its file server: a short text',
+  },
+];
