@@ -2,9 +2,10 @@
  * Compares with the log what is published later than the markets: the list, the files beside it, and faces. Whoever serves
  * the files can say in the snapshot that there are none, so everything is asked for.
  */
+import { historyFilesDue } from '../../contract/files/history-files.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import { publicPath } from '../../contract/files/public-objects.ts';
-import { historyIndexUrl } from '../../contract/files/routes.ts';
+import { historyFileUrl } from '../../contract/files/routes.ts';
 import type { Folded } from '../core/log/fold.ts';
 import { defaultListEverySeconds } from '../dependencies.ts';
 import { LoggedFaces } from '../projections/compat/check-logged-faces.ts';
@@ -91,9 +92,10 @@ export class LaterFiles {
     const areMade = await this.#faces.market(past, folded);
     if (!past.isLateIfMissing({ ...this.#lateness, mostMs: DAILY_MS })) return;
     if (areMade === false) this.#miss('faces', publicPath({ kind: 'face-quotes', slug }));
-    const index = historyIndexUrl(slug);
-    if (this.#stated.has('history-files') && (await this.#reader(index)).status === 404)
-      this.#miss('history-files', index);
+    const file = historyFileUrl(slug, 'csv', null);
+    const { hasWhole } = historyFilesDue(folded.observations.length, 0);
+    if (hasWhole && this.#stated.has('history-files') && (await this.#reader(file)).status === 404)
+      this.#miss('history-files', file);
   }
 
   /** After all markets. */

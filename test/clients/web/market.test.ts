@@ -302,7 +302,7 @@ describe('reading a history', () => {
   }
 
   it.each([
-    ['one page', 2, true, ['', '/index']],
+    ['one page', 2, true, ['']],
     ['a short history by its pages', 5, true, ['', '/index', '?cursor=1-2', '?cursor=1-4']],
     ['a long history by its years', 100, true, ['', '/index', '/2026']],
     ['without files, from page to page', 5, false, ['', '?cursor=1-2', '?cursor=1-4']],

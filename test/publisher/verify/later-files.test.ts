@@ -186,7 +186,7 @@ test('without a log, too, a file that the snapshot does not name is a finding, a
     'status /api/v1/exports/latest',
     `status ${FACES}/prices.journal`,
     'status /api/v1/latest',
-    expect.stringMatching(/^status .*\/history\/index$/),
+    expect.stringMatching(/^status .*\/history\.csv$/),
     'status /api/v1/recent',
   ]);
   const history = `${MARKETS}/a/history.csv`;
@@ -211,7 +211,7 @@ describe('the log says what is published:', () => {
     ['exports', /exports/, '/api/v1/exports/latest'],
     ['the faces of a market', /faces\/(prices|quotes)\/b/, `${FACES}/quotes/b.json`],
     ['all faces', /faces/, `${FACES}/quotes/a.json`],
-    ['the files of a history', /\/b\/history(\.|\/index)/, `${MARKETS}/b/history/index`],
+    ['the files of a history', /\/a\/history(\.|\/)/, `${MARKETS}/a/history.csv`],
   ])('%s cannot be left out', async (_, pattern, url) => {
     expect(await found(without(pattern), world.clock.nowMs + 2 * DAY_MS)).toContain(`not-in-log ${url}`);
   });

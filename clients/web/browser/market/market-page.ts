@@ -281,6 +281,7 @@ export class MarketPage {
         origin: location.origin,
         count,
         index: this.#reader?.index ?? null,
+        hasHistoryFiles: this.#projections.has('history-files'),
         hasLog: this.#projections.has('log'),
         hasFaces: this.#projections.has('faces') && count > 0,
       }),
