@@ -30,10 +30,10 @@ export type PublicObjectName =
   | { readonly kind: 'export-dataset'; readonly date: string }
   | { readonly kind: 'export-latest' }
   /** `date`: of one day, or `latest`. `file`: `currencies`, or e.g. `currencies/eur`. */
-  | { readonly kind: 'face-rates'; readonly date: string; readonly file: string }
-  | { readonly kind: 'face-prices'; readonly slug: string; readonly extension: PriceExtension }
-  | { readonly kind: 'face-includes'; readonly extension: PriceExtension }
-  | { readonly kind: 'face-quotes'; readonly slug: string }
+  | { readonly kind: 'compat-rates'; readonly date: string; readonly file: string }
+  | { readonly kind: 'compat-prices'; readonly slug: string; readonly extension: PriceExtension }
+  | { readonly kind: 'compat-includes'; readonly extension: PriceExtension }
+  | { readonly kind: 'compat-quotes'; readonly slug: string }
   | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind]
   | { readonly [Kind in SiteKind]: { readonly kind: Kind; readonly file: string } }[SiteKind];
@@ -75,8 +75,8 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `export`: kept while a manifest of the last weeks or a kept one names it, or is such a manifest.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
- * - `face`: mutable; kept while the deployment has faces and its market is published, or for some weeks if it is of a day.
+ * - `compat file`: mutable; kept while the deployment has compat and its market is published, or for some weeks if it is of a day.
  * - `site`: mutable; kept while the deployment that was published last has this file.
  * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'log' | 'export' | 'face' | 'site';
+export type Retention = 'head' | 'page' | 'log' | 'export' | 'compat' | 'site';

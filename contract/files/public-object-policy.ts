@@ -8,7 +8,7 @@ import type {
   Retention,
   SiteKind,
 } from './public-object-names.ts';
-import { FACES_URL } from './routes.ts';
+import { COMPAT_URL } from './routes.ts';
 
 export const JSON_TYPE = 'application/json';
 const EXPORTS = '/api/v1/exports';
@@ -85,22 +85,22 @@ export function exportKind<Kind extends PublicObjectKind>(
 }
 
 /**
- * @param pattern of the path below the faces, the inverse of `path`
- * @param slugOf of the market whose face it is. If left out: it is of none, and never gone.
+ * @param pattern of the path below the compat, the inverse of `path`
+ * @param slugOf of the market whose compat file it is. If left out: it is of none, and never gone.
  */
-export function faceKind<Kind extends PublicObjectKind>(
+export function compatKind<Kind extends PublicObjectKind>(
   pattern: string,
   contentType: string,
   path: PublicObjectPolicy<Kind>['path'],
   slugOf?: PublicObjectPolicy<Kind>['cacheTag'],
 ): PublicObjectPolicy<Kind> {
   return {
-    path: (name) => FACES_URL + path(name),
-    pattern: whole(FACES_URL + pattern),
+    path: (name) => COMPAT_URL + path(name),
+    pattern: whole(COMPAT_URL + pattern),
     contentType,
     mayBeGone: slugOf !== undefined,
-    cacheTag: slugOf ?? (() => 'faces'),
-    retention: 'face',
+    cacheTag: slugOf ?? (() => 'compat'),
+    retention: 'compat',
   };
 }
 

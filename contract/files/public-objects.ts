@@ -22,8 +22,8 @@ import {
 import { PAGE_CONTENT_TYPE } from './page-headers.ts';
 import { PRICE_EXTENSIONS, type PublicObjectKind, type PublicObjectName } from './public-object-names.ts';
 import {
+  compatKind,
   exportKind,
-  faceKind,
   JSON_TYPE,
   marketKind,
   type PublicObjectPolicy,
@@ -144,19 +144,19 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     'export',
     ({ file }) => `/parts/${file}.json`,
   ),
-  'face-rates': faceKind(
+  'compat-rates': compatKind(
     `/currency-api/(?<date>latest|${DAY})/v1/(?<file>currencies(?:/[a-z]{3})?)\\.json`,
     JSON_TYPE,
     ({ date, file }) => `/currency-api/${date}/v1/${file}.json`,
   ),
-  'face-prices': faceKind(
+  'compat-prices': compatKind(
     `/prices/(?<slug>${SLUG_PATTERN})\\.${EXTENSION}`,
     TEXT_TYPE,
     ({ slug, extension }) => `/prices/${slug}.${extension}`,
     ({ slug }) => slug,
   ),
-  'face-includes': faceKind(`/prices\\.${EXTENSION}`, TEXT_TYPE, ({ extension }) => `/prices.${extension}`),
-  'face-quotes': faceKind(
+  'compat-includes': compatKind(`/prices\\.${EXTENSION}`, TEXT_TYPE, ({ extension }) => `/prices.${extension}`),
+  'compat-quotes': compatKind(
     `/quotes/(?<slug>${SLUG_PATTERN})\\.json`,
     JSON_TYPE,
     ({ slug }) => `/quotes/${slug}.json`,

@@ -2,7 +2,7 @@
 # A price file for your ledger: downloads the prices of all markets, and values a journal with hledger.
 # usage: ledger-prices.sh my.journal USD
 set -eu
-url=${TIDEMARK_URL:-http://127.0.0.1:8787}/api/v1/faces
+url=${TIDEMARK_URL:-http://127.0.0.1:8787}/api/v1/compat
 journal=$1
 currency=$2
 folder=${PRICES:-prices-of-tidemark}

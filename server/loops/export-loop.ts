@@ -1,11 +1,11 @@
 /**
- * Makes the export and the faces of the day: soon after midnight (UTC), or after the start of a server that has none of today.
+ * Makes the daily files: soon after midnight (UTC), or after the start of a server that has none of today.
  * The first export of all is made again that day, once nothing was published for a while; any export on command.
  */
 
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { makeFaces } from '../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { type KeepOutcome, keepExport } from '../../publisher/projections/exports/keep-export.ts';
 import { type ExportOptions, type ExportOutcome, makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../publisher/projections/exports/remake-kept.ts';
@@ -79,7 +79,7 @@ export function startExportLoop({ storage, yieldToEventLoop, report, info }: Exp
         for (const date of await remakeKept({ ...options, readEntries: readTile }))
           info('kept export made again', { date });
       }
-      if (storage.projections?.has('faces')) await timed('made faces', () => makeFaces(options));
+      if (storage.projections?.has('compat')) await timed('made compat', () => makeCompat(options));
     },
     intervalMs: INTERVAL_MS,
     onError: (cause) => {

@@ -147,7 +147,7 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
     ],
     ['exports: every day', DAYS * (costs.exportOfDay + exportSeconds * PRICES.functionSecond)],
     [
-      'faces: every day',
+      'compat: every day',
       DAYS *
         markets *
         (costs.facesOfMarket + historyPages * PRICES.objectGet + (0.2 + 0.03 * historyPages) * PRICES.functionSecond),

@@ -1,5 +1,5 @@
 /** From a history to one price a day. */
-import { FACE_DAYS_MAX } from '../../../contract/files/face-limits.ts';
+import { COMPAT_DAYS_MAX } from '../../../contract/files/compat-limits.ts';
 
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
@@ -28,7 +28,7 @@ export class DayPrices {
     this.#date = date;
     const { currency, decimal, decimalPerUnit } = observation;
     if (decimal === null) return true;
-    if (this.#days.length === FACE_DAYS_MAX) return false;
+    if (this.#days.length === COMPAT_DAYS_MAX) return false;
     this.#days.push({ date, currency, decimal, decimalPerUnit });
     return true;
   }

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
-import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
@@ -22,8 +22,8 @@ import { loggedReader } from './logged-reader.ts';
 
 const SNAPSHOT = '/api/v1/snapshot';
 const MARKETS = '/api/v1/markets';
-const FACES = '/api/v1/faces';
-const RATES = `${FACES}/currency-api/latest/v1/currencies`;
+const COMPAT = '/api/v1/compat';
+const RATES = `${COMPAT}/currency-api/latest/v1/currencies`;
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -41,7 +41,7 @@ async function laterWorld(): Promise<World> {
   await removeMarket(world, 'gone');
   world.clock.nowMs += DAY_MS;
   while ((await publish(dependencies)).isMoreDue);
-  await makeFaces({ storage: dependencies });
+  await makeCompat({ storage: dependencies });
   await makeExport({ storage: dependencies, readEntries: (tile, width) => readEntries(world.ledger, tile, width) });
   return world;
 }
@@ -93,23 +93,23 @@ describe('a snapshot that names no files hides no change in', () => {
     ['the newest prices as CSV: its columns', '/api/v1/latest.csv', change('slug,name', 'name,slug')],
     ['the last prices', '/api/v1/recent', change('"1.04"', '"9.04"')],
     ['the last prices: no file', '/api/v1/recent', withText(() => 'nothing')],
-    ['a price file', `${FACES}/prices/a.journal`, change('1.05 USD', '9.05 USD')],
-    ['a price file: another revision', `${FACES}/prices/a.journal`, change(/revision \d+/, 'revision 1')],
-    ['a price file: no revision', `${FACES}/prices/a.beancount`, withText(() => '2026-01-06 price A 9.05 USD\n')],
-    ['a price file that is lost', `${FACES}/prices/a.journal`, withStatus(404)],
-    ['quotes', `${FACES}/quotes/a.json`, change('"close":1.05', '"close":9.05')],
+    ['a price file', `${COMPAT}/prices/a.journal`, change('1.05 USD', '9.05 USD')],
+    ['a price file: another revision', `${COMPAT}/prices/a.journal`, change(/revision \d+/, 'revision 1')],
+    ['a price file: no revision', `${COMPAT}/prices/a.beancount`, withText(() => '2026-01-06 price A 9.05 USD\n')],
+    ['a price file that is lost', `${COMPAT}/prices/a.journal`, withStatus(404)],
+    ['quotes', `${COMPAT}/quotes/a.json`, change('"close":1.05', '"close":9.05')],
     ['a rate', `${RATES}/usd.json`, change(/"eur":[\d.]+/, '"eur":9')],
     ['a rate without a price behind it', `${RATES}/usd.json`, change('"eur":0', '"chf":9,"eur":0')],
     ['the log of the rates', `${RATES}/usd.json`, change(/"size":\d+/, '"size":1')],
     ['the day of the rates', `${RATES}/eur.json`, change(/"date":"[^"]+"/, '"date":"2026-10-03"')],
     ['the currencies', `${RATES}.json`, change('{', '{"chf":"Swiss Franc",')],
-    ['the files that are included', `${FACES}/prices.journal`, withText((text) => `${text}include /etc/passwd\n`)],
-    ['the files of a pair', `${FACES}/prices.journal`, withText((text) => `${text}include prices/c.journal\n`)],
-    ['the files that are included: one less', `${FACES}/prices.beancount`, withText(() => '')],
+    ['the files that are included', `${COMPAT}/prices.journal`, withText((text) => `${text}include /etc/passwd\n`)],
+    ['the files of a pair', `${COMPAT}/prices.journal`, withText((text) => `${text}include prices/c.journal\n`)],
+    ['the files that are included: one less', `${COMPAT}/prices.beancount`, withText(() => '')],
   ])('%s', async (_, url, edit) => {
     const hidden = damagedReader(reader, { [SNAPSHOT]: onlyTheLog, [url]: edit });
     expect((await found(hidden)).filter((finding) => !finding.endsWith(SNAPSHOT))).toContainEqual(
-      expect.stringMatching(new RegExp(`^(not-in-log|file|status|schema|time) ${FACES}|^(not-in-log|time) ${url}$`)),
+      expect.stringMatching(new RegExp(`^(not-in-log|file|status|schema|time) ${COMPAT}|^(not-in-log|time) ${url}$`)),
     );
   });
 });
@@ -164,7 +164,7 @@ describe('a list that is behind', () => {
   });
 });
 
-test('faces may be of the day before, and show the removed market until they are made again', async () => {
+test('compat may be of the day before, and show the removed market until they are made again', async () => {
   const other = await laterWorld();
   await other.ingest([price('eur-usd', 9, 120)]);
   await removeMarket(other, 'b');
@@ -173,7 +173,7 @@ test('faces may be of the day before, and show the removed market until they are
   const read = loggedReader(other.objects);
   expect(await found(read, other.clock.nowMs)).toEqual([]);
   const late = await found(read, other.clock.nowMs + 3 * DAY_MS);
-  expect(late).toEqual(expect.arrayContaining([`time ${RATES}/eur.json`, `time ${FACES}/prices/eur-usd.journal`]));
+  expect(late).toEqual(expect.arrayContaining([`time ${RATES}/eur.json`, `time ${COMPAT}/prices/eur-usd.journal`]));
 });
 
 test('without a log, too, a file that the snapshot does not name is a finding, and is checked', async () => {
@@ -183,8 +183,8 @@ test('without a log, too, a file that the snapshot does not name is a finding, a
   };
   const unnamed = await rules({ [SNAPSHOT]: onlyTheLog });
   expect(unnamed).toEqual([
+    `status ${COMPAT}/prices.journal`,
     'status /api/v1/exports/latest',
-    `status ${FACES}/prices.journal`,
     'status /api/v1/latest',
     expect.stringMatching(/^status .*\/history\.csv$/),
     'status /api/v1/recent',
@@ -209,8 +209,8 @@ describe('the log says what is published:', () => {
     ['the newest prices', /^\/api\/v1\/latest/, '/api/v1/latest.csv'],
     ['the last prices', /recent/, '/api/v1/recent'],
     ['exports', /exports/, '/api/v1/exports/latest'],
-    ['the faces of a market', /faces\/(prices|quotes)\/b/, `${FACES}/quotes/b.json`],
-    ['all faces', /faces/, `${FACES}/quotes/a.json`],
+    ['the compat of a market', /compat\/(prices|quotes)\/b/, `${COMPAT}/quotes/b.json`],
+    ['all compat', /compat/, `${COMPAT}/quotes/a.json`],
     ['the files of a history', /\/a\/history(\.|\/)/, `${MARKETS}/a/history.csv`],
   ])('%s cannot be left out', async (_, pattern, url) => {
     expect(await found(without(pattern), world.clock.nowMs + 2 * DAY_MS)).toContain(`not-in-log ${url}`);

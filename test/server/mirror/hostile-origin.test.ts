@@ -9,14 +9,14 @@ import { PROJECTIONS } from '../../../contract/files/projections.ts';
 import { MARKETS_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
-import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { DAY_MS } from '../../publisher/compat/compat-world.ts';
 import { exportWorld } from '../../publisher/exports/export-world.ts';
 import { LATEST, readPackage } from '../../publisher/exports/exported.ts';
-import { DAY_MS } from '../../publisher/faces/faces-world.ts';
 import { TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
@@ -36,7 +36,7 @@ async function honestWorld(): Promise<World> {
   await world.ingest([eur, price('eur', 0, 117), price('b', 1, 2)]);
   await publishAll(world);
   world.clock.nowMs += DAY_MS;
-  await makeFaces({ storage: world.dependencies });
+  await makeCompat({ storage: world.dependencies });
   return world;
 }
 
@@ -158,7 +158,7 @@ test.each(FORGERIES)('%s: nothing of it is served', async (_, forge) => {
   await world.ingest([price('b', 2, 2), ...Array.from({ length: 4 }, (_, day) => price('a', 20 + day, 100))]);
   await publishAll(world);
   world.clock.nowMs += DAY_MS;
-  await makeFaces({ storage: world.dependencies });
+  await makeCompat({ storage: world.dependencies });
   origin.forge = forge;
   for (const copy of [fresh, old]) {
     expect(await copy.round()).not.toBe('current');

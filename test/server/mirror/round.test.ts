@@ -90,7 +90,14 @@ test('a file with another value is not taken over', async () => {
   const upstream: PublicReader = async (url, headers) => {
     const answer = await readerOf(world.objects)(url, headers);
     if (url !== '/api/v1/markets/a/history.csv') return answer;
-    return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace(/,\d+\.\d\d,/, ',9.99,')) };
+    return {
+      ...answer,
+      body: Buffer.from(
+        Buffer.from(answer.body)
+          .toString()
+          .replace(/,\d+\.\d\d,/, ',9.99,'),
+      ),
+    };
   };
   const copied = openMemoryObjects();
   expect((await roundOf(world, copied, { upstream })).state).toBe('faulty');

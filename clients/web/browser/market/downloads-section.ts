@@ -2,7 +2,7 @@
 import type { HistoryIndex } from '../../../../contract/files/history-files.ts';
 import { FILE_ROWS_MAX } from '../../../../contract/files/history-rows.ts';
 import {
-  FACES_URL,
+  COMPAT_URL,
   historyFileUrl,
   historyIndexUrl,
   historyUrl,
@@ -18,7 +18,7 @@ export interface DownloadsContent {
   readonly index: HistoryIndex | null;
   readonly hasHistoryFiles: boolean;
   readonly hasLog: boolean;
-  readonly hasFaces: boolean;
+  readonly hasCompat: boolean;
 }
 
 export function downloadsSection(content: DownloadsContent): HTMLElement {
@@ -47,7 +47,7 @@ function hasWhole({ count, hasHistoryFiles }: DownloadsContent): boolean {
 }
 
 function files(content: DownloadsContent): HTMLElement {
-  const { slug, count, index, hasFaces } = content;
+  const { slug, count, index, hasCompat } = content;
   const list = element('ul', { class: 'files' });
   const link = (href: string, text: string): HTMLElement => element('a', { href, download: true }, text);
   const forms = (csv: string, ndjson: string) => [link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')];
@@ -64,13 +64,13 @@ function files(content: DownloadsContent): HTMLElement {
       ' ',
     ]);
   if (years.length > 0) list.append(element('li', {}, 'By year of observation (UTC): ', ...years));
-  if (hasFaces) {
-    const faces = [
-      ['beancount', `${FACES_URL}/prices/${slug}.beancount`],
-      ['hledger', `${FACES_URL}/prices/${slug}.journal`],
-      ['quotes as JSON', `${FACES_URL}/quotes/${slug}.json`],
+  if (hasCompat) {
+    const compat = [
+      ['beancount', `${COMPAT_URL}/prices/${slug}.beancount`],
+      ['hledger', `${COMPAT_URL}/prices/${slug}.journal`],
+      ['quotes as JSON', `${COMPAT_URL}/quotes/${slug}.json`],
     ] as const;
-    const links = faces.flatMap(([text, href], at) => [at === 0 ? '' : ' · ', link(href, text)]);
+    const links = compat.flatMap(([text, href], at) => [at === 0 ? '' : ' · ', link(href, text)]);
     list.append(element('li', {}, 'Daily prices for other programs: ', ...links));
   }
   return list;

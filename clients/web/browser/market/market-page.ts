@@ -283,7 +283,7 @@ export class MarketPage {
         index: this.#reader?.index ?? null,
         hasHistoryFiles: this.#projections.has('history-files'),
         hasLog: this.#projections.has('log'),
-        hasFaces: this.#projections.has('faces') && count > 0,
+        hasCompat: this.#projections.has('compat') && count > 0,
       }),
     );
   }

@@ -1,7 +1,7 @@
-/** The public reads in the forms of other programs: see docs/faces.md. */
+/** The public reads in the forms of other programs: see docs/compat.md. */
 import * as z from 'zod';
-import { FACE_RATES_NOTE, QUOTES_NOTE } from '../files/face-limits.ts';
-import { type FaceQuotes, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../files/faces.ts';
+import { type CompatQuotes, compatCurrenciesSchema, compatQuotesSchema, compatRatesSchema } from '../files/compat.ts';
+import { QUOTES_NOTE, RATES_NOTE } from '../files/compat-limits.ts';
 import { slugSchema } from '../values/market.ts';
 import { defineOperations } from './operation.ts';
 
@@ -32,7 +32,7 @@ const INVERSE = 'The numbers are derived: floating-point numbers, also of invers
 const tag = 'Public reads';
 const MARKET_PROBLEMS = ['not-found', 'market-removed'] as const;
 
-const quotes: FaceQuotes = {
+const quotes: CompatQuotes = {
   name: 'Gold, US dollar',
   unit: 'troy ounce',
   currency: 'USD',
@@ -57,10 +57,10 @@ const quotes: FaceQuotes = {
 
 const price = { currency: 'USD', decimal: '1136.07', market: 'eur-usd', observedAt: '2026-09-29T00:00:00Z' };
 
-export const faceReads = defineOperations({
+export const compatReads = defineOperations({
   getBeancountPrices: {
     method: 'GET',
-    path: '/api/v1/faces/prices/{slug}.beancount',
+    path: '/api/v1/compat/prices/{slug}.beancount',
     tag,
     summary: 'Read the daily prices of a market as a file of beancount',
     description: PRICES_TEXT,
@@ -77,7 +77,7 @@ export const faceReads = defineOperations({
   },
   getHledgerPrices: {
     method: 'GET',
-    path: '/api/v1/faces/prices/{slug}.journal',
+    path: '/api/v1/compat/prices/{slug}.journal',
     tag,
     summary: 'Read the daily prices of a market as a journal of hledger',
     description: PRICES_TEXT,
@@ -94,7 +94,7 @@ export const faceReads = defineOperations({
   },
   getBeancountIncludes: {
     method: 'GET',
-    path: '/api/v1/faces/prices.beancount',
+    path: '/api/v1/compat/prices.beancount',
     tag,
     summary: 'Read which price files of beancount there are',
     description: INCLUDES_TEXT,
@@ -105,7 +105,7 @@ export const faceReads = defineOperations({
   },
   getHledgerIncludes: {
     method: 'GET',
-    path: '/api/v1/faces/prices.journal',
+    path: '/api/v1/compat/prices.journal',
     tag,
     summary: 'Read which price files of hledger there are',
     description: INCLUDES_TEXT,
@@ -114,9 +114,9 @@ export const faceReads = defineOperations({
     problems: ['not-found'],
     example: { response: 'include prices/gold-usd.journal\n' },
   },
-  getFaceQuotes: {
+  getCompatQuotes: {
     method: 'GET',
-    path: '/api/v1/faces/quotes/{slug}.json',
+    path: '/api/v1/compat/quotes/{slug}.json',
     tag,
     summary: 'Read the daily prices of a market as JSON for portfolio programs',
     description:
@@ -124,13 +124,13 @@ export const faceReads = defineOperations({
       `day in UTC. ${MADE_DAILY}`,
     scopes: null,
     params,
-    success: { status: 200, description: 'The newest price, and one for each day', body: faceQuotesSchema },
+    success: { status: 200, description: 'The newest price, and one for each day', body: compatQuotesSchema },
     problems: MARKET_PROBLEMS,
     example: { params: { slug: 'gold-usd' }, response: quotes },
   },
-  listFaceCurrencies: {
+  listCompatCurrencies: {
     method: 'GET',
-    path: '/api/v1/faces/currency-api/{date}/v1/currencies.json',
+    path: '/api/v1/compat/currency-api/{date}/v1/currencies.json',
     tag,
     summary: 'Read which currencies have rates',
     description:
@@ -138,19 +138,19 @@ export const faceReads = defineOperations({
       MADE_DAILY,
     scopes: null,
     params: ratesParams,
-    success: { status: 200, description: 'English names by code', body: faceCurrenciesSchema },
+    success: { status: 200, description: 'English names by code', body: compatCurrenciesSchema },
     problems: ['not-found'],
     example: { params: { date: 'latest' }, response: { eur: 'Euro', usd: 'US Dollar' } },
   },
-  getFaceRates: {
+  getCompatRates: {
     method: 'GET',
-    path: '/api/v1/faces/currency-api/{date}/v1/currencies/{code}.json',
+    path: '/api/v1/compat/currency-api/{date}/v1/currencies/{code}.json',
     tag,
     summary: 'Read the rates of a currency',
     description: `${INVERSE} The layout of the npm package currency-api; \`.min.json\` leads to the same file. ${MADE_DAILY}`,
     scopes: null,
     params: codeParams,
-    success: { status: 200, description: 'The rates, and the exact prices behind them', body: faceRatesSchema },
+    success: { status: 200, description: 'The rates, and the exact prices behind them', body: compatRatesSchema },
     problems: ['not-found'],
     example: {
       params: { date: 'latest', code: 'usd' },
@@ -158,7 +158,7 @@ export const faceReads = defineOperations({
         date: '2026-09-30',
         usd: { eur: 0.8802274507732797, usd: 1 },
         derived: {
-          note: FACE_RATES_NOTE,
+          note: RATES_NOTE,
           generation: 4,
           log: null,
           rates: { eur: { ...price, quantity: 1000, unit: 'EUR', isInverse: true } },

@@ -1,7 +1,7 @@
 /** The files of one market: prices for beancount and hledger, and quotes as JSON. Pure: the same input has the same bytes. */
 
-import { FACE_DAYS_MAX, QUOTES_NOTE } from '../../../contract/files/face-limits.ts';
-import type { FaceQuotes } from '../../../contract/files/faces.ts';
+import type { CompatQuotes } from '../../../contract/files/compat.ts';
+import { COMPAT_DAYS_MAX, QUOTES_NOTE } from '../../../contract/files/compat-limits.ts';
 import {
   PRICE_EXTENSIONS,
   type PriceExtension,
@@ -14,19 +14,19 @@ import { approximateMoney } from '../../../contract/values/money-texts.ts';
 import { commodityOf } from './commodity.ts';
 import type { DayPrice } from './day-prices.ts';
 
-export interface Face {
+export interface CompatFile {
   readonly name: PublicObjectName;
   readonly text: string;
 }
 
 /** @param days oldest first */
-export function marketFaces(market: Market, days: readonly DayPrice[]): readonly Face[] {
+export function marketCompat(market: Market, days: readonly DayPrice[]): readonly CompatFile[] {
   const { slug } = market;
   return [
-    ...PRICE_EXTENSIONS.map((extension): Face => {
-      return { name: { kind: 'face-prices', slug, extension }, text: pricesText(market, days, extension) };
+    ...PRICE_EXTENSIONS.map((extension): CompatFile => {
+      return { name: { kind: 'compat-prices', slug, extension }, text: pricesText(market, days, extension) };
     }),
-    { name: { kind: 'face-quotes', slug }, text: canonicalJson(faceQuotes(market, days) as unknown as Json) },
+    { name: { kind: 'compat-quotes', slug }, text: canonicalJson(faceQuotes(market, days) as unknown as Json) },
   ];
 }
 
@@ -65,13 +65,15 @@ function pricesText(market: Market, days: readonly DayPrice[], extension: PriceE
     `; ${market.name}: the last price of each day (UTC), for one ${of}, exactly.\n`,
     `; From ${marketUrl(market.slug)}, revision ${market.revision}.\n`,
     ...credits,
-    ...(days.length < FACE_DAYS_MAX ? [] : [`; The newest ${FACE_DAYS_MAX} days. All: ${historyUrl(market.slug)}\n`]),
+    ...(days.length < COMPAT_DAYS_MAX
+      ? []
+      : [`; The newest ${COMPAT_DAYS_MAX} days. All: ${historyUrl(market.slug)}\n`]),
     header,
     ...lines,
   ].join('');
 }
 
-function faceQuotes(market: Market, days: readonly DayPrice[]): FaceQuotes {
+function faceQuotes(market: Market, days: readonly DayPrice[]): CompatQuotes {
   const { slug, name, nativeCurrency, revision, unit, sources } = market;
   const quotes = days.map(({ date, decimal, decimalPerUnit }) => {
     return { date, close: approximateMoney(decimal, decimalPerUnit, unit.quantity) as number };

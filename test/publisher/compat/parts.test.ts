@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { removedMarketSchema } from '../../../contract/files/removed-market.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price, SMALL_PAGES } from '../world.ts';
-import { DAY_MS, facesWorld } from './faces-world.ts';
+import { compatWorld, DAY_MS } from './compat-world.ts';
 
 const FILES = (slug: string) => [`/prices/${slug}.beancount`, `/prices/${slug}.journal`, `/quotes/${slug}.json`];
 const INCLUDES = ['/prices.beancount', '/prices.journal'];
@@ -27,7 +27,7 @@ function at(slug: string, observedAt: string, amountMinor: number | null, more: 
 }
 
 test('one exact price a day, oldest first, in the syntax of each program', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   const source = { label: 'Example', url: 'https://example.com/', publisher: null };
   await world.ingest([
     {
@@ -70,7 +70,7 @@ test('one exact price a day, oldest first, in the syntax of each program', async
 });
 
 test('an unknown price is left out, and never zero; a zero is a price', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([market('a'), market('b'), price('a', 0, 0), price('a', 1, null), price('b', 1, null)]);
   await world.nextDay();
   expect(await world.lines('/prices/a.beancount')).toEqual(['2026-01-01 price M.A 0.00 USD']);
@@ -80,7 +80,7 @@ test('an unknown price is left out, and never zero; a zero is a price', async ()
 });
 
 test('a correction replaces a price; a mistake shows the price before it, a withdrawal leaves none', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   const morning = (slug: string) => at(slug, '2026-01-02T08:00:00Z', 1);
   const evening = (slug: string, more: object = {}) => at(slug, '2026-01-02T20:00:00Z', 2, more);
   const slugs = ['corrected', 'mistaken', 'withdrawn'];
@@ -109,7 +109,7 @@ test('a correction replaces a price; a mistake shows the price before it, a with
 });
 
 test('where the decimals for one unit do not end, a comment says so, and the quote is the nearest number', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([defined('bread', 3, 'loaf'), price('bread', 0, 100), price('bread', 1, 300)]);
   await world.nextDay();
   for (const [path, line] of [
@@ -125,7 +125,7 @@ test('where the decimals for one unit do not end, a comment says so, and the quo
 });
 
 test('of several markets for one pair, the include files have the active one with the newest day', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([
     ...['eur-usd-b', 'eur-usd-c', 'eur-usd-d'].map((slug) => defined(slug, 1, 'EUR')),
     { ...defined('eur-usd-a', 1, 'EUR'), status: 'retired' } as IngestRecordInput,
@@ -139,12 +139,12 @@ test('of several markets for one pair, the include files have the active one wit
 
 describe('what is written', () => {
   test('once a day: only files of markets that changed', async () => {
-    const world = facesWorld();
+    const world = compatWorld();
     await world.ingest([market('a1'), market('b1'), price('a1', 0, 1), price('b1', 0, 1)]);
     expect((await world.nextDay()).sort()).toEqual([...FILES('a1'), ...FILES('b1'), ...INCLUDES, ...NO_RATES()].sort());
     await world.ingest([price('b1', 1, 2)]);
     await world.publish();
-    expect((await makeFaces({ storage: world.dependencies })).kind).toBe('present');
+    expect((await makeCompat({ storage: world.dependencies })).kind).toBe('present');
     expect((await world.nextDay()).sort()).toEqual([...FILES('b1'), ...NO_RATES(1)].sort());
     expect(await world.nextDay()).toEqual(NO_RATES(2));
     function NO_RATES(day = 0): string[] {
@@ -155,41 +155,41 @@ describe('what is written', () => {
   });
 
   test('a file that the store has lost is put again the next day', async () => {
-    const world = facesWorld();
+    const world = compatWorld();
     await world.ingest([market('a1'), price('a1', 0, 1)]);
     await world.nextDay();
-    const key = 'public/api/v1/faces/quotes/a1.json';
+    const key = 'public/api/v1/compat/quotes/a1.json';
     await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
-    expect(await world.check()).toMatchObject([{ url: '/api/v1/faces/quotes/a1.json', rule: 'status' }]);
+    expect(await world.check()).toMatchObject([{ url: '/api/v1/compat/quotes/a1.json', rule: 'status' }]);
     expect(await world.nextDay()).toContain('/quotes/a1.json');
     expect(await world.check()).toEqual([]);
   });
 
   test('nothing while a generation is being applied, without data, and beyond the time; the next run goes on', async () => {
-    const world = facesWorld();
-    expect((await makeFaces({ storage: world.dependencies })).kind).toBe('no-data');
+    const world = compatWorld();
+    expect((await makeCompat({ storage: world.dependencies })).kind).toBe('no-data');
     await world.ingest(['a1', 'b1', 'c1', 'd1'].flatMap((slug) => [market(slug), price(slug, 0, 1)]));
     await world.publish();
     const times = [true, false];
     const options = { storage: world.dependencies, hasTime: () => times.shift() ?? true };
-    expect((await makeFaces(options)).kind).toBe('unfinished');
+    expect((await makeCompat(options)).kind).toBe('unfinished');
     expect([await world.lines('/prices/c1.journal'), await world.text('/prices/d1.journal')]).toEqual([
       ['P 2026-01-01 "C1" 0.01 USD'],
       '404',
     ]);
-    expect((await makeFaces(options)).kind).toBe('made');
+    expect((await makeCompat(options)).kind).toBe('made');
     expect(await world.lines('/prices/d1.journal')).toHaveLength(1);
   });
 });
 
 test('the files of a removed market say so with the generation that removes it, and leave the include files', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([market('a1'), market('b1'), price('a1', 0, 1), price('b1', 0, 1)]);
   await world.nextDay();
   await removeMarket(world, 'a1', 'b1');
   await world.publish();
   for (const file of FILES('a1')) {
-    const { status, body, headers } = await world.read(`/api/v1/faces${file}`);
+    const { status, body, headers } = await world.read(`/api/v1/compat${file}`);
     expect([status, headers.get('content-type')]).toEqual([410, 'application/problem+json']);
     expect(removedMarketSchema.parse(JSON.parse(Buffer.from(body).toString()))).toMatchObject({ replacedBy: 'b1' });
   }
@@ -199,8 +199,8 @@ test('the files of a removed market say so with the generation that removes it, 
   expect(await world.check()).toEqual([]);
 });
 
-test('a market that is removed while its faces are being made stays removed in all of them', async () => {
-  const world = facesWorld();
+test('a market that is removed while its compat are being made stays removed in all of them', async () => {
+  const world = compatWorld();
   await world.ingest([market('a'), market('b'), price('a', 0, 100), price('b', 0, 200)]);
   await world.nextDay();
   await world.ingest([price('a', 1, 101)]);
@@ -214,7 +214,7 @@ test('a market that is removed while its faces are being made stays removed in a
     await removeMarket(world, 'a');
     await world.publish();
   };
-  await makeFaces({ storage: world.dependencies, yieldToEventLoop });
+  await makeCompat({ storage: world.dependencies, yieldToEventLoop });
   expect(isRemoved).toBe(true);
   for (const path of FILES('a')) expect([path, await world.text(path)]).toEqual([path, '410']);
   // The include files are of the list with which the run began; the next day's are not.
@@ -225,11 +225,11 @@ test('a market that is removed while its faces are being made stays removed in a
 });
 
 test('verify finds a price file with another price', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([market('a1'), price('a1', 0, 1)]);
   await world.nextDay();
   for (const file of FILES('a1')) {
-    const key = `public/api/v1/faces${file}`;
+    const key = `public/api/v1/compat${file}`;
     const { body, metadata, etag } = {
       ...world.objects.snapshot().get(key),
       ...(await world.objects.stat(key)),
@@ -240,7 +240,7 @@ test('verify finds a price file with another price', async () => {
     };
     const other = Buffer.from(Buffer.from(body).toString().replaceAll('0.01', '0.02'));
     const put = await world.objects.put(key, other, metadata, { kind: 'matches', etag });
-    expect(await world.check()).toMatchObject([{ url: `/api/v1/faces${file}`, rule: 'file' }]);
+    expect(await world.check()).toMatchObject([{ url: `/api/v1/compat${file}`, rule: 'file' }]);
     await world.objects.put(key, body, metadata, { kind: 'matches', etag: (put as { etag: ObjectHead['etag'] }).etag });
   }
   expect(await world.check()).toEqual([]);

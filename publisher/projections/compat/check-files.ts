@@ -1,11 +1,11 @@
-/** Checks faces: those of a market by rendering them again from its history, and rates by the prices that they name. */
+/** Checks compat: those of a market by rendering them again from its history, and rates by the prices that they name. */
 import {
-  type FaceRate,
-  type FaceRates,
-  faceCurrenciesSchema,
-  faceQuotesSchema,
-  faceRatesSchema,
-} from '../../../contract/files/faces.ts';
+  type CompatRate,
+  type CompatRates,
+  compatCurrenciesSchema,
+  compatQuotesSchema,
+  compatRatesSchema,
+} from '../../../contract/files/compat.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
 import { PUBLIC_OBJECTS, publicPath } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -15,13 +15,13 @@ import { checkAnswer, checkHeaders, type Findings } from '../../verify/check-bod
 import type { PublicReader } from '../../verify/reader.ts';
 import type { Share } from '../../verify/share.ts';
 import { DayPrices } from './day-prices.ts';
-import { marketFaces } from './market-faces.ts';
+import { marketCompat } from './market-sections.ts';
 import { rateValue } from './pairs.ts';
 
 /** The file that leads to those of the markets. */
-export const INCLUDES_URL = publicPath({ kind: 'face-includes', extension: 'journal' });
+export const INCLUDES_URL = publicPath({ kind: 'compat-includes', extension: 'journal' });
 
-/** The slugs that include files name: these markets have faces. Null: no faces have been made yet. */
+/** The slugs that include files name: these markets have compat. Null: no compat have been made yet. */
 export async function readIncluded(reader: PublicReader): Promise<ReadonlySet<string> | null> {
   const { status, body } = await reader(INCLUDES_URL);
   if (status !== 200) return null;
@@ -32,11 +32,11 @@ export async function readIncluded(reader: PublicReader): Promise<ReadonlySet<st
 }
 
 /**
- * Faces are made once a day, so they may show an earlier revision than the market. Then only their presence is checked.
+ * Compat are made once a day, so they may show an earlier revision than the market. Then only their presence is checked.
  *
  * @param observations newest first
  */
-export async function checkMarketFaces(
+export async function checkMarketCompat(
   reader: PublicReader,
   findings: Findings,
   market: Market,
@@ -45,7 +45,7 @@ export async function checkMarketFaces(
 ): Promise<void> {
   const prices = new DayPrices();
   for (const observation of observations) if (!prices.add(observation)) break;
-  const expected = marketFaces(market, prices.days);
+  const expected = marketCompat(market, prices.days);
   const answers = await Promise.all(expected.map(({ name }) => reader(publicPath(name))));
   const isNew = !included.has(market.slug) && answers.every(({ status }) => status === 404);
   // It may have been removed since it was read.
@@ -53,7 +53,7 @@ export async function checkMarketFaces(
   for (const [index, { name }] of expected.entries()) {
     const url = publicPath(name);
     const response = answers[index] as (typeof answers)[number];
-    if (name.kind === 'face-quotes') checkAnswer(findings, url, response, faceQuotesSchema);
+    if (name.kind === 'compat-quotes') checkAnswer(findings, url, response, compatQuotesSchema);
     else if (response.status !== 200) findings.add(url, 'status', `answered ${response.status}, expected 200`);
     else checkHeaders(findings, url, response, PUBLIC_OBJECTS[name.kind].contentType);
   }
@@ -75,8 +75,8 @@ export async function checkRates(
   list: { readonly generation: number | null; readonly entries: readonly LatestEntry[] },
   share: Share,
 ): Promise<void> {
-  const url = publicPath({ kind: 'face-rates', date: 'latest', file: 'currencies' });
-  const currencies = checkAnswer(findings, url, await reader(url), faceCurrenciesSchema);
+  const url = publicPath({ kind: 'compat-rates', date: 'latest', file: 'currencies' });
+  const currencies = checkAnswer(findings, url, await reader(url), compatCurrenciesSchema);
   const entries = new Map(list.entries.map((entry) => [entry.slug, entry]));
   for (const [index, code] of Object.keys(currencies?.value ?? {}).entries()) {
     if (index % share.of === share.index) await checkRatesOf(reader, findings, code, list.generation, entries);
@@ -91,9 +91,9 @@ export async function checkRatesOf(
   generation: number | null,
   entries: ReadonlyMap<string, LatestEntry>,
   date = 'latest',
-): Promise<FaceRates | null> {
-  const url = publicPath({ kind: 'face-rates', date, file: `currencies/${code}` });
-  const answer = checkAnswer(findings, url, await reader(url), faceRatesSchema);
+): Promise<CompatRates | null> {
+  const url = publicPath({ kind: 'compat-rates', date, file: `currencies/${code}` });
+  const answer = checkAnswer(findings, url, await reader(url), compatRatesSchema);
   if (answer === null) return null;
   const { derived } = answer.value;
   const rates: Readonly<Record<string, number>> = answer.value[code] ?? {};
@@ -109,7 +109,7 @@ export async function checkRatesOf(
   return answer.value;
 }
 
-function derivedRate({ decimal, currency, quantity, isInverse }: FaceRate): number {
+function derivedRate({ decimal, currency, quantity, isInverse }: CompatRate): number {
   const amountMinor = Number(decimal.replace('.', ''));
   const { decimalPerUnit } = moneyTexts(amountMinor, currency, quantity);
   return rateValue({ decimal, decimalPerUnit }, quantity, isInverse);

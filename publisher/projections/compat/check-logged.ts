@@ -1,9 +1,9 @@
 /**
- * Compares faces with the log: each file of a market at the revision that it names, and what all markets share with the
- * markets at those revisions. Faces are made once a day.
+ * Compares compat with the log: each file of a market at the revision that it names, and what all markets share with the
+ * markets at those revisions. Compat are made once a day.
  */
 
-import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../../../contract/files/faces.ts';
+import { compatCurrenciesSchema, compatQuotesSchema, compatRatesSchema } from '../../../contract/files/compat.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
@@ -17,26 +17,26 @@ import type { Findings } from '../../verify/check-body.ts';
 import type { LogWalk } from '../../verify/log-walk.ts';
 import { type Lateness, type PastMarket, SLACK_MS } from '../../verify/past-market.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
-import { readIncluded } from './check-faces.ts';
+import { readIncluded } from './check-files.ts';
 import { DayPrices } from './day-prices.ts';
-import { marketFaceNames } from './face-names.ts';
-import { includeFaces } from './includes.ts';
-import { type Face, marketFaces } from './market-faces.ts';
+import { includeFiles } from './includes.ts';
+import { type CompatFile, marketCompat } from './market-sections.ts';
 import { Pairs } from './pairs.ts';
-import { rateFaces } from './rates.ts';
+import { marketCompatNames } from './part-names.ts';
+import { rateFiles } from './rates.ts';
 
 /** Without a rate, the list of currencies is empty. */
 const NO_RATES = { date: 'latest', generation: 0, log: null } as const;
 
-const CURRENCIES = { kind: 'face-rates', date: 'latest', file: 'currencies' } as const;
+const CURRENCIES = { kind: 'compat-rates', date: 'latest', file: 'currencies' } as const;
 
-export class LoggedFaces {
+export class LoggedCompat {
   readonly #reader: PublicReader;
   readonly #findings: Findings;
   readonly #lateness: Lateness;
-  /** Of the markets as their faces show them. */
+  /** Of the markets as their compat show them. */
   readonly #pairs = new Pairs();
-  /** Perhaps since the faces of the day were made. */
+  /** Perhaps since the compat of the day were made. */
   readonly #removed: Market[] = [];
   #markets = 0;
 
@@ -49,7 +49,7 @@ export class LoggedFaces {
   /** False: none have been made. */
   async market(past: PastMarket, current: FoldedMarket): Promise<boolean> {
     const { slug } = past;
-    const names = marketFaceNames(slug);
+    const names = marketCompatNames(slug);
     const answers = await Promise.all(names.map((name) => this.#reader(publicPath(name))));
     if (answers.every(({ status }) => status === 404)) return false;
     for (const [index, name] of names.entries()) {
@@ -69,9 +69,9 @@ export class LoggedFaces {
     const candidates = current.revision === revision ? [current] : past.at(revision);
     const kind = publicPath(name);
     for (const folded of candidates) {
-      const { market, faces } = facesOf(past.slug, folded);
-      if (faces.find((face) => publicPath(face.name) === kind)?.text !== text) continue;
-      if (name.kind === 'face-quotes') {
+      const { market, compat } = facesOf(past.slug, folded);
+      if (compat.find((file) => publicPath(file.name) === kind)?.text !== text) continue;
+      if (name.kind === 'compat-quotes') {
         this.#markets++;
         this.#pairs.add(market);
       }
@@ -89,7 +89,7 @@ export class LoggedFaces {
     const last = nowMs === null || nowMs - Date.parse(removal.removedAt) <= mostMs ? past.lastShown() : null;
     if (last !== null) this.#removed.push(facesOf(slug, last).market);
     const expected = canonicalJson(removedMarketDocument(removal));
-    for (const name of marketFaceNames(slug)) {
+    for (const name of marketCompatNames(slug)) {
       const { status, body } = await this.#reader(publicPath(name));
       const isRight = status === 410 && Buffer.from(body).toString('utf8') === expected;
       if (status !== 404 && !isRight) this.#add(name, 'not-in-log', `answered ${status}, and the market was removed`);
@@ -102,18 +102,18 @@ export class LoggedFaces {
     const isNew = this.#markets === 0;
     const included = (await readIncluded(this.#reader)) ?? new Set();
     const { prices, rates } = this.#pairs.with(this.#removed.filter(({ slug }) => included.has(slug)));
-    await this.#compare(includeFaces(prices), isNew);
+    await this.#compare(includeFiles(prices), isNew);
     const { status, body } = await this.#reader(publicPath(CURRENCIES));
-    const [code] = Object.keys(parsed(faceCurrenciesSchema, body) ?? {});
+    const [code] = Object.keys(parsed(compatCurrenciesSchema, body) ?? {});
     if (status === 404 && isNew) return;
     const made = code === undefined ? NO_RATES : await this.#madeOf(`currencies/${code}`, walk);
-    if (made !== null) await this.#compare(rateFaces(rates, made, []).faces, false);
+    if (made !== null) await this.#compare(rateFiles(rates, made, []).compat, false);
   }
 
   /** Of which day, generation and log the rates are, as they say themselves. The log must have been that one. */
   async #madeOf(file: string, walk: LogWalk) {
     const name = { ...CURRENCIES, file };
-    const rates = parsed(faceRatesSchema, (await this.#reader(publicPath(name))).body);
+    const rates = parsed(compatRatesSchema, (await this.#reader(publicPath(name))).body);
     if (rates === null) {
       this.#add(name, 'schema', 'is no file of rates');
       return null;
@@ -130,8 +130,8 @@ export class LoggedFaces {
     return { date, generation, log };
   }
 
-  async #compare(faces: readonly Face[], mayBeMissing: boolean): Promise<void> {
-    for (const { name, text } of faces) {
+  async #compare(compat: readonly CompatFile[], mayBeMissing: boolean): Promise<void> {
+    for (const { name, text } of compat) {
       const { status, body } = await this.#reader(publicPath(name));
       if (status === 404 && mayBeMissing) continue;
       if (status === 200 && Buffer.from(text).equals(body)) continue;
@@ -147,7 +147,7 @@ export class LoggedFaces {
 function revisionOf(text: string): number | null {
   const inComment = /^; From \/[^ ]*, revision (\d+)\.$/m.exec(text)?.[1];
   if (inComment !== undefined) return Number(inComment);
-  return parsed(faceQuotesSchema, Buffer.from(text))?.revision ?? null;
+  return parsed(compatQuotesSchema, Buffer.from(text))?.revision ?? null;
 }
 
 function facesOf(slug: string, { revision, record, observations }: FoldedMarket) {
@@ -159,7 +159,7 @@ function facesOf(slug: string, { revision, record, observations }: FoldedMarket)
   };
   const prices = new DayPrices();
   for (const observation of data) if (!prices.add(observation)) break;
-  return { market, faces: marketFaces(market, prices.days) };
+  return { market, compat: marketCompat(market, prices.days) };
 }
 
 function parsed<Value>(schema: { parse(json: unknown): Value }, body: Uint8Array): Value | null {

@@ -1,21 +1,21 @@
-/** Puts faces. None replaces an object of a newer generation: that is the problem document of a market that was removed. */
+/** Puts compat. None replaces an object of a newer generation: that is the problem document of a market that was removed. */
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { publicMetadata } from '../../kernel/put-immutable.ts';
-import type { Face } from './market-faces.ts';
+import type { CompatFile } from './market-sections.ts';
 
-export class FaceWriter {
+export class CompatWriter {
   readonly #objects: PublisherStorage['objects'];
   readonly generation: number;
 
-  /** @param generation that the faces show */
+  /** @param generation that the compat show */
   constructor({ objects }: Pick<PublisherStorage, 'objects'>, generation: number) {
     this.#objects = objects;
     this.generation = generation;
   }
 
   /** Puts it unless it is in place with the same bytes. */
-  async put({ name, text }: Face): Promise<void> {
+  async put({ name, text }: CompatFile): Promise<void> {
     const key = publicKey(name);
     const body = Buffer.from(text);
     for (;;) {

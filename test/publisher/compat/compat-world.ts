@@ -1,15 +1,15 @@
-/** A small deployment with daily faces. */
+/** A small deployment with daily compat. */
 import type { Projection } from '../../../contract/files/projections.ts';
-import { type FacesOptions, makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
+import { type CompatOptions, makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { createWorld, readerOf, SMALL_PAGES } from '../world.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
-export const FACES = '/api/v1/faces';
+export const COMPAT = '/api/v1/compat';
 
-export function facesWorld(projections: readonly Projection[] = ['faces']) {
+export function compatWorld(projections: readonly Projection[] = ['compat']) {
   const world = createWorld();
   const put: string[] = [];
   const objects: ObjectStore = {
@@ -22,14 +22,14 @@ export function facesWorld(projections: readonly Projection[] = ['faces']) {
   const dependencies = { ...world.dependencies, objects, projections: new Set(projections) };
   const read = readerOf(world.objects);
   const text = async (path: string): Promise<string> => {
-    const { status, body } = await read(FACES + path);
+    const { status, body } = await read(COMPAT + path);
     return status === 200 ? Buffer.from(body).toString('utf8') : String(status);
   };
   return {
     ...world,
     dependencies,
     read,
-    /** The text below the URL of faces, or its status. */
+    /** The text below the URL of compat, or its status. */
     text,
     json: async <Value>(path: string): Promise<Value> => JSON.parse(await text(path)) as Value,
     /** The lines of a price file that are no comments. */
@@ -38,13 +38,13 @@ export function facesWorld(projections: readonly Projection[] = ['faces']) {
     publish: async () => {
       while ((await publish(dependencies)).isMoreDue);
     },
-    /** Publishes everything, and makes the faces of the next day. Gives the keys that it put. */
-    async nextDay(more: Partial<FacesOptions> = {}): Promise<string[]> {
+    /** Publishes everything, and makes the compat of the next day. Gives the keys that it put. */
+    async nextDay(more: Partial<CompatOptions> = {}): Promise<string[]> {
       while ((await publish(dependencies)).isMoreDue);
       world.clock.nowMs += DAY_MS;
       put.length = 0;
-      await makeFaces({ storage: dependencies, ...more });
-      return put.map((key) => key.slice('public/api/v1/faces'.length));
+      await makeCompat({ storage: dependencies, ...more });
+      return put.map((key) => key.slice('public/api/v1/compat'.length));
     },
     check: async () => (await verify(read, { pageSizes: SMALL_PAGES, settled: true })).findings,
   };

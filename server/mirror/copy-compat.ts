@@ -1,10 +1,10 @@
 /**
- * Takes over the daily faces: the files of each market that is copied, then the files that include them, then the rates.
- * A file is asked for again only if the copy's market is of another revision than its faces.
+ * Takes over the daily compat: the files of each market that is copied, then the files that include them, then the rates.
+ * A file is asked for again only if the copy's market is of another revision than its compat.
  */
 
-import { FACE_RATES_KEPT_DAYS } from '../../contract/files/face-limits.ts';
-import { type FaceRates, faceCurrenciesSchema } from '../../contract/files/faces.ts';
+import { type CompatRates, compatCurrenciesSchema } from '../../contract/files/compat.ts';
+import { RATES_KEPT_DAYS } from '../../contract/files/compat-limits.ts';
 import { PRICE_EXTENSIONS, type PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey, publicKey, publicPath } from '../../contract/files/public-objects.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
@@ -12,8 +12,8 @@ import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { marketBody, publicObservation } from '../../publisher/core/bodies/render.ts';
-import { checkMarketFaces, checkRatesOf, readIncluded } from '../../publisher/projections/compat/check-faces.ts';
-import { marketFaceNames } from '../../publisher/projections/compat/face-names.ts';
+import { checkMarketCompat, checkRatesOf, readIncluded } from '../../publisher/projections/compat/check-files.ts';
+import { marketCompatNames } from '../../publisher/projections/compat/part-names.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import { checkHistory } from '../../publisher/verify/check-history.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -40,23 +40,23 @@ const REVISIONS_AHEAD = 32;
  *
  * @param cachedMs longer than a shared cache keeps a body
  */
-export async function copyFaces(world: FacesWorld, cachedMs: number): Promise<readonly Finding[]> {
+export async function copyCompat(world: FacesWorld, cachedMs: number): Promise<readonly Finding[]> {
   const files = recorded(freshReader(world));
   const included = await readIncluded(files.reader);
   if (included === null) return [];
-  for (const extension of PRICE_EXTENSIONS) await files.reader(publicPath({ kind: 'face-includes', extension }));
+  for (const extension of PRICE_EXTENSIONS) await files.reader(publicPath({ kind: 'compat-includes', extension }));
   const findings: Finding[] = [];
   const doubtful: string[] = [];
   const slugs = await world.known.slugs(world.copy);
-  world.progress.begin('faces', slugs.size);
+  world.progress.begin('compat', slugs.size);
   for (const slug of slugs) {
     world.progress.did();
-    if ((await copyMarketFaces(world, slug, included)).length > 0) doubtful.push(slug);
+    if ((await copyMarketCompat(world, slug, included)).length > 0) doubtful.push(slug);
   }
   // The files of two days' runs may be in a cache on the way.
   if (doubtful.length > 0) await world.pause(cachedMs);
-  for (const slug of doubtful) findings.push(...(await copyMarketFaces(world, slug, included)));
-  if (!(await isCopiedAlready(world, files.answers)) && (await hasFacesOf(world, included))) {
+  for (const slug of doubtful) findings.push(...(await copyMarketCompat(world, slug, included)));
+  if (!(await isCopiedAlready(world, files.answers)) && (await hasCompatOf(world, included))) {
     await putFound(world, files.answers);
   }
   const day = await copyRates(world, 'latest', findings);
@@ -64,20 +64,20 @@ export async function copyFaces(world: FacesWorld, cachedMs: number): Promise<re
   return findings;
 }
 
-async function copyMarketFaces(
+async function copyMarketCompat(
   world: FacesWorld,
   slug: string,
   included: ReadonlySet<string>,
 ): Promise<readonly Finding[]> {
   const { copy, known } = world;
   // Most markets have not changed since their files were copied.
-  if (known.faces.has(slug) && known.faces.get(slug) === known.revisionOf(slug)) return [];
+  if (known.compat.has(slug) && known.compat.get(slug) === known.revisionOf(slug)) return [];
   const market = await copiedJson<Market>(world, marketUrl(slug));
-  const quotesUrl = publicPath({ kind: 'face-quotes', slug });
+  const quotesUrl = publicPath({ kind: 'compat-quotes', slug });
   const copied = await copiedJson<{ readonly revision: number }>(world, quotesUrl);
-  const heads = await Promise.all(marketFaceNames(slug).map((name) => copy.head(name)));
+  const heads = await Promise.all(marketCompatNames(slug).map((name) => copy.head(name)));
   const isWhole = heads.every((head) => head !== null);
-  if (isWhole && copied !== null) known.faces.set(slug, copied.revision);
+  if (isWhole && copied !== null) known.compat.set(slug, copied.revision);
   if (market === null || (isWhole && copied?.revision === market.revision)) return [];
   const files = recorded(freshReader(world));
   // The last one that the service puts.
@@ -92,7 +92,7 @@ async function copyMarketFaces(
   ];
   for await (const shown of shownAt(world, market, revision)) {
     const findings = new Findings();
-    await checkMarketFaces(answered, findings, shown.market, shown.observations, included);
+    await checkMarketCompat(answered, findings, shown.market, shown.observations, included);
     faults = bodyFaults(findings);
     if (faults.length === 0) break;
   }
@@ -101,7 +101,7 @@ async function copyMarketFaces(
 }
 
 /**
- * From what the faces of a market may have been made, most likely first. The service takes a market from its list, and the
+ * From what the compat of a market may have been made, most likely first. The service takes a market from its list, and the
  * prices from its history, which may be some revisions newer. Without a log, nothing is known but the market in the copy.
  */
 async function* shownAt(
@@ -134,12 +134,12 @@ async function isCopiedAlready({ copy }: FacesWorld, answers: RecordedAnswers): 
 }
 
 /** Whether the copy has all that the include files lead to. A market may be removed since they were made. */
-async function hasFacesOf({ copy, log, generation }: FacesWorld, slugs: ReadonlySet<string>): Promise<boolean> {
+async function hasCompatOf({ copy, log, generation }: FacesWorld, slugs: ReadonlySet<string>): Promise<boolean> {
   for (const slug of slugs) {
     const removal = log?.removalOf(slug) ?? null;
     if (removal !== null) {
-      for (const name of marketFaceNames(slug)) await copy.put(name, goneBody(removal, generation));
-    } else if ((await copy.head({ kind: 'face-quotes', slug })) === null) return false;
+      for (const name of marketCompatNames(slug)) await copy.put(name, goneBody(removal, generation));
+    } else if ((await copy.head({ kind: 'compat-quotes', slug })) === null) return false;
   }
   return true;
 }
@@ -147,7 +147,7 @@ async function hasFacesOf({ copy, log, generation }: FacesWorld, slugs: Readonly
 /** Past days, as far as the service has them. The newest one comes last: where it is copied, all are. */
 async function copyDays(world: FacesWorld, newest: string, findings: Finding[]): Promise<void> {
   if ((await world.copy.head(currenciesOf(newest))) !== null) return;
-  for (let back = FACE_RATES_KEPT_DAYS; back >= 0; back--) {
+  for (let back = RATES_KEPT_DAYS; back >= 0; back--) {
     const day = new Date(Date.parse(newest) - back * DAY_MS).toISOString().slice(0, newest.length);
     if ((await world.copy.head(currenciesOf(day))) === null) await copyRates(world, day, findings);
   }
@@ -161,17 +161,17 @@ async function copyRates(world: FacesWorld, date: string, all: Finding[]): Promi
   const url = publicPath(listName);
   const answer = await files.reader(url);
   if (answer.status === 404) return null;
-  const list = checkAnswer(findings, url, answer, faceCurrenciesSchema);
+  const list = checkAnswer(findings, url, answer, compatCurrenciesSchema);
   const codes = new Set(Object.keys(list?.value ?? {}));
   // Currencies that have lost their rates are not in the list.
   if (date === 'latest') for (const code of await copiedCodes(world)) codes.add(code);
   const days: string[] = [];
-  const logs = new Map<string, { readonly where: string; readonly log: NonNullable<FaceRates['derived']['log']> }>();
+  const logs = new Map<string, { readonly where: string; readonly log: NonNullable<CompatRates['derived']['log']> }>();
   for (const code of codes) {
     const rates = await checkRatesOf(files.reader, findings, code, null, new Map(), date);
     if (rates === null) continue;
     days.push(rates.date);
-    const where = publicPath({ kind: 'face-rates', date, file: `currencies/${code}` });
+    const where = publicPath({ kind: 'compat-rates', date, file: `currencies/${code}` });
     if (date !== 'latest' && rates.date !== date) findings.add(where, 'file', `is of ${rates.date}`);
     const { log } = rates.derived;
     if (log !== null) logs.set(canonicalJson(log), { where, log });
@@ -201,12 +201,12 @@ async function copiedCodes({ copy }: FacesWorld): Promise<readonly string[]> {
   const prefix = publicKey(currenciesOf('latest')).slice(0, -'.json'.length);
   for await (const key of copiedKeys(copy, `${prefix}/`)) {
     const name = parsePublicKey(key);
-    if (name?.kind === 'face-rates') codes.push(name.file.slice('currencies/'.length));
+    if (name?.kind === 'compat-rates') codes.push(name.file.slice('currencies/'.length));
   }
   return codes;
 }
 
-const currenciesOf = (date: string): PublicObjectName => ({ kind: 'face-rates', date, file: 'currencies' });
+const currenciesOf = (date: string): PublicObjectName => ({ kind: 'compat-rates', date, file: 'currencies' });
 
 async function putFound({ copy, generation }: FacesWorld, answers: RecordedAnswers): Promise<void> {
   for (const [url, { status, body }] of answers) if (status === 200) await copy.putAt(url, { body, generation });

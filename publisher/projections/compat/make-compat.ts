@@ -1,5 +1,5 @@
 /**
- * The daily faces: price files, quotes and rates, from what is published. Once a day, because their readers ask once a
+ * The daily compat: price files, quotes and rates, from what is published. Once a day, because their readers ask once a
  * day, and so a market that changes often costs no more than one that changes daily.
  *
  * 1. For each market of the published list that has changed since its files were made, its history is read, and its
@@ -9,30 +9,30 @@
  *
  * Every step may be repeated, by this process or another. One history is read at a time, page by page.
  */
-import { FACES_MARKETS_MAX } from '../../../contract/files/face-limits.ts';
+import { COMPAT_MARKETS_MAX } from '../../../contract/files/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { Change, Item } from '../../../storage/ports/ledger.ts';
 import { readMany } from '../../../storage/ports/paging.ts';
 import {
-  FACES_DAY_KEY,
-  type FacesDayValue,
-  type MarketFacesValue,
-  marketFacesKey,
-} from '../../../storage/records/faces.ts';
+  COMPAT_DAY_KEY,
+  type CompatDayValue,
+  type MarketCompatValue,
+  marketCompatKey,
+} from '../../../storage/records/compat.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { Superseded } from '../../errors.ts';
-import { marketFaceNames } from './face-names.ts';
-import { FaceWriter } from './face-writer.ts';
-import { includeFaces } from './includes.ts';
-import { marketFaces } from './market-faces.ts';
+import { includeFiles } from './includes.ts';
+import { marketCompat } from './market-sections.ts';
 import { Pairs } from './pairs.ts';
-import { rateFaces } from './rates.ts';
+import { marketCompatNames } from './part-names.ts';
+import { rateFiles } from './rates.ts';
 import { readDays } from './read-days.ts';
+import { CompatWriter } from './write-file.ts';
 
-export interface FacesOptions {
+export interface CompatOptions {
   readonly storage: PublisherStorage;
   /** Lets other tasks run. Default: nothing else runs. */
   readonly yieldToEventLoop?: () => Promise<void>;
@@ -41,72 +41,72 @@ export interface FacesOptions {
 }
 
 /**
- * - `made`: the faces of `date` are published.
+ * - `made`: the compat of `date` are published.
  * - `present`: they were published before.
  * - `no-data`: nothing is published yet, or there are too many markets.
  * - `busy`: a generation is being applied; try again soon.
  * - `unfinished`: the time was over; the next run goes on.
  */
-export type FacesOutcome = {
+export type CompatOutcome = {
   readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
   readonly date: string;
 };
 
 /**
- * Makes the faces of today (UTC) unless they are there.
+ * Makes the compat of today (UTC) unless they are there.
  *
  * @throws Superseded if the list changes meanwhile: try again
  */
-export async function makeFaces({
+export async function makeCompat({
   storage,
   yieldToEventLoop = async () => {},
   hasTime = () => true,
-}: FacesOptions): Promise<FacesOutcome> {
+}: CompatOptions): Promise<CompatOutcome> {
   const { ledger, nowMs } = storage;
   const date = new Date(nowMs()).toISOString().slice(0, '2026-11-22'.length);
-  const day = (await ledger.get(FACES_DAY_KEY))?.value ?? null;
+  const day = (await ledger.get(COMPAT_DAY_KEY))?.value ?? null;
   if (day?.date === date) return { kind: 'present', date };
   const head = (await ledger.get(HEAD_KEY))?.value ?? null;
   if (head === null || head.counts.markets === 0) return { kind: 'no-data', date };
-  if (head.counts.markets > FACES_MARKETS_MAX) return { kind: 'no-data', date };
+  if (head.counts.markets > COMPAT_MARKETS_MAX) return { kind: 'no-data', date };
   if (!head.applied || head.list.isDoubtful) return { kind: 'busy', date };
 
-  const writer = new FaceWriter(storage, head.generation);
+  const writer = new CompatWriter(storage, head.generation);
   const pairs = new Pairs();
   for await (const markets of await publishedMarkets(storage, head.list)) {
     if (!hasTime()) return { kind: 'unfinished', date };
-    await updateMarketFaces(storage, markets, writer, yieldToEventLoop);
+    await updateMarketCompat(storage, markets, writer, yieldToEventLoop);
     for (const market of markets) pairs.add(market);
     await yieldToEventLoop();
   }
-  for (const face of includeFaces(pairs.prices)) await writer.put(face);
+  for (const file of includeFiles(pairs.prices)) await writer.put(file);
   const log = head.log === undefined ? null : { size: head.log.size, root: head.log.root };
   const made = { date, generation: head.list.shows, log };
-  const { faces, codes } = rateFaces(pairs.rates, made, day?.codes ?? []);
-  for (const face of faces) await writer.put(face);
-  const value: FacesDayValue = { date, codes: [...codes] };
-  await commit(storage, [{ kind: 'put', key: FACES_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as Change]);
+  const { compat, codes } = rateFiles(pairs.rates, made, day?.codes ?? []);
+  for (const file of compat) await writer.put(file);
+  const value: CompatDayValue = { date, codes: [...codes] };
+  await commit(storage, [{ kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as Change]);
   return { kind: 'made', date };
 }
 
 /** The records follow the objects: after a crash between them, the same objects are put again. */
-async function updateMarketFaces(
+async function updateMarketCompat(
   storage: PublisherStorage,
   markets: readonly Market[],
-  writer: FaceWriter,
+  writer: CompatWriter,
   yieldToEventLoop: () => Promise<void>,
 ): Promise<void> {
   const records = await readMany(
     storage.ledger,
-    markets.map(({ slug }) => marketFacesKey(slug)),
+    markets.map(({ slug }) => marketCompatKey(slug)),
   );
   const changes: Change[] = [];
   for (const [index, market] of markets.entries()) {
     if (await isComplete(storage, market, records[index] ?? null)) continue;
-    const faces = marketFaces(market, await readDays(storage, market.slug, yieldToEventLoop));
-    for (const face of faces) await writer.put(face);
-    const value: MarketFacesValue = { revision: market.revision, generation: writer.generation };
-    changes.push({ kind: 'put', key: marketFacesKey(market.slug), revision: 0, value, if: { kind: 'any' } } as Change);
+    const compat = marketCompat(market, await readDays(storage, market.slug, yieldToEventLoop));
+    for (const file of compat) await writer.put(file);
+    const value: MarketCompatValue = { revision: market.revision, generation: writer.generation };
+    changes.push({ kind: 'put', key: marketCompatKey(market.slug), revision: 0, value, if: { kind: 'any' } } as Change);
   }
   if (changes.length > 0) await commit(storage, changes);
 }
@@ -115,15 +115,15 @@ async function updateMarketFaces(
 async function isComplete(
   { objects }: PublisherStorage,
   { slug, revision }: Market,
-  record: Item<MarketFacesValue> | null,
+  record: Item<MarketCompatValue> | null,
 ): Promise<boolean> {
   if (record?.value.revision !== revision) return false;
   const { generation } = record.value;
-  const present = await Promise.all(marketFaceNames(slug).map((name) => objects.stat(publicKey(name))));
+  const present = await Promise.all(marketCompatNames(slug).map((name) => objects.stat(publicKey(name))));
   return present.every((head) => head !== null && head.metadata.generation <= generation);
 }
 
 async function commit({ ledger, newAttemptId }: PublisherStorage, changes: readonly Change[]): Promise<void> {
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
-  if (!committed) throw new Superseded('another process makes the same faces');
+  if (!committed) throw new Superseded('another process makes the same compat');
 }

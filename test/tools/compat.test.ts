@@ -1,6 +1,6 @@
 /**
- * The daily faces of a running server with its sample, as hledger, beancount and a client of currency-api read them. The
- * commands of docs/faces.md are run as they stand there.
+ * The daily compat of a running server with its sample, as hledger, beancount and a client of currency-api read them. The
+ * commands of docs/compat.md are run as they stand there.
  */
 import { once } from 'node:events';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,33 +11,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { FaceQuotes, FaceRate } from '../../contract/files/faces.ts';
+import type { CompatQuotes, CompatRate } from '../../contract/files/compat.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const PYTHON = join(toolFolder('beancount-tools'), 'bin', 'python');
-const PROGRAMS = join(import.meta.dirname, 'faces');
-const DOCS = readFileSync(join(import.meta.dirname, '../../docs/faces.md'), 'utf8');
+const PROGRAMS = join(import.meta.dirname, 'compat');
+const DOCS = readFileSync(join(import.meta.dirname, '../../docs/compat.md'), 'utf8');
 
 const reason = missingProgram('hledger');
 if (reason !== null && process.env.CI === 'true') throw new Error(reason);
 if (reason !== null) console.log(`Skipped: ${reason}`);
 
-let faces = '';
+let compat = '';
 let folder = '';
 /** Of all markets, from their quotes. */
 let pricesThere = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'faces-'));
-  const server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'faces' });
-  faces = `${await server.started}/api/v1/faces`;
-  while (!(await fetch(`${faces}/currency-api@latest/v1/currencies.json`)).ok) await setTimeout(500);
+  folder = await mkdtemp(join(tmpdir(), 'compat-'));
+  const server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'compat' });
+  compat = `${await server.started}/api/v1/compat`;
+  while (!(await fetch(`${compat}/currency-api@latest/v1/currencies.json`)).ok) await setTimeout(500);
   const [, commands = ''] = /```sh\n(cd "\$\(mktemp -d\)".*?)```/s.exec(DOCS) ?? [];
   const download = async (script: string) => {
-    const text = script.replace('cd "$(mktemp -d)"', '').replace('http://127.0.0.1:8787/api/v1/faces', faces);
+    const text = script.replace('cd "$(mktemp -d)"', '').replace('http://127.0.0.1:8787/api/v1/compat', compat);
     const { exitCode, output } = await runTool('bash', ['-euo', 'pipefail', '-c', text], { cwd: folder });
     expect([exitCode, output]).toEqual([0, 'P 2026-09-29 "GOLD-USD" 4129.10 USD\n']);
   };
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await download(forBeancount.replace("'s/^include //p'", `'s/^include "\\(.*\\)"/\\1/p'`) + show);
   const slugs = readFileSync(join(folder, 'prices.journal'), 'utf8').matchAll(/^include prices\/(.*)\.journal$/gm);
   for (const [, slug] of slugs) {
-    const quotes = (await (await fetch(`${faces}/quotes/${slug}.json`)).json()) as FaceQuotes;
+    const quotes = (await (await fetch(`${compat}/quotes/${slug}.json`)).json()) as CompatQuotes;
     pricesThere += quotes.quotes.length;
   }
   expect(pricesThere).toBeGreaterThan(1_000);
@@ -114,9 +114,9 @@ describe('a client of currency-api', () => {
     runTool('python3', [join(PROGRAMS, 'rates_client.py'), base, date, '2', 'eur', 'usd'], { cwd: folder });
 
   async function expected(): Promise<string> {
-    const rates = (await (await fetch(`${faces}/currency-api@latest/v1/currencies/eur.json`)).json()) as {
+    const rates = (await (await fetch(`${compat}/currency-api@latest/v1/currencies/eur.json`)).json()) as {
       readonly date: string;
-      readonly derived: { readonly rates: { readonly usd: FaceRate } };
+      readonly derived: { readonly rates: { readonly usd: CompatRate } };
     };
     const { decimal, quantity, isInverse } = rates.derived.rates.usd;
     expect(isInverse).toBe(false);
@@ -125,8 +125,8 @@ describe('a client of currency-api', () => {
 
   test('converts at the rate of the price that the file names, of today and of that day', async () => {
     const line = await expected();
-    expect(await client(`${faces}/currency-api`)).toMatchObject({ exitCode: 0, output: line });
-    expect(await client(`${faces}/currency-api`, line.slice(0, 10))).toMatchObject({ exitCode: 0, output: line });
+    expect(await client(`${compat}/currency-api`)).toMatchObject({ exitCode: 0, output: line });
+    expect(await client(`${compat}/currency-api`, line.slice(0, 10))).toMatchObject({ exitCode: 0, output: line });
   });
 
   test('falls back to .json', async () => {
@@ -134,7 +134,7 @@ describe('a client of currency-api', () => {
     const server = createServer(({ url = '' }, response) => {
       asked.push(url);
       const isMissing = url.endsWith('.min.json');
-      response.writeHead(isMissing ? 404 : 302, isMissing ? {} : { location: faces + url }).end();
+      response.writeHead(isMissing ? 404 : 302, isMissing ? {} : { location: compat + url }).end();
     });
     onTestFinished(() => void server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -144,6 +144,6 @@ describe('a client of currency-api', () => {
   });
 
   test('would fail on a day without rates', async () => {
-    expect((await client(`${faces}/currency-api`, '2001-01-01')).exitCode).toBe(1);
+    expect((await client(`${compat}/currency-api`, '2001-01-01')).exitCode).toBe(1);
   });
 });
