@@ -87,7 +87,6 @@ const STILL_INTO_PROJECTIONS = [
   'server/mirror/copy-exports.ts',
   'server/mirror/copy-files.ts',
   'server/mirror/copy-list-files.ts',
-  'server/mirror/copy-removals.ts',
   'server/mirror/known-markets.ts',
   'server/mirror/mirror-log.ts',
 ];

@@ -3,8 +3,9 @@
  * numbers; each says so. docs/compat.md describes them.
  */
 import * as z from 'zod';
+import { slugSchema } from '../values/market.ts';
 import { currencyCodeSchema } from '../values/metric.ts';
-import { COMPAT_DAYS_MAX, COMPAT_MARKETS_MAX, QUOTES_NOTE, RATES_NOTE } from './compat-limits.ts';
+import { COMPAT_MARKETS_MAX, PART_PRICES_MAX, QUOTES_NOTE, RATES_NOTE } from './compat-limits.ts';
 import { MARKET_SOURCES_MAX } from './limits.ts';
 
 const dateSchema = z.iso.date().describe('A day in UTC.');
@@ -16,8 +17,7 @@ const creditSchema = z.strictObject({
   attribution: z.string().nullable().describe('The text that must be shown with the data. Null: no text.'),
 });
 
-/** `GET /api/v1/compat/quotes/{slug}.json`. */
-export const compatQuotesSchema = z.strictObject({
+const marketQuotesSchema = z.strictObject({
   name: z.string().describe('The name of the market.'),
   unit: z.string().describe('The thing of which one is priced.'),
   currency: currencyCodeSchema,
@@ -25,7 +25,7 @@ export const compatQuotesSchema = z.strictObject({
   date: dateSchema.nullable().describe('The day of `price`.'),
   quotes: z
     .array(z.strictObject({ date: dateSchema, close: closeSchema }))
-    .meta({ maxItems: COMPAT_DAYS_MAX })
+    .meta({ maxItems: PART_PRICES_MAX })
     .describe('Oldest first. A day without a known price is left out.'),
   derived: z.literal(QUOTES_NOTE).describe('How the numbers were made.'),
   market: z.string().describe('The URL of the market.'),
@@ -33,7 +33,18 @@ export const compatQuotesSchema = z.strictObject({
   sources: z.array(creditSchema).max(MARKET_SOURCES_MAX).describe('Where the numbers come from.'),
 });
 
-export type CompatQuotes = z.infer<typeof compatQuotesSchema>;
+/** The quotes of one market. */
+export type MarketQuotes = z.infer<typeof marketQuotesSchema>;
+
+/** `GET /api/v1/compat/quotes/{part}.json`. */
+export const compatQuotesSchema = z
+  .record(slugSchema, marketQuotesSchema)
+  .describe('The daily prices of each market of this part, by its slug.');
+
+/** `GET /api/v1/compat/parts.json`. */
+export const compatPartsSchema = z
+  .record(slugSchema, z.string().regex(/^[0-9a-f]{2}$/))
+  .describe('The part of each market, by its slug: the first two hexadecimal digits of the SHA-256 of the slug.');
 
 const codeSchema = z.string().regex(/^[a-z]{3}$/);
 const compatRateSchema = z.strictObject({

@@ -84,22 +84,17 @@ export function exportKind<Kind extends PublicObjectKind>(
   };
 }
 
-/**
- * @param pattern of the path below the compat, the inverse of `path`
- * @param slugOf of the market whose compat file it is. If left out: it is of none, and never gone.
- */
-export function compatKind<Kind extends PublicObjectKind>(
-  pattern: string,
+/** @param file a pattern of the path below the folder of files for other programs */
+export function compatKind<Kind extends 'compat-json' | 'compat-text'>(
+  file: string,
   contentType: string,
-  path: PublicObjectPolicy<Kind>['path'],
-  slugOf?: PublicObjectPolicy<Kind>['cacheTag'],
 ): PublicObjectPolicy<Kind> {
   return {
-    path: (name) => COMPAT_URL + path(name),
-    pattern: whole(COMPAT_URL + pattern),
+    path: (name: { readonly file: string }) => `${COMPAT_URL}/${name.file}`,
+    pattern: whole(`${COMPAT_URL}/(?<file>${file})`),
     contentType,
-    mayBeGone: slugOf !== undefined,
-    cacheTag: slugOf ?? (() => 'compat'),
+    mayBeGone: false,
+    cacheTag: () => 'compat',
     retention: 'compat',
   };
 }

@@ -4,7 +4,7 @@
  */
 import type * as z from 'zod';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from '../files/cadence.ts';
-import { compatCurrenciesSchema, compatQuotesSchema, compatRatesSchema } from '../files/compat.ts';
+import { compatCurrenciesSchema, compatPartsSchema, compatQuotesSchema, compatRatesSchema } from '../files/compat.ts';
 import { exportDatasetSchema, exportManifestSchema } from '../files/export-manifest.ts';
 import { historyIndexSchema, historyTooLongSchema } from '../files/history-files.ts';
 import { latestEntrySchema, latestSchema } from '../files/latest.ts';
@@ -102,6 +102,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     ExportDataset: exportDatasetSchema,
     ExportManifest: exportManifestSchema,
     CompatCurrencies: compatCurrenciesSchema,
+    CompatParts: compatPartsSchema,
     CompatQuotes: compatQuotesSchema,
     CompatRates: compatRatesSchema,
     HistoryIndex: historyIndexSchema,

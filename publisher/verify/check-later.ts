@@ -1,14 +1,14 @@
 /**
- * Compares with the log what is published later than the markets: the list, the files beside it, and compat. Whoever serves
+ * Compares with the log what is published later than the markets: the list, the files beside it, and those for other programs. Whoever serves
  * the files can say in the snapshot that there are none, so everything is asked for.
  */
 import { historyFilesDue } from '../../contract/files/history-files.ts';
 import type { Projection } from '../../contract/files/projections.ts';
-import { publicPath } from '../../contract/files/public-objects.ts';
 import { historyFileUrl } from '../../contract/files/routes.ts';
 import type { Folded } from '../core/log/fold.ts';
 import { defaultListEverySeconds } from '../dependencies.ts';
 import { LoggedCompat } from '../projections/compat/check-logged.ts';
+import { PARTS_URL } from '../projections/compat/read-parts.ts';
 import type { Findings } from './check-body.ts';
 import { checkItem, checkMissing, type ListedItem, ListRows, listedItem } from './check-list-rows.ts';
 import type { LogWalk } from './log-walk.ts';
@@ -19,7 +19,7 @@ import type { ListWalk } from './walk-pages.ts';
 
 /** A list is published this often at least, if the log does not say otherwise. */
 const LIST_SECONDS_MIN = 60;
-/** Exports and compat are made once a day. */
+/** Exports and files for other programs are made once a day. */
 export const DAILY_MS = 2 * 24 * 60 * 60 * 1000 + SLACK_MS;
 
 export interface LaterOptions {
@@ -54,7 +54,7 @@ export class LaterFiles {
     // Twice: a list may just have been published when the market changed.
     const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
     const rows = await ListRows.read(reader, findings);
-    const compat = new LoggedCompat(reader, findings, { nowMs, mostMs: DAILY_MS });
+    const compat = await LoggedCompat.open(reader, findings, { nowMs, mostMs: DAILY_MS });
     const stated = new Set<string>(service?.projections);
     return new LaterFiles(reader, findings, walk, listed, lateness, rows, compat, stated);
   }
@@ -91,7 +91,7 @@ export class LaterFiles {
     this.#shown++;
     const areMade = await this.#compat.market(past, folded);
     if (!past.isLateIfMissing({ ...this.#lateness, mostMs: DAILY_MS })) return;
-    if (areMade === false) this.#miss('compat', publicPath({ kind: 'compat-quotes', slug }));
+    if (areMade === false) this.#miss('compat', PARTS_URL);
     const file = historyFileUrl(slug, 'csv', null);
     const { hasWhole } = historyFilesDue(folded.observations.length, 0);
     if (hasWhole && this.#stated.has('history-files') && (await this.#reader(file)).status === 404)

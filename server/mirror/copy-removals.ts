@@ -1,7 +1,6 @@
 /** Puts the documents of removed markets. The log says which: so a mirror has also those that were removed before it began. */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
-import { marketCompatNames } from '../../publisher/projections/compat/part-names.ts';
 import type { CopiedList } from './copy-list.ts';
 import { copyMarket, goneBody } from './copy-market.ts';
 import type { ListWorld, MirrorWorld } from './mirror-world.ts';
@@ -40,7 +39,6 @@ async function putRemoval({ copy, known, log, generation }: MirrorWorld, slug: s
     const name = parsePublicKey(key);
     if (name !== null) await copy.put(name, body);
   }
-  for (const name of marketCompatNames(slug)) if ((await copy.head(name)) !== null) await copy.put(name, body);
   await copy.put({ kind: 'market', slug }, body);
   log?.due.delete(slug);
   known.note(slug, false);

@@ -19,12 +19,14 @@ import type { MirrorCopy } from './copy.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const OF_RATES = /^currency-api\/(\d[\d-]*)\//;
+
 const dayBefore = (nowMs: number, days: number) => new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10);
 
 /** Kinds that go when the service switches them off. */
 const SWITCHED: { readonly [Name in Projection]?: readonly PublicObjectKind[] } = {
   'history-files': HISTORY_FILE_KINDS,
-  compat: ['compat-rates', 'compat-prices', 'compat-includes', 'compat-quotes'],
+  compat: ['compat-json', 'compat-text'],
   latest: ['latest', 'latest-csv'],
   recent: ['recent'],
 };
@@ -71,7 +73,8 @@ export class CopyReach {
     if (name.kind.startsWith('export-')) return this.#exported.has(publicKey(name));
     if ('cursor' in name)
       return (await this.#cursorsOf(name.kind === 'history-page' ? name.slug : null)).has(name.cursor);
-    if (name.kind === 'compat-rates' && name.date < dayBefore(this.#options.nowMs, RATES_KEPT_DAYS)) return false;
+    const madeOn = name.kind === 'compat-json' ? OF_RATES.exec(name.file)?.[1] : undefined;
+    if (madeOn !== undefined && madeOn < dayBefore(this.#options.nowMs, RATES_KEPT_DAYS)) return false;
     return !this.#switchedOff.has(name.kind) && !('slug' in name && lost.has(name.slug));
   }
 

@@ -1,13 +1,15 @@
 /**
- * The records of compat, which a daily job makes.
+ * The records of the files for other programs, which a daily job makes.
  *
- * | partition | sort            | holds                                              |
- * |-----------|-----------------|----------------------------------------------------|
- * | `compat`   | `day`           | {@link CompatDayValue}: the last day that is complete |
- * | `compat`   | `market/<slug>` | {@link MarketCompatValue}: the files of a market      |
+ * | partition | sort          | holds                                                                    |
+ * |-----------|---------------|--------------------------------------------------------------------------|
+ * | `compat`  | `day`         | {@link CompatDayValue}: the last day that is complete                      |
+ * | `compat`  | `again`       | a market was removed since: the day is made again. Revision: the generation |
+ * | `compat`  | `part/<part>` | {@link CompatPartValue}: the files of a part                               |
  *
- * Revision: 0.
+ * Revision, if not stated: 0.
  */
+import type { Json } from '../../contract/values/canonical-json.ts';
 import type { PrefixRange } from '../ports/paging.ts';
 import { keyIn, keyOf } from './keys.ts';
 
@@ -18,10 +20,13 @@ export type CompatDayValue = {
   codes: string[];
 };
 
-/** `revision`: of the market that its files show. `generation`: of HEAD when they were made. */
-export type MarketCompatValue = { revision: number; generation: number };
+/** `shows`: a digest of the markets and their revisions. `generation`: of HEAD when the files were made. */
+export type CompatPartValue = { shows: string; generation: number };
 
 const COMPAT = 'compat';
 export const COMPAT_DAY_KEY = keyOf<CompatDayValue>(COMPAT, 'day');
-const MARKET_COMPAT: PrefixRange<MarketCompatValue> = { partition: COMPAT, prefix: 'market/' };
-export const marketCompatKey = (slug: string) => keyIn(MARKET_COMPAT, slug);
+export const COMPAT_AGAIN_KEY = keyOf<Json>(COMPAT, 'again');
+export const COMPAT_PARTS: PrefixRange<CompatPartValue> = { partition: COMPAT, prefix: 'part/' };
+export const compatPartKey = (part: string) => keyIn(COMPAT_PARTS, part);
+/** The part of a record. */
+export const partOfRecord = ({ sort }: { readonly sort: string }): string => sort.slice('part/'.length);

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/files/limits.ts';
-import {
-  PRICE_EXTENSIONS,
-  type PublicObjectKind,
-  type PublicObjectName,
-  type Retention,
-} from '../../contract/files/public-object-names.ts';
+import type { PublicObjectKind, PublicObjectName, Retention } from '../../contract/files/public-object-names.ts';
 import {
   PUBLIC_OBJECTS,
   PUBLIC_PREFIX,
@@ -78,21 +73,17 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'export-ndjson': fc.record({ kind: fc.constant('export-ndjson'), file: exportFile }),
   'export-csv': fc.record({ kind: fc.constant('export-csv'), file: exportFile }),
   'export-schema': exportFile.map((file) => ({ kind: 'export-schema', file: file.replace(/-\d+-/, '-schema-') })),
-  'compat-rates': fc.record({
-    kind: fc.constant('compat-rates'),
-    date: fc.oneof(date, fc.constant('latest')),
-    file: fc.stringMatching(/^currencies(\/[a-z]{3})?$/),
-  }),
-  'compat-prices': fc.record({
-    kind: fc.constant('compat-prices'),
-    slug,
-    extension: fc.constantFrom(...PRICE_EXTENSIONS),
-  }),
-  'compat-includes': fc.record({
-    kind: fc.constant('compat-includes'),
-    extension: fc.constantFrom(...PRICE_EXTENSIONS),
-  }),
-  'compat-quotes': fc.record({ kind: fc.constant('compat-quotes'), slug }),
+  'compat-json': fc
+    .oneof(
+      fc.stringMatching(/^currency-api\/latest\/v1\/currencies(\/[a-z]{3})?\.json$/),
+      fc.stringMatching(/^quotes\/[0-9a-f]{2}\.json$/),
+      date.map((day) => `currency-api/${day}/v1/currencies.json`),
+      fc.constant('parts.json'),
+    )
+    .map((file) => ({ kind: 'compat-json' as const, file })),
+  'compat-text': fc
+    .stringMatching(/^(beancount\/(prices|[0-9a-f]{2})\.beancount|hledger\/(prices|[0-9a-f]{2})\.journal)$/)
+    .map((file) => ({ kind: 'compat-text' as const, file })),
   'not-found': fc.constant({ kind: 'not-found' }),
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
@@ -394,31 +385,17 @@ const TABLE: readonly Row[] = [
     retention: 'export',
   },
   {
-    name: { kind: 'compat-rates', date: '2026-11-22', file: 'currencies/eur' },
+    name: { kind: 'compat-json', file: 'currency-api/2026-11-22/v1/currencies/eur.json' },
     key: 'public/api/v1/compat/currency-api/2026-11-22/v1/currencies/eur.json',
     contentType: 'application/json',
     cacheTag: 'compat',
     retention: 'compat',
   },
   {
-    name: { kind: 'compat-prices', slug: 'gold-usd', extension: 'beancount' },
-    key: 'public/api/v1/compat/prices/gold-usd.beancount',
-    contentType: 'text/plain; charset=utf-8',
-    cacheTag: 'gold-usd',
-    retention: 'compat',
-  },
-  {
-    name: { kind: 'compat-includes', extension: 'journal' },
-    key: 'public/api/v1/compat/prices.journal',
+    name: { kind: 'compat-text', file: 'beancount/86.beancount' },
+    key: 'public/api/v1/compat/beancount/86.beancount',
     contentType: 'text/plain; charset=utf-8',
     cacheTag: 'compat',
-    retention: 'compat',
-  },
-  {
-    name: { kind: 'compat-quotes', slug: 'gold-usd' },
-    key: 'public/api/v1/compat/quotes/gold-usd.json',
-    contentType: 'application/json',
-    cacheTag: 'gold-usd',
     retention: 'compat',
   },
   {

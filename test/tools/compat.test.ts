@@ -1,9 +1,9 @@
 /**
- * The daily compat of a running server with its sample, as hledger, beancount and a client of currency-api read them. The
+ * The daily files of a running server with its sample, as hledger, beancount and a client of currency-api read them. The
  * commands of docs/compat.md are run as they stand there.
  */
 import { once } from 'node:events';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { CompatQuotes, CompatRate } from '../../contract/files/compat.ts';
+import type { CompatRate, MarketQuotes } from '../../contract/files/compat.ts';
+import { partOf } from '../../publisher/projections/compat/names.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';
@@ -43,12 +44,17 @@ beforeAll(async () => {
   };
   await download(commands);
   const show = commands.split('\n').at(-2) as string;
-  const forBeancount = commands.replaceAll('prices.journal', 'prices.beancount').replace(show, '');
+  const forBeancount = commands
+    .replaceAll('prices.journal', 'prices.beancount')
+    .replaceAll('/hledger/', '/beancount/')
+    .replace(show, '');
   await download(forBeancount.replace("'s/^include //p'", `'s/^include "\\(.*\\)"/\\1/p'`) + show);
-  const slugs = readFileSync(join(folder, 'prices.journal'), 'utf8').matchAll(/^include prices\/(.*)\.journal$/gm);
-  for (const [, slug] of slugs) {
-    const quotes = (await (await fetch(`${compat}/quotes/${slug}.json`)).json()) as CompatQuotes;
-    pricesThere += quotes.quotes.length;
+  const parts = (await (await fetch(`${compat}/parts.json`)).json()) as { readonly [slug: string]: string };
+  for (const part of new Set(Object.values(parts))) {
+    const quotes = (await (await fetch(`${compat}/quotes/${part}.json`)).json()) as {
+      readonly [slug: string]: MarketQuotes;
+    };
+    for (const own of Object.values(quotes)) pricesThere += own.quotes.length;
   }
   expect(pricesThere).toBeGreaterThan(1_000);
   return async () => {
@@ -60,10 +66,10 @@ beforeAll(async () => {
 /** A copy of the price files in which one line of gold is damaged. */
 async function damaged(extension: string): Promise<string> {
   const copy = await mkdtemp(join(folder, 'damaged-'));
-  cpSync(join(folder, 'prices'), join(copy, 'prices'), { recursive: true });
+  const files = readdirSync(folder).filter((file) => file.endsWith(`.${extension}`));
+  for (const file of files) cpSync(join(folder, file), join(copy, file));
   const includes = join(copy, `prices.${extension}`);
-  cpSync(join(folder, `prices.${extension}`), includes);
-  const gold = join(copy, `prices/gold-usd.${extension}`);
+  const gold = join(copy, `${partOf('gold-usd')}.${extension}`);
   const text = readFileSync(gold, 'utf8');
   writeFileSync(gold, text.replace('4129.10 USD', '41..29 USD'));
   return includes;
@@ -77,7 +83,7 @@ describe.skipIf(reason !== null)('hledger', () => {
     const { exitCode, stdout } = await hledger('prices.journal', 'prices');
     const lines = stdout.trimEnd().split('\n');
     expect([exitCode, lines.length]).toEqual([0, pricesThere]);
-    const { stdout: written } = await runTool('bash', ['-c', 'grep -h ^P prices/*.journal'], { cwd: folder });
+    const { stdout: written } = await runTool('bash', ['-c', 'grep -h ^P [0-9a-f][0-9a-f].journal'], { cwd: folder });
     expect(lines.sort()).toEqual(written.trimEnd().split('\n').sort());
   });
 
@@ -90,7 +96,7 @@ describe.skipIf(reason !== null)('hledger', () => {
 
   test('would report a damaged line', async () => {
     const { exitCode, output } = await hledger(await damaged('journal'), 'prices');
-    expect([exitCode, output]).toEqual([1, expect.stringMatching(/gold-usd\.journal:\d+.*41\.\.29/s)]);
+    expect([exitCode, output]).toEqual([1, expect.stringMatching(/86\.journal:\d+.*41\.\.29/s)]);
   });
 });
 
@@ -105,7 +111,7 @@ describe('beancount', () => {
 
   test('would report a damaged line', async () => {
     const { exitCode, output } = await beancount(await damaged('beancount'));
-    expect([exitCode, output]).toEqual([1, expect.stringMatching(/gold-usd\.beancount:\d+: Invalid token/)]);
+    expect([exitCode, output]).toEqual([1, expect.stringMatching(/86\.beancount:\d+: Invalid token/)]);
   });
 });
 

@@ -1,14 +1,11 @@
 /**
- * Compares compat with the log: each file of a market at the revision that it names, and what all markets share with the
- * markets at those revisions. Compat are made once a day.
+ * Compares the files for other programs with the log: each section at the revision that it names, and what all markets share
+ * with the markets at those revisions. The files are made once a day.
  */
-
-import { compatCurrenciesSchema, compatQuotesSchema, compatRatesSchema } from '../../../contract/files/compat.ts';
+import { compatCurrenciesSchema, compatRatesSchema } from '../../../contract/files/compat.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
-import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
-import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { historyPageBody, marketBody } from '../../core/bodies/render.ts';
@@ -16,103 +13,130 @@ import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import type { Findings } from '../../verify/check-body.ts';
 import type { LogWalk } from '../../verify/log-walk.ts';
 import { type Lateness, type PastMarket, SLACK_MS } from '../../verify/past-market.ts';
-import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
-import { readIncluded } from './check-files.ts';
-import { DayPrices } from './day-prices.ts';
-import { includeFiles } from './includes.ts';
-import { type CompatFile, marketCompat } from './market-sections.ts';
+import type { PublicReader } from '../../verify/reader.ts';
+import { commodityOf } from './commodity.ts';
+import { type CompatFile, ratesName } from './names.ts';
 import { Pairs } from './pairs.ts';
-import { marketCompatNames } from './part-names.ts';
 import { rateFiles } from './rates.ts';
+import { PARTS_URL, PartReader, type ShownMarket } from './read-parts.ts';
 
 /** Without a rate, the list of currencies is empty. */
 const NO_RATES = { date: 'latest', generation: 0, log: null } as const;
 
-const CURRENCIES = { kind: 'compat-rates', date: 'latest', file: 'currencies' } as const;
+const CURRENCIES = ratesName('latest', 'currencies');
 
 export class LoggedCompat {
   readonly #reader: PublicReader;
   readonly #findings: Findings;
   readonly #lateness: Lateness;
-  /** Of the markets as their compat show them. */
+  readonly #parts: PartReader;
+  /** Of the markets as their sections show them. */
   readonly #pairs = new Pairs();
-  /** Perhaps since the compat of the day were made. */
-  readonly #removed: Market[] = [];
-  #markets = 0;
+  /** Whether a section has the code of its pair, by the URL of its file and the slug. */
+  readonly #named: { readonly url: string; readonly slug: string; readonly isFirst: boolean }[] = [];
+  /** Markets of the log that have sections. */
+  readonly #seen = new Set<string>();
 
-  constructor(reader: PublicReader, findings: Findings, lateness: Lateness) {
+  private constructor(reader: PublicReader, findings: Findings, lateness: Lateness, parts: PartReader) {
     this.#reader = reader;
     this.#findings = findings;
     this.#lateness = lateness;
+    this.#parts = parts;
+  }
+
+  static async open(reader: PublicReader, findings: Findings, lateness: Lateness): Promise<LoggedCompat> {
+    return new LoggedCompat(reader, findings, lateness, await PartReader.open(reader, findings));
   }
 
   /** False: none have been made. */
   async market(past: PastMarket, current: FoldedMarket): Promise<boolean> {
     const { slug } = past;
-    const names = marketCompatNames(slug);
-    const answers = await Promise.all(names.map((name) => this.#reader(publicPath(name))));
-    if (answers.every(({ status }) => status === 404)) return false;
-    for (const [index, name] of names.entries()) {
-      const { status, body } = answers[index] as PublicResponse;
-      if (status !== 200) this.#add(name, 'status', `answered ${status}, expected 200`);
-      else this.#checkMarket(name, Buffer.from(body).toString('utf8'), past, current);
-    }
+    if (this.#parts.index?.has(slug) !== true) return false;
+    await this.#check(past, current);
     return true;
   }
 
-  #checkMarket(name: PublicObjectName, text: string, past: PastMarket, current: FoldedMarket): void {
-    const revision = revisionOf(text);
-    if (revision === null) {
-      this.#add(name, 'file', 'names no revision of its market');
-      return;
-    }
-    const candidates = current.revision === revision ? [current] : past.at(revision);
-    const kind = publicPath(name);
-    for (const folded of candidates) {
-      const { market, compat } = facesOf(past.slug, folded);
-      if (compat.find((file) => publicPath(file.name) === kind)?.text !== text) continue;
-      if (name.kind === 'compat-quotes') {
-        this.#markets++;
-        this.#pairs.add(market);
-      }
-      if (folded !== current && past.isLate(revision, market.updatedAt, this.#lateness))
-        this.#add(name, 'time', `still shows revision ${revision}`);
-      return;
-    }
-    this.#add(name, 'not-in-log', `shows something else than the log at revision ${revision}`);
-  }
-
-  /** They may be gone, or say that the market was removed. */
+  /** Its sections leave with the next run. */
   async removed(past: PastMarket, removal: Removal): Promise<void> {
     const { slug } = past;
+    if (this.#parts.index?.has(slug) !== true) return;
     const { nowMs, mostMs } = this.#lateness;
-    const last = nowMs === null || nowMs - Date.parse(removal.removedAt) <= mostMs ? past.lastShown() : null;
-    if (last !== null) this.#removed.push(facesOf(slug, last).market);
-    const expected = canonicalJson(removedMarketDocument(removal));
-    for (const name of marketCompatNames(slug)) {
-      const { status, body } = await this.#reader(publicPath(name));
-      const isRight = status === 410 && Buffer.from(body).toString('utf8') === expected;
-      if (status !== 404 && !isRight) this.#add(name, 'not-in-log', `answered ${status}, and the market was removed`);
-    }
+    if (nowMs !== null && nowMs - Date.parse(removal.removedAt) > mostMs)
+      this.#findings.add(PARTS_URL, 'not-in-log', `has ${slug}, and the market was removed`);
+    await this.#check(past, null);
   }
 
-  /** After all markets: the files that include the others, and the rates. */
+  /** @param current null: the market was removed */
+  async #check(past: PastMarket, current: FoldedMarket | null): Promise<void> {
+    const { slug } = past;
+    this.#seen.add(slug);
+    let shown: Market | null = null;
+    for (const [index, { url, read }] of (await this.#parts.sectionsOf(slug)).entries()) {
+      if (read === undefined) {
+        this.#findings.add(url, 'not-in-log', `has no prices of ${slug}`);
+        continue;
+      }
+      const { revision, digest } = read;
+      const right = await this.#fitting(past, current, revision, (digests) => digests[index] === digest);
+      if (right === null) {
+        this.#findings.add(url, 'not-in-log', `shows ${slug} otherwise than the log at revision ${revision}`);
+        continue;
+      }
+      const { market, isFirst, isCurrent } = right;
+      shown = market;
+      if (commodityOf(market, true) !== commodityOf(market, false) && isFirst !== null)
+        this.#named.push({ url, slug, isFirst });
+      if (!isCurrent && past.isLate(revision, market.updatedAt, this.#lateness))
+        this.#findings.add(url, 'time', `still shows revision ${revision} of ${slug}`);
+    }
+    if (shown !== null) this.#pairs.add(shown);
+  }
+
+  /** The market of the log whose section is the right one. Null: there is none. */
+  async #fitting(
+    past: PastMarket,
+    current: FoldedMarket | null,
+    revision: number,
+    isRight: (digests: readonly string[]) => boolean,
+  ) {
+    for (const folded of current?.revision === revision ? [current] : past.at(revision)) {
+      const shown = shownOf(past.slug, folded);
+      const right = (await this.#parts.expected(shown)).filter(({ digests }) => isRight(digests));
+      if (right.length === 0) continue;
+      // Quotes have no name of a commodity, and are the same in both.
+      const isFirst = right.length === 1 ? (right[0]?.isFirst ?? null) : null;
+      return { market: shown.market, isFirst, isCurrent: folded === current };
+    }
+    return null;
+  }
+
+  /** After all markets: the files that lead to the parts, and the rates. */
   async shared(walk: LogWalk): Promise<void> {
-    // Nothing has been made yet.
-    const isNew = this.#markets === 0;
-    const included = (await readIncluded(this.#reader)) ?? new Set();
-    const { prices, rates } = this.#pairs.with(this.#removed.filter(({ slug }) => included.has(slug)));
-    await this.#compare(includeFiles(prices), isNew);
+    const { index } = this.#parts;
+    if (index !== null) await this.#parts.checkIndex();
+    for (const [slug, part] of index ?? []) {
+      if (!this.#seen.has(slug))
+        this.#findings.add(PARTS_URL, 'not-in-log', `has ${slug}, and the log has no such market`);
+      for (const other of await this.#parts.slugsOf(part))
+        if (!index?.has(other)) this.#findings.add(PARTS_URL, 'not-in-log', `leaves out ${other} of part ${part}`);
+    }
+    const { first } = this.#pairs;
+    for (const { url, slug, isFirst } of this.#named)
+      if (first.has(slug) !== isFirst)
+        this.#findings.add(
+          url,
+          'not-in-log',
+          `names the commodity of ${slug} as if another market gave the price of its pair`,
+        );
     const { status, body } = await this.#reader(publicPath(CURRENCIES));
     const [code] = Object.keys(parsed(compatCurrenciesSchema, body) ?? {});
-    if (status === 404 && isNew) return;
-    const made = code === undefined ? NO_RATES : await this.#madeOf(`currencies/${code}`, walk);
-    if (made !== null) await this.#compare(rateFiles(rates, made, []).compat, false);
+    if (status === 404 && index === null) return;
+    const made = code === undefined ? NO_RATES : await this.#madeOf(ratesName('latest', `currencies/${code}`), walk);
+    if (made !== null) await this.#compare(rateFiles(this.#pairs.rates, made, []).files);
   }
 
   /** Of which day, generation and log the rates are, as they say themselves. The log must have been that one. */
-  async #madeOf(file: string, walk: LogWalk) {
-    const name = { ...CURRENCIES, file };
+  async #madeOf(name: PublicObjectName, walk: LogWalk) {
     const rates = parsed(compatRatesSchema, (await this.#reader(publicPath(name))).body);
     if (rates === null) {
       this.#add(name, 'schema', 'is no file of rates');
@@ -130,10 +154,9 @@ export class LoggedCompat {
     return { date, generation, log };
   }
 
-  async #compare(compat: readonly CompatFile[], mayBeMissing: boolean): Promise<void> {
-    for (const { name, text } of compat) {
+  async #compare(files: readonly CompatFile[]): Promise<void> {
+    for (const { name, text } of files) {
       const { status, body } = await this.#reader(publicPath(name));
-      if (status === 404 && mayBeMissing) continue;
       if (status === 200 && Buffer.from(text).equals(body)) continue;
       this.#add(name, 'not-in-log', `answers ${status}, or has other markets or prices than the log gives`);
     }
@@ -144,22 +167,14 @@ export class LoggedCompat {
   }
 }
 
-function revisionOf(text: string): number | null {
-  const inComment = /^; From \/[^ ]*, revision (\d+)\.$/m.exec(text)?.[1];
-  if (inComment !== undefined) return Number(inComment);
-  return parsed(compatQuotesSchema, Buffer.from(text))?.revision ?? null;
-}
-
-function facesOf(slug: string, { revision, record, observations }: FoldedMarket) {
+function shownOf(slug: string, { revision, record, observations }: FoldedMarket): ShownMarket {
   const shown = record(null);
   const market = JSON.parse(marketBody(slug, revision, shown)) as Market;
   const stored = observations.map(({ observation }) => observation);
   const { data } = JSON.parse(historyPageBody(stored, null, shown.unit.quantity)) as {
     readonly data: readonly PublicObservation[];
   };
-  const prices = new DayPrices();
-  for (const observation of data) if (!prices.add(observation)) break;
-  return { market, compat: marketCompat(market, prices.days) };
+  return { market, observations: data };
 }
 
 function parsed<Value>(schema: { parse(json: unknown): Value }, body: Uint8Array): Value | null {

@@ -1,129 +1,164 @@
 /**
- * The daily compat: price files, quotes and rates, from what is published. Once a day, because their readers ask once a
- * day, and so a market that changes often costs no more than one that changes daily.
+ * The daily files for other programs: prices, quotes and rates, from what is published. Once a day, because their readers
+ * ask once a day, and so a market that changes often costs no more than one that changes daily.
  *
- * 1. For each market of the published list that has changed since its files were made, its history is read, and its
- *    files are put. A file that the store has lost is put again.
- * 2. The include files and the rates are put, which come from the list alone.
+ * 1. The published list is read once for the pairs, and once more for each some thousands of markets. A part is made again
+ *    if one of its markets has changed, or if the store has lost a file of it: each history of the part is read, and its
+ *    three files are put.
+ * 2. The index, the include files and the rates are put, which come from the list alone.
  * 3. The day is recorded, so that it is made once.
  *
- * Every step may be repeated, by this process or another. One history is read at a time, page by page.
+ * Every step may be repeated, by this process or another. One history is read at a time, page by page, and one part is in
+ * memory. A part that is too large for the store stays as it was, and all others are made.
  */
-import { COMPAT_MARKETS_MAX } from '../../../contract/files/compat-limits.ts';
+import { COMPAT_MARKETS_MAX, partDays } from '../../../contract/files/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
-import type { Change, Item } from '../../../storage/ports/ledger.ts';
-import { readMany } from '../../../storage/ports/paging.ts';
+import { removed } from '../../../storage/ports/changes.ts';
+import type { Change } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import {
+  COMPAT_AGAIN_KEY,
   COMPAT_DAY_KEY,
-  type CompatDayValue,
-  type MarketCompatValue,
-  marketCompatKey,
+  COMPAT_PARTS,
+  type CompatPartValue,
+  compatPartKey,
+  partOfRecord,
 } from '../../../storage/records/compat.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
-import { Superseded } from '../../errors.ts';
-import { includeFiles } from './includes.ts';
-import { marketCompat } from './market-sections.ts';
+import { FileTooLarge, Superseded } from '../../errors.ts';
+import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
+import { PARTS, partNames, partOf } from './names.ts';
 import { Pairs } from './pairs.ts';
-import { marketCompatNames } from './part-names.ts';
 import { rateFiles } from './rates.ts';
 import { readDays } from './read-days.ts';
-import { CompatWriter } from './write-file.ts';
+import { includeFiles, type PartSection, partFiles, sectionOf } from './sections.ts';
+import { writeFile } from './write-file.ts';
 
-export interface CompatOptions {
-  readonly storage: PublisherStorage;
-  /** Lets other tasks run. Default: nothing else runs. */
-  readonly yieldToEventLoop?: () => Promise<void>;
-  /** Asked before each page of the list; false ends the run. Default: there is time. */
-  readonly hasTime?: () => boolean;
-}
+export type CompatOptions = Pick<DailyContext, 'storage'> & Partial<DailyContext>;
 
-/**
- * - `made`: the compat of `date` are published.
- * - `present`: they were published before.
- * - `no-data`: nothing is published yet, or there are too many markets.
- * - `busy`: a generation is being applied; try again soon.
- * - `unfinished`: the time was over; the next run goes on.
- */
-export type CompatOutcome = {
-  readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
-  readonly date: string;
-};
+/** Of which so many are in memory. */
+const MARKETS_AT_ONCE = 5_000;
+const PARTS_MAX = 256;
 
 /**
- * Makes the compat of today (UTC) unless they are there.
+ * Makes the files of today (UTC) unless they are there.
  *
  * @throws Superseded if the list changes meanwhile: try again
+ * @throws FileTooLarge if a part cannot be stored; all others are made
  */
 export async function makeCompat({
   storage,
   yieldToEventLoop = async () => {},
   hasTime = () => true,
-}: CompatOptions): Promise<CompatOutcome> {
+}: CompatOptions): Promise<DailyOutcome> {
   const { ledger, nowMs } = storage;
   const date = new Date(nowMs()).toISOString().slice(0, '2026-11-22'.length);
-  const day = (await ledger.get(COMPAT_DAY_KEY))?.value ?? null;
-  if (day?.date === date) return { kind: 'present', date };
+  const [day, again] = await Promise.all([ledger.get(COMPAT_DAY_KEY), ledger.get(COMPAT_AGAIN_KEY)]);
+  if (day?.value.date === date && again === null) return { kind: 'present', date };
   const head = (await ledger.get(HEAD_KEY))?.value ?? null;
-  if (head === null || head.counts.markets === 0) return { kind: 'no-data', date };
-  if (head.counts.markets > COMPAT_MARKETS_MAX) return { kind: 'no-data', date };
+  const markets = head?.counts.markets ?? 0;
+  if (head === null || markets === 0 || markets > COMPAT_MARKETS_MAX) return { kind: 'no-data', date };
   if (!head.applied || head.list.isDoubtful) return { kind: 'busy', date };
 
-  const writer = new CompatWriter(storage, head.generation);
+  const list = await publishedMarkets(storage, head.list);
   const pairs = new Pairs();
-  for await (const markets of await publishedMarkets(storage, head.list)) {
-    if (!hasTime()) return { kind: 'unfinished', date };
-    await updateMarketCompat(storage, markets, writer, yieldToEventLoop);
-    for (const market of markets) pairs.add(market);
+  const slugs: string[] = [];
+  for await (const some of list) {
+    for (const market of some) {
+      pairs.add(market);
+      slugs.push(market.slug);
+    }
     await yieldToEventLoop();
   }
-  for (const file of includeFiles(pairs.prices)) await writer.put(file);
+  const made: MadeParts = {
+    storage,
+    generation: head.generation,
+    first: pairs.first,
+    records: new Map((await readAll(ledger, COMPAT_PARTS)).map((item) => [partOfRecord(item), item.value])),
+    yieldToEventLoop,
+  };
+  const parts = new Map(slugs.map((slug) => [slug, partOf(slug)]));
+  let fault: FileTooLarge | null = null;
+  for (const some of groups(markets)) {
+    const byPart = new Map<string, Market[]>([...made.records.keys()].filter(some).map((part) => [part, []]));
+    for await (const page of list) {
+      for (const market of page) {
+        const part = parts.get(market.slug) as string;
+        if (some(part)) byPart.set(part, [...(byPart.get(part) ?? []), market]);
+      }
+    }
+    for (const [part, own] of byPart) {
+      if (!hasTime()) return { kind: 'unfinished', date };
+      try {
+        await updatePart(made, part, own);
+      } catch (error) {
+        if (!(error instanceof FileTooLarge)) throw error;
+        fault = error;
+      }
+    }
+  }
   const log = head.log === undefined ? null : { size: head.log.size, root: head.log.root };
-  const made = { date, generation: head.list.shows, log };
-  const { compat, codes } = rateFiles(pairs.rates, made, day?.codes ?? []);
-  for (const file of compat) await writer.put(file);
-  const value: CompatDayValue = { date, codes: [...codes] };
-  await commit(storage, [{ kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as Change]);
+  const rates = rateFiles(pairs.rates, { date, generation: head.list.shows, log }, day?.value.codes ?? []);
+  const index = { name: PARTS, text: canonicalJson(Object.fromEntries(parts)) };
+  for (const file of [...includeFiles([...new Set(parts.values())].sort()), index, ...rates.files])
+    await writeFile(storage, file, head.generation);
+  if (fault !== null) throw fault;
+  const value = { date, codes: [...rates.codes] };
+  const done = { kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as const;
+  // A market that was removed meanwhile asks again, with another revision.
+  await commit(storage, [done as Change, ...(again === null ? [] : [removed(again)])]);
   return { kind: 'made', date };
 }
 
-/** The records follow the objects: after a crash between them, the same objects are put again. */
-async function updateMarketCompat(
-  storage: PublisherStorage,
-  markets: readonly Market[],
-  writer: CompatWriter,
-  yieldToEventLoop: () => Promise<void>,
-): Promise<void> {
-  const records = await readMany(
-    storage.ledger,
-    markets.map(({ slug }) => marketCompatKey(slug)),
-  );
-  const changes: Change[] = [];
-  for (const [index, market] of markets.entries()) {
-    if (await isComplete(storage, market, records[index] ?? null)) continue;
-    const compat = marketCompat(market, await readDays(storage, market.slug, yieldToEventLoop));
-    for (const file of compat) await writer.put(file);
-    const value: MarketCompatValue = { revision: market.revision, generation: writer.generation };
-    changes.push({ kind: 'put', key: marketCompatKey(market.slug), revision: 0, value, if: { kind: 'any' } } as Change);
-  }
-  if (changes.length > 0) await commit(storage, changes);
+interface MadeParts {
+  readonly storage: PublisherStorage;
+  readonly generation: number;
+  readonly first: ReadonlySet<string>;
+  readonly records: ReadonlyMap<string, CompatPartValue>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
-/** Whether the files show this revision and are all there. A file of a later generation is from before a restore. */
-async function isComplete(
-  { objects }: PublisherStorage,
-  { slug, revision }: Market,
-  record: Item<MarketCompatValue> | null,
-): Promise<boolean> {
-  if (record?.value.revision !== revision) return false;
-  const { generation } = record.value;
-  const present = await Promise.all(marketCompatNames(slug).map((name) => objects.stat(publicKey(name))));
+/** Whether a part belongs to a group, for each group. */
+function groups(markets: number): readonly ((part: string) => boolean)[] {
+  const count = Math.min(PARTS_MAX, Math.ceil(markets / MARKETS_AT_ONCE));
+  return Array.from({ length: count }, (_, group) => {
+    return (part) => Math.floor((Number.parseInt(part, 16) * count) / PARTS_MAX) === group;
+  });
+}
+
+/** The record follows the objects: after a crash between them, the same objects are put again. */
+async function updatePart(
+  { storage, generation, first, records, yieldToEventLoop }: MadeParts,
+  part: string,
+  markets: readonly Market[],
+): Promise<void> {
+  const isFirst = ({ slug }: Market) => first.has(slug);
+  const lines = markets.map((market) => `${market.slug} ${market.revision} ${isFirst(market)}`);
+  const shows = sha256Hex(lines.join('\n'));
+  const record = records.get(part);
+  if (record?.shows === shows && (await isInPlace(storage, part, record.generation))) return;
+  const sections = new Map<string, PartSection>();
+  for (const market of markets) {
+    const days = await readDays(storage, market.slug, partDays(markets.length), yieldToEventLoop);
+    sections.set(market.slug, sectionOf({ market, days, isFirst: isFirst(market), markets: markets.length }));
+  }
+  for (const file of partFiles(part, sections)) await writeFile(storage, file, generation);
+  const value: CompatPartValue = { shows, generation };
+  await commit(storage, [{ kind: 'put', key: compatPartKey(part), revision: 0, value, if: { kind: 'any' } } as Change]);
+}
+
+/** A file of a later generation is from before a restore. */
+async function isInPlace({ objects }: PublisherStorage, part: string, generation: number): Promise<boolean> {
+  const present = await Promise.all(partNames(part).map((name) => objects.stat(publicKey(name))));
   return present.every((head) => head !== null && head.metadata.generation <= generation);
 }
 
 async function commit({ ledger, newAttemptId }: PublisherStorage, changes: readonly Change[]): Promise<void> {
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
-  if (!committed) throw new Superseded('another process makes the same compat');
+  if (!committed) throw new Superseded('another process makes the same files, or a market was removed meanwhile');
 }

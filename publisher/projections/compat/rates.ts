@@ -3,7 +3,7 @@
 import type { CompatRate } from '../../../contract/files/compat.ts';
 import { RATES_NOTE } from '../../../contract/files/compat-limits.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
-import type { CompatFile } from './market-sections.ts';
+import { type CompatFile, ratesName } from './names.ts';
 import type { Rate } from './pairs.ts';
 
 /** What the rates show. */
@@ -16,7 +16,7 @@ export interface RatesMade {
 }
 
 export interface RateFiles {
-  readonly compat: readonly CompatFile[];
+  readonly files: readonly CompatFile[];
   /** All currencies that have a file, in lower case, sorted. */
   readonly codes: readonly string[];
 }
@@ -32,19 +32,16 @@ export function rateFiles(rates: readonly Rate[], made: RatesMade, knownCodes: r
   const current = [...byBase.keys()].sort();
   const codes = [...new Set([...current, ...knownCodes])].sort();
   const currencies = canonicalJson(Object.fromEntries(current.map((code) => [code, nameOf(code)])));
-  const faceOf = (date: string, file: string, text: string): CompatFile => ({
-    name: { kind: 'compat-rates', date, file },
-    text,
-  });
+  const fileOf = (date: string, file: string, text: string): CompatFile => ({ name: ratesName(date, file), text });
   const rateFile = (date: string, code: string): CompatFile =>
-    faceOf(date, `currencies/${code}`, ratesText(code, byBase.get(code) ?? [], made));
+    fileOf(date, `currencies/${code}`, ratesText(code, byBase.get(code) ?? [], made));
   return {
     // The list comes last: it leads to the others.
-    compat: [
+    files: [
       ...current.map((code) => rateFile(made.date, code)),
-      faceOf(made.date, 'currencies', currencies),
+      fileOf(made.date, 'currencies', currencies),
       ...codes.map((code) => rateFile('latest', code)),
-      faceOf('latest', 'currencies', currencies),
+      fileOf('latest', 'currencies', currencies),
     ],
     codes,
   };
@@ -60,14 +57,14 @@ function ratesText(code: string, rates: readonly Rate[], { date, generation, log
       note: RATES_NOTE,
       generation,
       log,
-      rates: Object.fromEntries(rates.map((rate) => [rate.quote.toLowerCase(), faceRate(rate)])),
+      rates: Object.fromEntries(rates.map((rate) => [rate.quote.toLowerCase(), rateOf(rate)])),
       attributions: [...new Set(credits)].sort(),
     },
   };
   return canonicalJson(document as unknown as Json);
 }
 
-function faceRate({ market, isInverse }: Rate): CompatRate {
+function rateOf({ market, isInverse }: Rate): CompatRate {
   const { slug, unit, metrics, nativeCurrency } = market;
   const { decimal, observedAt } = metrics.price as { readonly decimal: string; readonly observedAt: string };
   return {

@@ -1,32 +1,28 @@
-/** Puts compat. None replaces an object of a newer generation: that is the problem document of a market that was removed. */
+/** Puts a file, unless it is in place with the same bytes, or one of a later generation. */
+
 import { publicKey } from '../../../contract/files/public-objects.ts';
+import { MAX_OBJECT_BYTES } from '../../../storage/ports/object-rules.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
+import { FileTooLarge } from '../../errors.ts';
 import { publicMetadata } from '../../kernel/put-immutable.ts';
-import type { CompatFile } from './market-sections.ts';
+import type { CompatFile } from './names.ts';
 
-export class CompatWriter {
-  readonly #objects: PublisherStorage['objects'];
-  readonly generation: number;
-
-  /** @param generation that the compat show */
-  constructor({ objects }: Pick<PublisherStorage, 'objects'>, generation: number) {
-    this.#objects = objects;
-    this.generation = generation;
-  }
-
-  /** Puts it unless it is in place with the same bytes. */
-  async put({ name, text }: CompatFile): Promise<void> {
-    const key = publicKey(name);
-    const body = Buffer.from(text);
-    for (;;) {
-      const present = await this.#objects.get(key);
-      if (present.kind === 'found') {
-        if (present.metadata.generation > this.generation || body.equals(present.body)) return;
-      }
-      const condition =
-        present.kind === 'found' ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
-      const result = await this.#objects.put(key, body, publicMetadata(name, this.generation), condition);
-      if (result.kind === 'stored') return;
-    }
+/** @param generation that the file shows. @throws FileTooLarge */
+export async function writeFile(
+  { objects, maxObjectBytes = MAX_OBJECT_BYTES }: PublisherStorage,
+  { name, text }: CompatFile,
+  generation: number,
+): Promise<void> {
+  const key = publicKey(name);
+  const body = Buffer.from(text);
+  if (body.length > maxObjectBytes)
+    throw new FileTooLarge(`${key} has ${body.length} bytes, and at most ${maxObjectBytes} can be stored`);
+  for (;;) {
+    const present = await objects.get(key);
+    if (present.kind === 'found' && (present.metadata.generation > generation || body.equals(present.body))) return;
+    const condition =
+      present.kind === 'found' ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
+    const result = await objects.put(key, body, publicMetadata(name, generation), condition);
+    if (result.kind === 'stored') return;
   }
 }

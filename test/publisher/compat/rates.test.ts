@@ -180,7 +180,7 @@ describe('the sweep', () => {
 });
 
 describe('the name of a commodity', () => {
-  const nameOf = (slug: string, of = 'unit') => commodityOf({ slug, unit: { quantity: 1, of } });
+  const nameOf = (slug: string, of = 'unit') => commodityOf({ slug, unit: { quantity: 1, of } }, true);
 
   test.each([
     ['gold-usd', 'troy ounce', 'GOLD-USD'],

@@ -9,7 +9,7 @@ import { copyCompat } from '../../../server/mirror/copy-compat.ts';
 import { KnownMarkets } from '../../../server/mirror/known-markets.ts';
 import { NO_PROGRESS } from '../../../server/mirror/step-progress.ts';
 import { sweepCopy } from '../../../server/mirror/sweep-copy.ts';
-import { COMPAT, compatWorld, DAY_MS } from '../../publisher/compat/compat-world.ts';
+import { COMPAT, compatWorld, DAY_MS, PATHS } from '../../publisher/compat/compat-world.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
@@ -49,7 +49,7 @@ async function mirrored() {
 test('the copy has every file, verify finds nothing, and no file is asked for twice', async () => {
   const { world, copied, follow, check } = await mirrored();
   expect(await follow()).toEqual([]);
-  expect(Object.keys(facesIn(world.objects))).toHaveLength(3 * 2 + 2 + 2 * 3);
+  expect(Object.keys(facesIn(world.objects))).toHaveLength(3 * 2 + 3 + 2 * 3);
   expect(facesIn(copied)).toEqual(facesIn(world.objects));
   expect(await check()).toEqual([]);
   const asked: string[] = [];
@@ -58,7 +58,7 @@ test('the copy has every file, verify finds nothing, and no file is asked for tw
     return await world.read(url, headers);
   };
   expect(await follow(upstream)).toEqual([]);
-  expect(asked.filter((url) => /prices\/|quotes\/|v1\/20/.test(url))).toEqual([]);
+  expect(asked.filter((url) => /(beancount|hledger|quotes)\/[0-9a-f]{2}\.|v1\/20/.test(url))).toEqual([]);
 });
 
 test('it follows from day to day, and has the days from before it began', async () => {
@@ -108,8 +108,8 @@ test('killed after any read, the copy keeps its promises, and the next round end
 });
 
 test.each<[string, RegExp, string, RegExp, string]>([
-  ['a price file with another price', /a\.journal$/, 'file', /1\.01/, '1.02'],
-  ['quotes that are none', /a\.json$/, 'schema', /"quotes"/, '"x"'],
+  ['a price file with another price', new RegExp(`${PATHS('a').hledger}$`), 'file', /1\.01/, '1.02'],
+  ['quotes that are none', new RegExp(`${PATHS('a').quotes}$`), 'schema', /"quotes"/, '"x"'],
   ['a rate that is not that of its price', /latest\/v1\/currencies\/eur\.json$/, 'amount', /1\.17/, '1.18'],
   ['rates of another day', /\d\/v1\/currencies\/eur\.json$/, 'file', /"date":"\d+/, '"date":"2001'],
   ['currencies that are none', /latest\/v1\/currencies\.json$/, 'schema', /"eur"/, '"euro"'],
@@ -120,13 +120,14 @@ test.each<[string, RegExp, string, RegExp, string]>([
     if (!where.test(url)) return answer;
     return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString('utf8').replace(from, to)) };
   };
+  const isOfPart = /hledger|quotes/.test(where.source);
   const findings = await follow(upstream);
   expect(findings.map((finding) => finding.rule)).toContain(rule);
   expect(Object.keys(facesIn(copied)).filter((key) => where.test(key))).toEqual([]);
-  const leading = where.source.startsWith('a') ? '/prices.journal' : '/v1/currencies.json';
+  const leading = isOfPart ? '/parts.json' : '/v1/currencies.json';
   const led = Object.keys(facesIn(copied)).filter((key) => key.endsWith(leading));
   expect(led.length).toBeLessThan(Object.keys(facesIn(world.objects)).filter((key) => key.endsWith(leading)).length);
-  expect(pauses).toEqual(where.source.startsWith('a') ? [16_000] : []);
+  expect(pauses).toEqual(isOfPart ? [16_000] : []);
 });
 
 test('a file that a cache had is asked for again', async () => {
@@ -137,7 +138,7 @@ test('a file that a cache had is asked for again', async () => {
   await world.nextDay();
   const upstream: PublicReader = async (url, headers) => {
     const key = Object.keys(old).find((each) => each.endsWith(url)) ?? '';
-    const isCached = pauses.length === 0 && url.endsWith('/a.journal');
+    const isCached = pauses.length === 0 && url.endsWith(PATHS('a').hledger);
     return isCached
       ? { status: 200, headers: new Map(), body: Buffer.from(old[key] as string) }
       : world.read(url, headers);
@@ -154,7 +155,8 @@ test('files of a removed market are gone, and its currency has no old rate', asy
   await removeMarket(world, 'eur', null);
   await world.nextDay();
   expect(await follow()).toEqual([]);
-  expect((await readerOf(copied)(`${COMPAT}/prices/eur.journal`)).status).toBe(410);
+  const { body } = await readerOf(copied)(`${COMPAT}${PATHS('eur').hledger}`);
+  expect(Buffer.from(body).toString()).not.toContain('markets/eur');
   expect(facesIn(copied)).toEqual(facesIn(world.objects));
   expect(await check()).toEqual([]);
 });

@@ -10,11 +10,12 @@ import { MARKETS_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
+import { partOf } from '../../../publisher/projections/compat/names.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { DAY_MS } from '../../publisher/compat/compat-world.ts';
+import { DAY_MS, PATHS } from '../../publisher/compat/compat-world.ts';
 import { exportWorld } from '../../publisher/exports/export-world.ts';
 import { LATEST, readPackage } from '../../publisher/exports/exported.ts';
 import { TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
@@ -132,10 +133,10 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
   ],
   ['false last prices', on('recent', falsePrice)],
   ['a removal of a market that is not removed', on(/markets\/b(\/|$)/, () => '{}')],
-  ['a price file with a false price', on(/prices\/b\.journal/, (text) => text.replace(' 0.02 ', ' 77.77 '))],
+  ['a price file with a false price', on(`compat${PATHS('b').hledger}`, (text) => text.replace(' 0.02 ', ' 77.77 '))],
   [
     'a price file of an earlier revision with a false price',
-    on(/(prices|quotes)\/b\b/, (text) =>
+    on(new RegExp(`compat/.*/${partOf('b')}`), (text) =>
       text
         .replace(/revision \d+/, 'revision 1')
         .replace(/"revision":\d+/, '"revision":1')
@@ -144,7 +145,7 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
     ),
   ],
   ['a false rate', on(/currencies\/eur/, (text) => text.replaceAll('1.17', '77.77'))],
-  ['quotes with a false price', on(/quotes\/b\b/, (text) => text.replaceAll('0.02', '77.77'))],
+  ['quotes with a false price', on(`compat${PATHS('b').quotes}`, (text) => text.replaceAll('0.02', '77.77'))],
 ];
 
 const auditOf = async (read: PublicReader) =>

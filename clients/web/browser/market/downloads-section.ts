@@ -18,7 +18,8 @@ export interface DownloadsContent {
   readonly index: HistoryIndex | null;
   readonly hasHistoryFiles: boolean;
   readonly hasLog: boolean;
-  readonly hasCompat: boolean;
+  /** Of the files for other programs. Null: the deployment makes none. */
+  readonly part: string | null;
 }
 
 export function downloadsSection(content: DownloadsContent): HTMLElement {
@@ -47,7 +48,7 @@ function hasWhole({ count, hasHistoryFiles }: DownloadsContent): boolean {
 }
 
 function files(content: DownloadsContent): HTMLElement {
-  const { slug, count, index, hasCompat } = content;
+  const { slug, count, index, part } = content;
   const list = element('ul', { class: 'files' });
   const link = (href: string, text: string): HTMLElement => element('a', { href, download: true }, text);
   const forms = (csv: string, ndjson: string) => [link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')];
@@ -64,14 +65,14 @@ function files(content: DownloadsContent): HTMLElement {
       ' ',
     ]);
   if (years.length > 0) list.append(element('li', {}, 'By year of observation (UTC): ', ...years));
-  if (hasCompat) {
-    const compat = [
-      ['beancount', `${COMPAT_URL}/prices/${slug}.beancount`],
-      ['hledger', `${COMPAT_URL}/prices/${slug}.journal`],
-      ['quotes as JSON', `${COMPAT_URL}/quotes/${slug}.json`],
+  if (part !== null && count > 0) {
+    const programs = [
+      ['beancount', `${COMPAT_URL}/beancount/${part}.beancount`],
+      ['hledger', `${COMPAT_URL}/hledger/${part}.journal`],
+      ['quotes as JSON', `${COMPAT_URL}/quotes/${part}.json`],
     ] as const;
-    const links = compat.flatMap(([text, href], at) => [at === 0 ? '' : ' · ', link(href, text)]);
-    list.append(element('li', {}, 'Daily prices for other programs: ', ...links));
+    const links = programs.flatMap(([text, href], at) => [at === 0 ? '' : ' · ', link(href, text)]);
+    list.append(element('li', {}, 'Daily prices for other programs, with other markets in the same file: ', ...links));
   }
   return list;
 }
