@@ -10,11 +10,14 @@ var SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
 var WAITLIST_PATH = `${ROOT}/waitlist.json`;
 var OPENAPI_PATH = `${ROOT}/openapi.json`;
 var PROBLEMS_PATH = "/problems.json";
-var SITE_ROOT = "/site";
+var LATEST_PATH = `${ROOT}/latest.json`;
+var RECENT_PATH = `${ROOT}/recent.json`;
+var LATEST_EXPORT_PATH = `${ROOT}/exports/latest.json`;
 var marketPath = (slug) => `${ROOT}/markets/${slug}.json`;
-var historyPath = (slug) => `${ROOT}/histories/${slug}.json`;
-var MARKET_PAGES = `${ROOT}/market-pages`;
-var historyPages = (slug) => `${ROOT}/history-pages/${slug}`;
+var historyPath = (slug) => `${ROOT}/markets/${slug}/history.json`;
+var historyIndexPath = (slug) => `${ROOT}/markets/${slug}/history/index.json`;
+var MARKET_PAGES = `${ROOT}/markets/pages`;
+var historyPages = (slug) => `${ROOT}/markets/${slug}/history/pages`;
 var pagePath = (pages, cursor) => `${pages}/${cursor}.json`;
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
@@ -24,7 +27,6 @@ var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
 var EXPORT_ROOT = "/api/v1/exports/";
 var EXPORTS_URL = `${EXPORT_ROOT}latest`;
-var OPENAPI_URL = "/api/v1/openapi.json";
 function decodeUnreserved(text) {
   return text.replace(
     /%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi,
@@ -53,16 +55,32 @@ var NOT_FOUND_PROBLEM = edgeProblem(
 var URL_MAX_LENGTH = 2048;
 var METHODS = "GET, HEAD, OPTIONS";
 var MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
-var MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
+var MARKET = new RegExp(`^${MARKET_PATH}(?<rest>/history(/index)?)?$`);
+var NAMED_FILES = {};
+NAMED_FILES[SNAPSHOT_URL] = SNAPSHOT_PATH;
+NAMED_FILES[WAITLIST_URL] = WAITLIST_PATH;
+NAMED_FILES[LATEST_URL] = LATEST_PATH;
+NAMED_FILES[RECENT_URL] = RECENT_PATH;
+NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
+var SINGLE_FILES = [
+  MARKET_LIST_PATH,
+  SNAPSHOT_PATH,
+  WAITLIST_PATH,
+  OPENAPI_PATH,
+  PROBLEMS_PATH,
+  LATEST_PATH,
+  LATEST_CSV_URL,
+  RECENT_PATH
+];
+var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 var FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
+  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
 );
 var RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 var NAMED_PAGES = {
   "/": "/index.html",
-  "/index.html": "/index.html",
   "/markets": "/index.html",
   "/status": "/status/index.html",
   "/docs": "/docs/index.html",
@@ -72,6 +90,7 @@ var NAMED_PAGES = {
 };
 var MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
 var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
+var PAGE_FILE = /^\/(index|market|status\/index|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 var SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 function handler(event) {
   const request = event.request;
@@ -119,26 +138,28 @@ function targetOf(uri) {
   const match = MARKET.exec(uri);
   if (match !== null) {
     const groups = match.groups;
-    if (groups.history === void 0) return { path: marketPath(groups.slug), pages: null };
+    if (groups.rest === void 0) return { path: marketPath(groups.slug), pages: null };
+    if (groups.rest !== "/history") return { path: historyIndexPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
   }
   const page = pageOf(uri);
-  if (page !== null) return { path: SITE_ROOT + page, pages: null, isPage: true };
+  if (page !== null) return { path: page, pages: null, isPage: true };
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };
 }
 function pageOf(typed) {
+  if (PAGE_FILE.test(typed)) return typed;
   const uri = typed.replace(/([^/])\/$/, "$1");
-  if (Object.keys(NAMED_PAGES).includes(uri)) return NAMED_PAGES[uri];
+  if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri];
   if (MARKET_PAGE.test(uri)) return "/market.html";
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
+function isNamedIn(table, uri) {
+  return Object.keys(table).includes(uri);
+}
 function singlePath(uri) {
-  if (uri === SNAPSHOT_URL) return SNAPSHOT_PATH;
-  if (uri === WAITLIST_URL) return WAITLIST_PATH;
-  if (uri === OPENAPI_URL) return OPENAPI_PATH;
-  if (uri === PROBLEMS_PATH) return uri;
-  if (SITE_FILE.test(uri)) return SITE_ROOT + uri;
+  if (isNamedIn(NAMED_FILES, uri)) return NAMED_FILES[uri];
+  if (SINGLE_FILES.includes(uri) || SITE_FILE.test(uri)) return uri;
   return FILE.test(uri) ? uri.replace(DAY_OF_PART, "$1").replace(RATES_ALIAS, "$1/$2.json") : null;
 }
 function rewrite(request, path) {

@@ -1,5 +1,5 @@
 /** Puts the documents of removed markets. The log says which: so a mirror has also those that were removed before it began. */
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { marketUrl } from '../../contract/files/routes.ts';
 import type { CopiedList } from './copy-list.ts';
 import { copyMarket, goneBody } from './copy-market.ts';
@@ -37,7 +37,7 @@ async function putRemoval({ copy, known, log, generation }: MirrorWorld, slug: s
   // A file is there only if the copy had it.
   for await (const key of copiedKeys(copy, `${PUBLIC_PREFIX}${marketUrl(slug)}/`)) {
     const name = parsePublicKey(key);
-    if (name !== null) await copy.put(name, body);
+    if (name !== null && PUBLIC_OBJECTS[name.kind].mayBeGone) await copy.put(name, body);
   }
   await copy.put({ kind: 'market', slug }, body);
   log?.due.delete(slug);

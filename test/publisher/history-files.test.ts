@@ -32,7 +32,7 @@ import { market, price, publicObjects, readerOf, SMALL_PAGES } from './world.ts'
 
 const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
 const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
-const INDEX = 'a/history/index';
+const INDEX = 'a/history/index.json';
 
 describe('a change puts', () => {
   test.each<[string, (world: FilesWorld) => Promise<unknown>, readonly string[]]>([
@@ -72,7 +72,7 @@ describe('a change puts', () => {
     [
       'an observation that begins the second page of a market',
       (world) => world.ingest([0, 1, 2, 3, 4].map((day) => price('b', day, 1))),
-      ['b/history.csv', 'b/history.ndjson', 'b/history/2026.csv', 'b/history/2026.ndjson', 'b/history/index'],
+      ['b/history.csv', 'b/history.ndjson', 'b/history/2026.csv', 'b/history/2026.ndjson', 'b/history/index.json'],
     ],
   ])('%s', async (_, happen, expected) => {
     const world = await worldOfTwoYears();
@@ -193,7 +193,7 @@ describe('a market', () => {
     const count = async (slugs: readonly string[]) => {
       await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
       await world.publish();
-      return [...publicObjects(world.objects).keys()].filter((key) => !key.includes('/market-pages/')).length;
+      return [...publicObjects(world.objects).keys()].filter((key) => !key.includes('/markets/pages/')).length;
     };
     const [few, more] = [await count(SLUGS.slice(0, 2)), await count(SLUGS)];
     expect(more - few).toBe(2 * (SLUGS.length - 2));
@@ -353,16 +353,18 @@ test('every file of a removed market says so', async () => {
 });
 
 describe('verify finds', () => {
+  const urlOf = (path: string) => `/api/v1/markets/${path.replace(/\.json$/, '')}`;
+
   test.each([...OPEN_YEAR, ...PASSED_YEAR, INDEX])('a flipped byte of %s', async (path) => {
     const world = await worldOfTwoYears();
     await world.damage(`public/api/v1/markets/${path}`);
-    expect(await world.findings()).toContainEqual(expect.objectContaining({ url: `/api/v1/markets/${path}` }));
+    expect(await world.findings()).toContainEqual(expect.objectContaining({ url: urlOf(path) }));
   });
 
   test('a file that is missing', async () => {
     const world = await worldOfTwoYears();
     await world.lose(`public/api/v1/markets/${INDEX}`);
-    expect(await world.findings()).toMatchObject([{ rule: 'status', url: `/api/v1/markets/${INDEX}` }]);
+    expect(await world.findings()).toMatchObject([{ rule: 'status', url: urlOf(INDEX) }]);
   });
 });
 

@@ -3,6 +3,7 @@
  * with the markets at those revisions. The files are made once a day.
  */
 import { compatCurrenciesSchema, compatRatesSchema } from '../../../contract/files/compat.ts';
+import { NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
@@ -171,7 +172,7 @@ function shownOf(slug: string, { revision, record, observations }: FoldedMarket)
   const shown = record(null);
   const market = JSON.parse(marketBody(slug, revision, shown)) as Market;
   const stored = observations.map(({ observation }) => observation);
-  const { data } = JSON.parse(historyPageBody(stored, null, shown.unit.quantity)) as {
+  const { data } = JSON.parse(historyPageBody(stored, null, shown.unit.quantity, NEXT_OF_PAGE)) as {
     readonly data: readonly PublicObservation[];
   };
   return { market, observations: data };

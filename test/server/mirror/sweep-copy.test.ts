@@ -10,7 +10,7 @@ import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 const NONE: ReadonlySet<string> = new Set();
 
-const pagesOf = (objects: MemoryObjects) => [...servedBy(objects).keys()].filter((key) => key.includes('-pages/'));
+const pagesOf = (objects: MemoryObjects) => [...servedBy(objects).keys()].filter((key) => key.includes('/pages/'));
 const bytesOf = (objects: MemoryObjects) =>
   [...objects.snapshot().values()].reduce((sum, { body }) => sum + body.byteLength, 0);
 const sweep = async (objects: MemoryObjects, before: Unreached, nowMs: number, lost = NONE, sizes: number[] = []) => {
@@ -44,7 +44,7 @@ test('bodies of a market that the service lost go after the same time', async ()
   const copied = openMemoryObjects();
   await roundOf(world, copied);
   const { unreached } = await sweep(copied, {}, 0, new Set(['g']));
-  expect(Object.keys(unreached)).toEqual(['public/api/v1/histories/g.json', 'public/api/v1/markets/g.json']);
+  expect(Object.keys(unreached)).toEqual(['public/api/v1/markets/g.json', 'public/api/v1/markets/g/history.json']);
   expect(await sweep(copied, unreached, RETENTION_MS, new Set(['g']))).toMatchObject({ removed: 2 });
   // It came back in between.
   expect((await sweep(copied, unreached, 1)).unreached).toEqual({});
@@ -54,7 +54,7 @@ test('a market with a gap in its history is found, and taken over again', async 
   const world = await publishedWorld();
   const copied = openMemoryObjects();
   await roundOf(world, copied);
-  const [page = ''] = pagesOf(copied).filter((key) => key.includes('/history-pages/a/'));
+  const [page = ''] = pagesOf(copied).filter((key) => key.includes('/a/history/pages/'));
   const present = await copied.stat(page);
   if (present !== null) await copied.delete(page, present.etag);
   const { broken } = await sweep(copied, {}, 0);
