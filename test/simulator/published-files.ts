@@ -30,9 +30,9 @@ interface ShownIndex {
 /** The key of a file is its URL path. */
 const keyOfUrl = (url: string): string => `${PUBLIC_PREFIX}${url}`;
 
-/** The projection of the file with this URL; undefined for everything else. */
+/** The projection of the file with this URL, which may be without its extension; undefined for everything else. */
 export function fileProjectionOf(url: string): FileProjection | undefined {
-  const name = parsePublicKey(keyOfUrl(url));
+  const name = parsePublicKey(keyOfUrl(url)) ?? parsePublicKey(keyOfUrl(`${url}.json`));
   return name === null ? undefined : PROJECTION_OF.get(name.kind);
 }
 
