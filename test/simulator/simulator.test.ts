@@ -24,6 +24,11 @@ test('every promise holds in these worlds', async () => {
   }
 });
 
+/** See "Open faults" in docs/simulator.md. */
+test.each([[2715, 'verify']])('the open fault of world %i is still there: %s', async (seed, rule) => {
+  expect((await simulate(seed)).violation?.rule).toBe(rule);
+});
+
 test('no link leads to a damaged page: there is an alarm instead', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const { violation } = await simulate(seed, DAMAGED);

@@ -28,7 +28,7 @@ export interface CountedService {
   sweep(): Promise<OperationCounts>;
   /** The export of the day, for which the clock is put forward. */
   export(): Promise<OperationCounts>;
-  /** The compat of the day, in the same way. */
+  /** The files of the day for other programs, in the same way. */
   compat(): Promise<OperationCounts>;
   /** One look at the sources, of which none is due. */
   lookAtSources(): Promise<OperationCounts>;
