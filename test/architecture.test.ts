@@ -82,12 +82,11 @@ const STILL_INTO_PROJECTIONS = [
   'publisher/verify/verify-log.ts',
   'server/backup/control.ts',
   'server/loops/export-loop.ts',
+  'server/mirror/copy-compat.ts',
   'server/mirror/copy-documents.ts',
   'server/mirror/copy-exports.ts',
-  'server/mirror/copy-faces.ts',
   'server/mirror/copy-files.ts',
   'server/mirror/copy-list-files.ts',
-  'server/mirror/copy-removals.ts',
   'server/mirror/known-markets.ts',
   'server/mirror/mirror-log.ts',
 ];

@@ -38,11 +38,8 @@ export const historyIndexSchema = z.strictObject({
     .strictObject({ href: z.string().describe('The URL of the history, which shows its newest page.') })
     .describe('The newest page: everything after the last closed page.'),
   years: z.array(yearSchema).max(YEARS_MAX).describe('The years that have observations, oldest first.'),
-  csv: z.string().nullable().describe('The URL of the whole standing history as CSV. Null: there is no observation.'),
-  ndjson: z
-    .string()
-    .nullable()
-    .describe('The URL of the whole standing history as NDJSON. Null: there is no observation.'),
+  csv: z.string().nullable().describe('The URL of the whole standing history as CSV.'),
+  ndjson: z.string().nullable().describe('The URL of the whole standing history as NDJSON.'),
 });
 
 export type HistoryIndex = z.infer<typeof historyIndexSchema>;
@@ -64,6 +61,14 @@ export function historyIndex(
     csv: years.length === 0 ? null : historyFileUrl(slug, 'csv', null),
     ndjson: years.length === 0 ? null : historyFileUrl(slug, 'ndjson', null),
   };
+}
+
+/**
+ * Which files a history has. A single observation is on its page, so a file of it would only repeat the page. Years and an
+ * index help where there is more than one page.
+ */
+export function historyFilesDue(observations: number, closedPages: number) {
+  return { hasWhole: observations > 1, hasYears: closedPages > 0 };
 }
 
 const CODE = 'history-too-long' satisfies ProblemCode;

@@ -29,11 +29,9 @@ export type PublicObjectName =
   | { readonly kind: 'export-package'; readonly date: string }
   | { readonly kind: 'export-dataset'; readonly date: string }
   | { readonly kind: 'export-latest' }
-  /** `date`: of one day, or `latest`. `file`: `currencies`, or e.g. `currencies/eur`. */
-  | { readonly kind: 'face-rates'; readonly date: string; readonly file: string }
-  | { readonly kind: 'face-prices'; readonly slug: string; readonly extension: PriceExtension }
-  | { readonly kind: 'face-includes'; readonly extension: PriceExtension }
-  | { readonly kind: 'face-quotes'; readonly slug: string }
+  /** For other programs, one kind for each content type. `file`: the path, e.g. `quotes/3f.json`. */
+  | { readonly kind: 'compat-json'; readonly file: string }
+  | { readonly kind: 'compat-text'; readonly file: string }
   | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind]
   | { readonly [Kind in SiteKind]: { readonly kind: Kind; readonly file: string } }[SiteKind];
@@ -54,11 +52,6 @@ export type SiteKind = (typeof SITE_KINDS)[number];
 /** Immutable files of the exports. `file`: a table, the number of a part, and a digest. */
 export type ExportFileKind = 'export-parquet' | 'export-ndjson' | 'export-csv' | 'export-schema';
 
-/** Price files: of beancount, and of hledger. */
-export const PRICE_EXTENSIONS = ['beancount', 'journal'] as const;
-
-export type PriceExtension = (typeof PRICE_EXTENSIONS)[number];
-
 /** The files of a market's history, and their index. */
 export const HISTORY_FILE_KINDS = [
   'history-csv',
@@ -75,8 +68,8 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `export`: kept while a manifest of the last weeks or a kept one names it, or is such a manifest.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
- * - `face`: mutable; kept while the deployment has faces and its market is published, or for some weeks if it is of a day.
+ * - `compat`: mutable; kept while its projection reaches it.
  * - `site`: mutable; kept while the deployment that was published last has this file.
  * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'log' | 'export' | 'face' | 'site';
+export type Retention = 'head' | 'page' | 'log' | 'export' | 'compat' | 'site';

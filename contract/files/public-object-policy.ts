@@ -7,7 +7,7 @@ import type {
   Retention,
   SiteKind,
 } from './public-object-names.ts';
-import { FACES_URL } from './routes.ts';
+import { COMPAT_URL } from './routes.ts';
 
 export const JSON_TYPE = 'application/json';
 const EXPORTS = '/api/v1/exports';
@@ -83,23 +83,18 @@ export function exportKind<Kind extends PublicObjectKind>(
   };
 }
 
-/**
- * @param pattern of the path below the faces, the inverse of `path`
- * @param slugOf of the market whose face it is. If left out: it is of none, and never gone.
- */
-export function faceKind<Kind extends PublicObjectKind>(
-  pattern: string,
+/** @param file a pattern of the path below the folder of files for other programs */
+export function compatKind<Kind extends 'compat-json' | 'compat-text'>(
+  file: string,
   contentType: string,
-  path: PublicObjectPolicy<Kind>['path'],
-  slugOf?: PublicObjectPolicy<Kind>['cacheTag'],
 ): PublicObjectPolicy<Kind> {
   return {
-    path: (name) => FACES_URL + path(name),
-    pattern: whole(FACES_URL + pattern),
+    path: (name: { readonly file: string }) => `${COMPAT_URL}/${name.file}`,
+    pattern: whole(`${COMPAT_URL}/(?<file>${file})`),
     contentType,
-    mayBeGone: slugOf !== undefined,
-    cacheTag: slugOf ?? (() => 'faces'),
-    retention: 'face',
+    mayBeGone: false,
+    cacheTag: () => 'compat',
+    retention: 'compat',
   };
 }
 

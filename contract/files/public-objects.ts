@@ -23,10 +23,10 @@ import {
   WAITLIST_PATH,
 } from './object-paths.ts';
 import { PAGE_CONTENT_TYPE } from './page-headers.ts';
-import { PRICE_EXTENSIONS, type PublicObjectKind, type PublicObjectName } from './public-object-names.ts';
+import type { PublicObjectKind, PublicObjectName } from './public-object-names.ts';
 import {
+  compatKind,
   exportKind,
-  faceKind,
   JSON_TYPE,
   marketKind,
   type PublicObjectPolicy,
@@ -56,7 +56,8 @@ const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 const DATE = `(?<date>${DAY})`;
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
-const EXTENSION = `(?<extension>${PRICE_EXTENSIONS.join('|')})`;
+/** Of markets, by the SHA-256 of their slugs. */
+const PART = '[0-9a-f]{2}';
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
@@ -147,24 +148,11 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     'export',
     ({ file }) => `/parts/${file}.json`,
   ),
-  'face-rates': faceKind(
-    `/currency-api/(?<date>latest|${DAY})/v1/(?<file>currencies(?:/[a-z]{3})?)\\.json`,
+  'compat-json': compatKind(
+    `currency-api/(?:latest|${DAY})/v1/currencies(?:/[a-z]{3})?\\.json|quotes/${PART}\\.json|parts\\.json`,
     JSON_TYPE,
-    ({ date, file }) => `/currency-api/${date}/v1/${file}.json`,
   ),
-  'face-prices': faceKind(
-    `/prices/(?<slug>${SLUG_PATTERN})\\.${EXTENSION}`,
-    TEXT_TYPE,
-    ({ slug, extension }) => `/prices/${slug}.${extension}`,
-    ({ slug }) => slug,
-  ),
-  'face-includes': faceKind(`/prices\\.${EXTENSION}`, TEXT_TYPE, ({ extension }) => `/prices.${extension}`),
-  'face-quotes': faceKind(
-    `/quotes/(?<slug>${SLUG_PATTERN})\\.json`,
-    JSON_TYPE,
-    ({ slug }) => `/quotes/${slug}.json`,
-    ({ slug }) => slug,
-  ),
+  'compat-text': compatKind(`beancount/(?:prices|${PART})\\.beancount|hledger/(?:prices|${PART})\\.journal`, TEXT_TYPE),
   'not-found': singleKind('/errors/404.json', PROBLEM_CONTENT_TYPE, null),
   problems: singleKind(PROBLEMS_PATH, JSON_TYPE, 'problems'),
   waitlist: singleKind(WAITLIST_PATH, JSON_TYPE, 'waitlist'),

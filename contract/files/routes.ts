@@ -21,7 +21,7 @@ export function exportUrl(date: string): string {
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
 /** Files in the forms of other programs. */
-export const FACES_URL = '/api/v1/faces';
+export const COMPAT_URL = '/api/v1/compat';
 
 export function marketUrl(slug: string): string {
   return `${MARKETS_URL}/${slug}`;

@@ -4,8 +4,8 @@
  */
 import type * as z from 'zod';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from '../files/cadence.ts';
+import { compatCurrenciesSchema, compatPartsSchema, compatQuotesSchema, compatRatesSchema } from '../files/compat.ts';
 import { exportDatasetSchema, exportManifestSchema } from '../files/export-manifest.ts';
-import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../files/faces.ts';
 import { historyIndexSchema, historyTooLongSchema } from '../files/history-files.ts';
 import { latestEntrySchema, latestSchema } from '../files/latest.ts';
 import { recentEntrySchema, recentSchema } from '../files/recent.ts';
@@ -101,9 +101,10 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Erasure: erasureSchema,
     ExportDataset: exportDatasetSchema,
     ExportManifest: exportManifestSchema,
-    FaceCurrencies: faceCurrenciesSchema,
-    FaceQuotes: faceQuotesSchema,
-    FaceRates: faceRatesSchema,
+    CompatCurrencies: compatCurrenciesSchema,
+    CompatParts: compatPartsSchema,
+    CompatQuotes: compatQuotesSchema,
+    CompatRates: compatRatesSchema,
     HistoryIndex: historyIndexSchema,
     HistoryPage: historyPageSchema,
     HistoryTooLong: historyTooLongSchema,

@@ -1,6 +1,6 @@
 /** The operations of the write API and the public reads: what the OpenAPI document describes. */
 import type * as z from 'zod';
-import { faceReads } from './face-reads.ts';
+import { compatReads } from './compat-reads.ts';
 import { fileReads } from './file-reads.ts';
 import type { OperationDefinition } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -8,7 +8,7 @@ import { publicReadOperations } from './public-reads.ts';
 
 export const ALL_OPERATIONS = {
   ...publicReadOperations,
-  ...faceReads,
+  ...compatReads,
   ...fileReads,
   ...OPERATIONS,
 } as const;

@@ -126,8 +126,8 @@ const CURSOR = '4-25abf3f5c0d1e2938475610fedcba987';
 const tag = 'Public reads';
 
 const FILE_TEXT =
-  'Each observation in its newest version: superseded ones are only on the pages of the history. There is no file ' +
-  'before the first observation. Not every deployment publishes files: see `projections` of the snapshot.';
+  'Each observation in its newest version: superseded ones are only on the pages of the history. The files are ' +
+  'there from the second observation on, those of years if the history has more than one page. Not every deployment publishes files: see `projections` of the snapshot.';
 const TOO_LONG_TEXT = `A file has at most ${FILE_ROWS_MAX.toLocaleString('en')} rows. A longer history answers 410 with the URLs of its years.`;
 const CSV_TEXT =
   'New columns are added at the end. An unknown value is an empty field. A text that a spreadsheet would take for a ' +
@@ -186,7 +186,7 @@ export const publicReadOperations = defineOperations({
     tag,
     summary: "Read which pages and files a market's history has",
     description:
-      'The closed pages can be read in parallel, or only those of some dates. Not every deployment publishes files: see ' +
+      'The closed pages can be read in parallel, or only those of some dates. A history of one page has no index. Not every deployment publishes files: see ' +
       '`projections` of the snapshot.',
     scopes: null,
     params,

@@ -10,7 +10,7 @@ import {
   SLUG_MAX_LENGTH,
   SLUG_PATTERN,
 } from '../files/limits.ts';
-import { PROJECTIONS } from '../files/projections.ts';
+import { PROJECTIONS, projectionOf } from '../files/projections.ts';
 import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sourceUrlSchema } from './metric.ts';
 import { publicTextSchema } from './public-text.ts';
 
@@ -240,7 +240,7 @@ export const snapshotSchema = z.strictObject({
       'Files of histories show each market as of this generation or a later one, because long files wait for their turn while much is written. Left out: they show this generation.',
     ),
   projections: z
-    .array(z.enum(PROJECTIONS))
+    .array(z.preprocess((name) => (typeof name === 'string' ? projectionOf(name) : name), z.enum(PROJECTIONS)))
     .max(PROJECTIONS.length)
     .exactOptional()
     .describe('The kinds of files that this deployment publishes besides JSON bodies. Left out: none.'),

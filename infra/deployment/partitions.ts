@@ -14,8 +14,8 @@ import {
 } from '../../storage/records/accounts.ts';
 import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../../storage/records/audit.ts';
 import { batchPartition, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { COMPAT_DAY_KEY } from '../../storage/records/compat.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../../storage/records/exports.ts';
-import { FACES_DAY_KEY } from '../../storage/records/faces.ts';
 import { FORMAT_KEY } from '../../storage/records/formats.ts';
 import { logChunksOf, logHashesKey } from '../../storage/records/log.ts';
 import { MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
@@ -64,7 +64,7 @@ export const PARTITIONS = {
   exportFiles: EXPORT_FILES.partition,
   /** Parts and days. */
   exports: EXPORT_DAYS.partition,
-  faces: FACES_DAY_KEY.partition,
+  compat: COMPAT_DAY_KEY.partition,
   filesBehind: FILES_BEHIND.partition,
   firstKey: FIRST_KEY_KEY.partition,
   format: FORMAT_KEY.partition,

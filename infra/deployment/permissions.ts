@@ -70,7 +70,7 @@ export const LAYOUT_OBJECTS = 'layout/*';
 
 const PUBLIC_OBJECTS = `${PUBLIC_PREFIX}/*`;
 const EXPORT_OBJECTS = `${PUBLIC_PREFIX}/api/v1/exports/*`;
-const FACE_OBJECTS = `${PUBLIC_PREFIX}/api/v1/faces/*`;
+const COMPAT_OBJECTS = `${PUBLIC_PREFIX}/api/v1/compat/*`;
 const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
 const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
 
@@ -92,7 +92,6 @@ const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
 const PUBLISHER_READS: Partitions = [
   ...FORMAT_READS,
   P.awaitingGeneration,
-  P.faces,
   P.generationOf,
   P.head,
   P.listChanges,
@@ -228,6 +227,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [...PUBLISHER_READS, P.filesBehind, P.publishedSite],
       put: [
+        P.compat,
         P.filesBehind,
         P.format,
         P.generationOf,
@@ -266,7 +266,17 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [
         ...FORMAT_READS,
-        ...[P.exportFiles, P.exports, P.head, P.listChanges, P.published, P.publishedSite, P.supersededPages, P.sweep],
+        ...[
+          P.compat,
+          P.exportFiles,
+          P.exports,
+          P.head,
+          P.listChanges,
+          P.published,
+          P.publishedSite,
+          P.supersededPages,
+          P.sweep,
+        ],
       ],
       // The position where its next walk begins.
       put: [P.sweep],
@@ -280,17 +290,17 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
     },
   },
-  // It reads the log, the definitions of markets, and public bodies. It can put exports and faces, and nothing else.
+  // It reads the log, the definitions of markets, and public bodies. It can put exports and files for other programs, and nothing else.
   export: {
     ...NOTHING,
     table: {
-      read: [...FORMAT_READS, P.exportFiles, P.exports, P.faces, P.head, P.logEntries, P.market],
-      put: [P.exportFiles, P.exports, P.faces],
+      read: [...FORMAT_READS, P.exportFiles, P.exports, P.compat, P.head, P.logEntries, P.market],
+      put: [P.exportFiles, P.exports, P.compat],
       count: [],
-      // Parts that are to be made again.
-      delete: [P.exports],
+      // What is to be made again.
+      delete: [P.compat, P.exports],
     },
-    publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, FACE_OBJECTS], delete: [] },
+    publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS, COMPAT_OBJECTS], delete: [] },
   },
   // Invoked by hand only. It changes the ledger; the publisher then publishes the change.
   repair: {

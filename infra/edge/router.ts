@@ -98,14 +98,14 @@ const SINGLE_FILES = [
 const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 /** The length stays below that of a key, 1,024 bytes. */
 const FILE = new RegExp(
-  `^(/api/v1/(log|exports|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
+  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
     `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );
 /**
  * Forms of these URLs in the layout of currency-api, whose base URL has the date behind an @, and whose minified files
  * have a name of their own. No key of an object has an @.
  */
-const RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
+const RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 /** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);

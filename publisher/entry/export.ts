@@ -1,5 +1,5 @@
 /**
- * The daily export and the daily faces as a Lambda function, on a schedule. It makes those of today unless they are there.
+ * The daily files of projections as a Lambda function, on a schedule. It makes those of today unless they are there.
  * If the time of an invocation is not enough, the next one goes on. The first export of all is made again that day, once
  * nothing was published for a while; by hand, `{ "again": true }` makes that of any day again while it lasts,
  * `{ "keep": "2026-11-22", "label": "…" }` keeps the export of a day, and `{ "unkeep": "2026-11-22" }` does not keep it any more.
@@ -11,10 +11,10 @@ import { checkFormat } from '../../storage/ports/format.ts';
 import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { readEntries } from '../core/log/log-chunks.ts';
 import { Superseded } from '../errors.ts';
-import { makeFaces } from '../projections/compat/make-faces.ts';
 import { keepExport } from '../projections/exports/keep-export.ts';
 import { makeExport } from '../projections/exports/make-export.ts';
 import { remakeKept } from '../projections/exports/remake-kept.ts';
+import { PROJECTORS } from '../projections.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -46,7 +46,10 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
       for (const date of await remakeKept({ storage, readEntries: readTile, hasTime }))
         logLine('info', 'kept export made again', { date });
     }
-    if (storage.projections?.has('faces')) logOutcome('made faces', await makeFaces({ storage, hasTime }));
+    for (const { name, daily } of PROJECTORS) {
+      const outcome = await daily?.({ storage, hasTime, yieldToEventLoop: async () => {} });
+      if (outcome) logOutcome(`made ${name}`, outcome);
+    }
   } catch (error) {
     // Another invocation does the same work, or the list has changed: the next one goes on.
     if (!(error instanceof Superseded)) throw error;

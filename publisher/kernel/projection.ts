@@ -7,6 +7,7 @@
  */
 
 import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Snapshot } from '../../contract/values/market.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
@@ -29,6 +30,10 @@ export interface Projector {
   readonly plan?: (context: PlanContext) => Promise<ProjectionPlan>;
   /** Keys of files that the table does not know. */
   readonly keys?: readonly string[];
+  /** Beginnings of the paths that its files had in an earlier version: the sweep removes what is left there. */
+  readonly former?: readonly string[];
+  /** Makes the files that are made once a day, apart from generations. Null: the deployment has none. */
+  readonly daily?: (context: DailyContext) => Promise<DailyOutcome | null>;
   /** What the sweep must keep. Absent: all of its files. */
   readonly reachable?: Reachability;
   /** Opens the check of its files. Loaded when it is called: publishing needs none. */
@@ -39,6 +44,26 @@ export interface Projector {
   readonly shownOf?: (state: Json) => Partial<Snapshot>;
   /** Its state in a HEAD of an earlier version, which had it elsewhere. */
   readonly stateBefore?: (head: HeadValue) => Json | undefined;
+}
+
+export interface DailyContext {
+  readonly storage: PublisherStorage;
+  /** Lets other tasks run. */
+  readonly yieldToEventLoop: () => Promise<void>;
+  /** Asked between parts of the work; false ends the run, and the next one goes on. */
+  readonly hasTime: () => boolean;
+}
+
+/**
+ * - `made`: the files of `date` are published.
+ * - `present`: they were published before.
+ * - `no-data`: nothing is published yet, or there are too many markets.
+ * - `busy`: a generation is being applied; try again soon.
+ * - `unfinished`: the time was over.
+ */
+export interface DailyOutcome {
+  readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
+  readonly date: string;
 }
 
 export interface Description {
@@ -179,4 +204,9 @@ export function stateOf(
   head: HeadValue | null,
 ): Json | undefined {
   return head === null ? undefined : (head.projections?.[name] ?? stateBefore?.(head));
+}
+
+/** Whether the key is of a file of an earlier version. No URL leads to it any more. */
+export function isFormer(projectors: readonly Projector[], key: string): boolean {
+  return projectors.some(({ former = [] }) => former.some((path) => key.startsWith(PUBLIC_PREFIX + path)));
 }

@@ -8,7 +8,7 @@ import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
 import { currentKey } from '../../contract/files/old-paths.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/ports/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
@@ -28,12 +28,7 @@ import { changeMany } from './change-many.ts';
 import { isTileBeyond, isTileExpired } from './expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from './list-layout.ts';
 import { packedGeneration } from './packed-object.ts';
-import { type OwnedObject, type Projector, stateOf } from './projection.ts';
-
-/** An earlier version kept generations under names, as bodies of their own. No URL leads to them any more. */
-export function isOfEdition(key: string): boolean {
-  return key.startsWith(`${PUBLIC_PREFIX}/api/v1/editions/`);
-}
+import { isFormer, type OwnedObject, type Projector, stateOf } from './projection.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {
@@ -91,6 +86,7 @@ export interface NewestExpired {
 
 export class ReachableSet {
   readonly #storage: PublisherStorage;
+  readonly #projectors: readonly Projector[];
   readonly #list: SettledList;
   /** By kind, or by key. */
   readonly #owners = new Map<string, Projector>();
@@ -108,6 +104,7 @@ export class ReachableSet {
     this.#storage = storage;
     for (const projector of projectors) for (const kind of projector.kinds) this.#owners.set(kind, projector);
     for (const projector of projectors) for (const key of projector.keys ?? []) this.#owners.set(key, projector);
+    this.#projectors = projectors;
     this.#list = list;
     this.newestExpired = generation;
     this.#expiredLogSize = logSize;
@@ -139,7 +136,7 @@ export class ReachableSet {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
         continue;
       }
-      if (isOfEdition(key)) {
+      if (isFormer(this.#projectors, key)) {
         unreachable.add(key);
         continue;
       }

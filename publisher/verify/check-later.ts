@@ -1,13 +1,14 @@
 /**
- * Compares with the log what is published later than the markets: the list, the files beside it, and faces. Whoever serves
+ * Compares with the log what is published later than the markets: the list, the files beside it, and those for other programs. Whoever serves
  * the files can say in the snapshot that there are none, so everything is asked for.
  */
+import { historyFilesDue } from '../../contract/files/history-files.ts';
 import type { Projection } from '../../contract/files/projections.ts';
-import { publicPath } from '../../contract/files/public-objects.ts';
-import { historyIndexUrl } from '../../contract/files/routes.ts';
+import { historyFileUrl } from '../../contract/files/routes.ts';
 import type { Folded } from '../core/log/fold.ts';
 import { defaultListEverySeconds } from '../dependencies.ts';
-import { LoggedFaces } from '../projections/compat/check-logged-faces.ts';
+import { LoggedCompat } from '../projections/compat/check-logged.ts';
+import { PARTS_URL } from '../projections/compat/read-parts.ts';
 import type { Findings } from './check-body.ts';
 import { checkItem, checkMissing, type ListedItem, ListRows, listedItem } from './check-list-rows.ts';
 import type { LogWalk } from './log-walk.ts';
@@ -18,7 +19,7 @@ import type { ListWalk } from './walk-pages.ts';
 
 /** A list is published this often at least, if the log does not say otherwise. */
 const LIST_SECONDS_MIN = 60;
-/** Exports and faces are made once a day. */
+/** Exports and files for other programs are made once a day. */
 export const DAILY_MS = 2 * 24 * 60 * 60 * 1000 + SLACK_MS;
 
 export interface LaterOptions {
@@ -32,7 +33,7 @@ export class LaterFiles {
   readonly #walk: LogWalk;
   readonly #lateness: Lateness;
   readonly #rows: ListRows;
-  readonly #faces: LoggedFaces;
+  readonly #compat: LoggedCompat;
   /** The kinds of files that the log says there are. */
   readonly #stated: ReadonlySet<string>;
   readonly #reader: PublicReader;
@@ -53,9 +54,9 @@ export class LaterFiles {
     // Twice: a list may just have been published when the market changed.
     const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
     const rows = await ListRows.read(reader, findings);
-    const faces = new LoggedFaces(reader, findings, { nowMs, mostMs: DAILY_MS });
+    const compat = await LoggedCompat.open(reader, findings, { nowMs, mostMs: DAILY_MS });
     const stated = new Set<string>(service?.projections);
-    return new LaterFiles(reader, findings, walk, listed, lateness, rows, faces, stated);
+    return new LaterFiles(reader, findings, walk, listed, lateness, rows, compat, stated);
   }
 
   private constructor(
@@ -65,7 +66,7 @@ export class LaterFiles {
     listed: ReadonlyMap<string, ListedItem>,
     lateness: Lateness,
     rows: ListRows,
-    faces: LoggedFaces,
+    compat: LoggedCompat,
     stated: ReadonlySet<string>,
   ) {
     this.#reader = reader;
@@ -75,7 +76,7 @@ export class LaterFiles {
     this.listed = listed;
     this.#lateness = lateness;
     this.#rows = rows;
-    this.#faces = faces;
+    this.#compat = compat;
   }
 
   /** To be called once for each market of the log. */
@@ -86,21 +87,22 @@ export class LaterFiles {
     if (item !== undefined) checkItem(this.#findings, item, past, current, this.#lateness);
     else if (current !== null) checkMissing(this.#findings, past, this.#lateness);
     this.#rows.check(past, current, this.#lateness);
-    if (folded.kind === 'removed') return await this.#faces.removed(past, folded.removal);
+    if (folded.kind === 'removed') return await this.#compat.removed(past, folded.removal);
     this.#shown++;
-    const areMade = await this.#faces.market(past, folded);
+    const areMade = await this.#compat.market(past, folded);
     if (!past.isLateIfMissing({ ...this.#lateness, mostMs: DAILY_MS })) return;
-    if (areMade === false) this.#miss('faces', publicPath({ kind: 'face-quotes', slug }));
-    const index = historyIndexUrl(slug);
-    if (this.#stated.has('history-files') && (await this.#reader(index)).status === 404)
-      this.#miss('history-files', index);
+    if (areMade === false) this.#miss('compat', PARTS_URL);
+    const file = historyFileUrl(slug, 'csv', null);
+    const { hasWhole } = historyFilesDue(folded.observations.length, 0);
+    if (hasWhole && this.#stated.has('history-files') && (await this.#reader(file)).status === 404)
+      this.#miss('history-files', file);
   }
 
   /** After all markets. */
   async end(): Promise<void> {
     for (const { url, projection, marketsMax } of this.#rows.end())
       if (this.#shown > 0 && this.#shown <= marketsMax) this.#miss(projection, url);
-    await this.#faces.shared(this.#walk);
+    await this.#compat.shared(this.#walk);
   }
 
   #miss(kind: Projection, url: string): void {

@@ -1,5 +1,5 @@
 /**
- * One market as the log had it at its earlier revisions. Lists, files beside them and faces are published less often than
+ * One market as the log had it at its earlier revisions. Lists, files beside them and those for other programs are published less often than
  * markets, so they may show an earlier revision: rendered again at that revision, they must be the same, and the log must
  * not have said something else for too long. Pure.
  */

@@ -45,14 +45,12 @@ export function assertShare({ index, of }: Share): void {
 
 /** The files of a history of two years: an index, and three files in two formats. */
 const FILES_OF_A_MARKET = 7;
-const FACES_OF_A_MARKET = 3;
 
 /** The number of shares: a power of two, so that growth rarely changes the shares of markets. */
 export function sharesFor({ counts, projections = [] }: Pick<Snapshot, 'counts' | 'projections'>): number {
   const { markets, observations } = counts;
   const files = projections.includes('history-files') ? FILES_OF_A_MARKET : 0;
-  const faces = projections.includes('faces') ? FACES_OF_A_MARKET : 0;
-  const reads = (2 + files + faces) * markets + observations / OBSERVATIONS_PAGE_SIZE;
+  const reads = (2 + files) * markets + observations / OBSERVATIONS_PAGE_SIZE;
   return 2 ** Math.max(0, Math.ceil(Math.log2(reads / READS_PER_RUN)));
 }
 

@@ -1,14 +1,15 @@
 /**
- * Makes the export and the faces of the day: soon after midnight (UTC), or after the start of a server that has none of today.
+ * Makes the daily files: soon after midnight (UTC), or after the start of a server that has none of today.
  * The first export of all is made again that day, once nothing was published for a while; any export on command.
  */
 
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { makeFaces } from '../../publisher/projections/compat/make-faces.ts';
+import type { DailyOutcome } from '../../publisher/kernel/projection.ts';
 import { type KeepOutcome, keepExport } from '../../publisher/projections/exports/keep-export.ts';
 import { type ExportOptions, type ExportOutcome, makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../publisher/projections/exports/remake-kept.ts';
+import { PROJECTORS } from '../../publisher/projections.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
@@ -69,17 +70,19 @@ export function startExportLoop({ storage, yieldToEventLoop, report, info }: Exp
           await yieldToEventLoop();
         },
       };
-      const timed = async (event: string, make: () => Promise<{ readonly kind: string; readonly date: string }>) => {
+      const timed = async (event: string, make: () => Promise<DailyOutcome | null | undefined>) => {
         const startedMs = performance.now();
-        const { kind, date } = await make();
-        if (kind === 'made') info(event, { date, durationMs: Math.round(performance.now() - startedMs) });
+        const outcome = await make();
+        const durationMs = Math.round(performance.now() - startedMs);
+        if (outcome?.kind === 'made') info(event, { date: outcome.date, durationMs });
       };
       if (storage.projections?.has('exports')) {
         await timed('exported', () => exportOnce(options));
         for (const date of await remakeKept({ ...options, readEntries: readTile }))
           info('kept export made again', { date });
       }
-      if (storage.projections?.has('faces')) await timed('made faces', () => makeFaces(options));
+      for (const { name, daily } of PROJECTORS)
+        await timed(`made ${name}`, async () => await daily?.({ ...options, hasTime: () => true }));
     },
     intervalMs: INTERVAL_MS,
     onError: (cause) => {

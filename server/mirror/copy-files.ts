@@ -1,10 +1,11 @@
 /** Takes over the files of one history: whole, by year, and their index. */
 
-import { historyIndexUrl } from '../../contract/files/routes.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
+import { snapshotSchema } from '../../contract/values/market.ts';
 import { checkFiles } from '../../publisher/projections/history-files/check-files.ts';
 import { areFilesBehind } from '../../publisher/projections/history-files/check-older-files.ts';
-import { Findings } from '../../publisher/verify/check-body.ts';
+import { checkBody, Findings } from '../../publisher/verify/check-body.ts';
 import type { ReadHistory } from '../../publisher/verify/projection-check.ts';
 import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
@@ -22,9 +23,10 @@ export type CopiedFiles =
   | { readonly kind: 'stale' }
   | { readonly kind: 'faulty'; readonly findings: readonly Finding[] };
 
-/** Whether the service publishes such files: as it does for one market, it does for all. */
-export async function publishesFiles(upstream: PublicReader, slug: string): Promise<boolean> {
-  return (await upstream(historyIndexUrl(slug))).status === 200;
+/** Whether the service says that it publishes such files. A market with a short history has none. */
+export async function publishesFiles(upstream: PublicReader): Promise<boolean> {
+  const snapshot = await checkBody(upstream, new Findings(), SNAPSHOT_URL, snapshotSchema);
+  return snapshot?.value.projections?.includes('history-files') === true;
 }
 
 /**

@@ -76,9 +76,8 @@ export class CopiedList {
     return this.#pending.map(({ slug }) => slug);
   }
 
-  async hasFiles(slug: string): Promise<boolean> {
-    const [first = slug] = this.slugs;
-    this.#hasFiles ??= publishesFiles(this.#world.upstream, first);
+  async hasFiles(): Promise<boolean> {
+    this.#hasFiles ??= publishesFiles(this.#world.upstream);
     return await this.#hasFiles;
   }
 
@@ -107,7 +106,7 @@ export class CopiedList {
   /** Whether the copy has the market as the item shows it, or a later one. */
   async #takeMarket(item: Market, text: string): Promise<boolean> {
     const { slug } = item;
-    const world: MirrorWorld = { ...this.#world, hasFiles: await this.hasFiles(slug) };
+    const world: MirrorWorld = { ...this.#world, hasFiles: await this.hasFiles() };
     const least = Math.max(item.revision, world.log?.due.get(slug) ?? 0);
     if (await isCopied(world, item, least)) return true;
     const outcome = await copyMarket(world, slug, least);
@@ -145,7 +144,7 @@ export async function copyDueMarkets(world: ListWorld, list: CopiedList, ahead: 
     if (list.slugs.has(slug)) continue;
     // The document in its place follows from the log, once the list leaves it out.
     if (log?.isRemoved(slug)) continue;
-    const outcome = await copyMarket({ ...world, hasFiles: await list.hasFiles(slug) }, slug, revision);
+    const outcome = await copyMarket({ ...world, hasFiles: await list.hasFiles() }, slug, revision);
     if (outcome.kind === 'copied') copied++;
     else if (outcome.kind === 'faulty') findings.push(...outcome.findings);
     else stale.push(slug);

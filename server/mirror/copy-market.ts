@@ -1,5 +1,6 @@
 /** Takes over one market with its history: read from the link to its target, checked, and put in the other direction. */
 
+import { historyFilesDue } from '../../contract/files/history-files.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { removedMarketSchema } from '../../contract/files/removed-market.ts';
 import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
@@ -213,7 +214,8 @@ export async function isCopied(
 ): Promise<boolean> {
   const { slug } = item;
   if (broken.has(slug) || (await copy.head({ kind: 'history', slug })) === null) return false;
-  if (hasFiles && (await copy.head({ kind: 'history-index', slug })) === null) return false;
+  const { hasWhole } = historyFilesDue(item.history.count, 0);
+  if (hasFiles && hasWhole && (await copy.head({ kind: 'history-csv', slug })) === null) return false;
   const present = await copy.reader(marketUrl(slug));
   if (present.status !== 200) return false;
   const text = Buffer.from(present.body).toString('utf8');

@@ -23,8 +23,8 @@ export class KnownMarkets {
   readonly prices = new ReadPrices();
   /** Removed markets whose documents are in the copy. */
   readonly gone = new Set<string>();
-  /** The revisions of the files for other programs that are in the copy. */
-  readonly faces = new Map<string, number>();
+  /** The parts of the files for other programs that show the markets of the copy as they are, with their revisions. */
+  readonly compat = new Map<string, string>();
   readonly #items = new Map<string, KnownItem>();
   #slugs: Set<string> | null = null;
 
@@ -81,7 +81,7 @@ export class KnownMarkets {
   forget(): void {
     this.#items.clear();
     this.gone.clear();
-    this.faces.clear();
+    this.compat.clear();
     this.#slugs = null;
   }
 }

@@ -1,5 +1,5 @@
 /** Compares the prices that rates name with the log. */
-import type { FaceRate, FaceRates } from '../../contract/files/faces.ts';
+import type { CompatRate, CompatRates } from '../../contract/files/compat.ts';
 import { moneyTexts } from '../../contract/values/money-texts.ts';
 import type { FoldedMarket } from '../../publisher/core/log/folded-market.ts';
 import type { Findings } from '../../publisher/verify/check-body.ts';
@@ -8,7 +8,12 @@ import type { Lateness } from '../../publisher/verify/past-market.ts';
 import type { MirrorLog } from './mirror-log.ts';
 
 /** Each price must be the newest one that the log had, at its size or not long before. @param url of the rates */
-export function checkLoggedRates(log: MirrorLog, findings: Findings, url: string, { date, derived }: FaceRates): void {
+export function checkLoggedRates(
+  log: MirrorLog,
+  findings: Findings,
+  url: string,
+  { date, derived }: CompatRates,
+): void {
   const lateness: Lateness = { nowMs: Date.parse(date), mostMs: DAILY_MS };
   for (const [quote, rate] of Object.entries(derived.rates)) {
     const past = log.pastOf(rate.market, derived.log?.size);
@@ -20,7 +25,7 @@ export function checkLoggedRates(log: MirrorLog, findings: Findings, url: string
   }
 }
 
-function hasPrice({ record }: FoldedMarket, rate: FaceRate): boolean {
+function hasPrice({ record }: FoldedMarket, rate: CompatRate): boolean {
   const { latest, nativeCurrency, unit } = record(null);
   const price = latest.price?.metric;
   if (price?.kind !== 'money' || price.amountMinor === null) return false;

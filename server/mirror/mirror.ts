@@ -12,8 +12,8 @@ import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
 import { MirrorCopy } from './copy.ts';
+import { copyCompat } from './copy-compat.ts';
 import { copyExports } from './copy-exports.ts';
-import { copyFaces } from './copy-faces.ts';
 import { publishedProjections } from './copy-list-files.ts';
 import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
@@ -40,7 +40,7 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly pageSizes?: PageSizes;
 }
 
-/** A day has one export and one run of faces: what is new is found by small GETs. */
+/** A day has one export and one run of compat: what is new is found by small GETs. */
 const FILES_EVERY_MS = 10 * 60 * 1000;
 /** A sweep reads the head of every file. */
 const SWEEP_EVERY_MS = 6 * 3600 * 1000;
@@ -139,7 +139,7 @@ export class Mirror {
     return findings.length === 0 ? report : { ...report, state: 'faulty', findings: [...report.findings, ...findings] };
   }
 
-  /** After the bodies: faces or an export that does not fit, or is broken, holds nothing else back. */
+  /** After the bodies: compat or an export that does not fit, or is broken, holds nothing else back. */
   async #followFiles({ state, snapshot }: RoundReport): Promise<readonly Finding[]> {
     const { generation } = snapshot;
     const projections = publishedProjections(snapshot, this.#log);
@@ -150,7 +150,7 @@ export class Mirror {
     const [known, progress] = [this.#known, this.#progress];
     const world = { upstream, copy: this.#copy, log: this.#log, known, progress, pageSizes, generation, pause };
     const findings: Finding[] = [];
-    if (projections.includes('faces')) findings.push(...(await copyFaces(world, CACHED_MS)));
+    if (projections.includes('compat')) findings.push(...(await copyCompat(world, CACHED_MS)));
     if (projections.includes('exports')) findings.push(...(await copyExports(world, CACHED_MS)));
     if (findings.length === 0) [this.#filesAtMs, this.#areFilesWhole] = [nowMs(), isWhole];
     return findings;

@@ -1,8 +1,8 @@
 /** Which objects of the copy a reader can still be led to. */
 
+import { RATES_KEPT_DAYS } from '../../contract/files/compat-limits.ts';
 import { exportManifestSchema } from '../../contract/files/export-manifest.ts';
 import { EXPORT_KEPT_DAYS } from '../../contract/files/export-tables.ts';
-import { FACE_RATES_KEPT_DAYS } from '../../contract/files/face-limits.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import {
   HISTORY_FILE_KINDS,
@@ -19,12 +19,14 @@ import type { MirrorCopy } from './copy.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const OF_RATES = /^currency-api\/(\d[\d-]*)\//;
+
 const dayBefore = (nowMs: number, days: number) => new Date(nowMs - days * DAY_MS).toISOString().slice(0, 10);
 
 /** Kinds that go when the service switches them off. */
 const SWITCHED: { readonly [Name in Projection]?: readonly PublicObjectKind[] } = {
   'history-files': HISTORY_FILE_KINDS,
-  faces: ['face-rates', 'face-prices', 'face-includes', 'face-quotes'],
+  compat: ['compat-json', 'compat-text'],
   latest: ['latest', 'latest-csv'],
   recent: ['recent'],
 };
@@ -71,7 +73,8 @@ export class CopyReach {
     if (name.kind.startsWith('export-')) return this.#exported.has(publicKey(name));
     if ('cursor' in name)
       return (await this.#cursorsOf(name.kind === 'history-page' ? name.slug : null)).has(name.cursor);
-    if (name.kind === 'face-rates' && name.date < dayBefore(this.#options.nowMs, FACE_RATES_KEPT_DAYS)) return false;
+    const madeOn = name.kind === 'compat-json' ? OF_RATES.exec(name.file)?.[1] : undefined;
+    if (madeOn !== undefined && madeOn < dayBefore(this.#options.nowMs, RATES_KEPT_DAYS)) return false;
     return !this.#switchedOff.has(name.kind) && !('slug' in name && lost.has(name.slug));
   }
 

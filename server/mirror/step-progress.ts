@@ -1,7 +1,7 @@
 /** Tells how far a long step is: soon enough that nobody wonders, and seldom enough for the log of a daemon. */
 
 export interface MirrorStep {
-  readonly step: 'log' | 'markets' | 'faces' | 'sweep';
+  readonly step: 'log' | 'markets' | 'compat' | 'sweep';
   readonly done: number;
   /** Null: the end is not known. */
   readonly of: number | null;

@@ -4,8 +4,9 @@
  * left behind is found in the same way.
  */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
-import { isOfEdition } from '../../publisher/kernel/reachable-set.ts';
+import { isFormer } from '../../publisher/kernel/projection.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
+import { PROJECTORS } from '../../publisher/projections.ts';
 import type { MirrorCopy } from './copy.ts';
 import { CopyReach, copiedKeys, isWhole, type ReachOptions } from './reached.ts';
 import { type MirrorProgress, NO_PROGRESS } from './step-progress.ts';
@@ -36,7 +37,7 @@ export async function sweepCopy(
     progress.did();
     const name = parsePublicKey(key);
     const head = await copy.objects.stat(key);
-    if (head === null || (name === null && !isOfEdition(key))) continue;
+    if (head === null || (name === null && !isFormer(PROJECTORS, key))) continue;
     if (name?.kind === 'history' && !(await isWhole(copy, name.slug))) broken.push(name.slug);
     const sinceMs = before[key] ?? nowMs;
     const isKept = name !== null && (await reach.has(name));

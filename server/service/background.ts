@@ -119,7 +119,7 @@ export function startBackground(options: BackgroundOptions): Background {
   });
   looking.wake();
   const exporting =
-    dependencies.projections?.has('exports') || dependencies.projections?.has('faces')
+    dependencies.projections?.has('exports') || dependencies.projections?.has('compat')
       ? startExportLoop({ storage: dependencies, yieldToEventLoop, report: reportUnlessStopping, info })
       : null;
   const expecting = startExpectationsLoop({ objects, yieldToEventLoop, report });

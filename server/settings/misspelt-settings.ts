@@ -1,4 +1,5 @@
 /** Settings in the environment that no part of Tidemark reads, and that look like one that the server does or did. */
+import { FORMER_PROJECTIONS } from '../../contract/files/projections.ts';
 import type { Environment } from './config.ts';
 
 const PREFIX = 'TIDEMARK_';
@@ -30,6 +31,7 @@ const LETTERS_IN_COMMON = 3;
 export function misspeltSettings(environment: Environment): readonly string[] {
   return Object.keys(environment).flatMap((variable) => {
     const name = variable.startsWith(PREFIX) ? variable.slice(PREFIX.length) : '';
+    if (name === 'PROJECTIONS') return formerProjections(variable, environment[variable] ?? '');
     if (name === '' || SETTINGS.includes(name) || OTHERS.includes(name)) return [];
     const instead = FORMER.get(name);
     if (instead !== undefined)
@@ -37,6 +39,15 @@ export function misspeltSettings(environment: Environment): readonly string[] {
     const [nearest = ''] = SETTINGS.toSorted((one, other) => lettersInCommon(other, name) - lettersInCommon(one, name));
     if (lettersInCommon(nearest, name) < LETTERS_IN_COMMON) return [];
     return [`Unknown setting ${variable}, ignored. Did you mean ${PREFIX}${nearest}?`];
+  });
+}
+
+function formerProjections(variable: string, text: string): readonly string[] {
+  return text.split(',').flatMap((name) => {
+    const present = FORMER_PROJECTIONS.get(name.trim());
+    return present === undefined
+      ? []
+      : [`${variable} has ${name.trim()}, which is called ${present} now. Set ${present}.`];
   });
 }
 

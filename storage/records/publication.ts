@@ -175,10 +175,10 @@ export type PublishedFile = { rows: number; csv: string; ndjson: string; isTooLo
 export type PublishedFiles = {
   /** The sum of the history that they show. */
   sum: string;
-  /** Null: the history has no row. */
+  /** Null: the history is too short for a file. */
   all: PublishedFile | null;
-  /** SHA-256 of the index, in hex. */
-  index: string;
+  /** SHA-256 of the index, in hex. Null: the history has one page, so it has no index and no years. */
+  index: string | null;
   /** An append writes about this many bytes. Absent: not known. */
   bytes?: number;
   /** The first generation that published the market and left its files for a later one. Absent: they are up to date. */

@@ -26,10 +26,10 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 720 * KILOBYTE,
-  verify: 168 * KILOBYTE,
-  'collect-garbage': 527 * KILOBYTE,
-  export: 590 * KILOBYTE,
+  publish: 725 * KILOBYTE,
+  verify: 171 * KILOBYTE,
+  'collect-garbage': 530 * KILOBYTE,
+  export: 612 * KILOBYTE,
   repair: 500 * KILOBYTE,
 };
 

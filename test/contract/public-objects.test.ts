@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/files/limits.ts';
-import {
-  PRICE_EXTENSIONS,
-  type PublicObjectKind,
-  type PublicObjectName,
-  type Retention,
-} from '../../contract/files/public-object-names.ts';
+import type { PublicObjectKind, PublicObjectName, Retention } from '../../contract/files/public-object-names.ts';
 import {
   PUBLIC_OBJECTS,
   PUBLIC_PREFIX,
@@ -78,14 +73,17 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'export-ndjson': fc.record({ kind: fc.constant('export-ndjson'), file: exportFile }),
   'export-csv': fc.record({ kind: fc.constant('export-csv'), file: exportFile }),
   'export-schema': exportFile.map((file) => ({ kind: 'export-schema', file: file.replace(/-\d+-/, '-schema-') })),
-  'face-rates': fc.record({
-    kind: fc.constant('face-rates'),
-    date: fc.oneof(date, fc.constant('latest')),
-    file: fc.stringMatching(/^currencies(\/[a-z]{3})?$/),
-  }),
-  'face-prices': fc.record({ kind: fc.constant('face-prices'), slug, extension: fc.constantFrom(...PRICE_EXTENSIONS) }),
-  'face-includes': fc.record({ kind: fc.constant('face-includes'), extension: fc.constantFrom(...PRICE_EXTENSIONS) }),
-  'face-quotes': fc.record({ kind: fc.constant('face-quotes'), slug }),
+  'compat-json': fc
+    .oneof(
+      fc.stringMatching(/^currency-api\/latest\/v1\/currencies(\/[a-z]{3})?\.json$/),
+      fc.stringMatching(/^quotes\/[0-9a-f]{2}\.json$/),
+      date.map((day) => `currency-api/${day}/v1/currencies.json`),
+      fc.constant('parts.json'),
+    )
+    .map((file) => ({ kind: 'compat-json' as const, file })),
+  'compat-text': fc
+    .stringMatching(/^(beancount\/(prices|[0-9a-f]{2})\.beancount|hledger\/(prices|[0-9a-f]{2})\.journal)$/)
+    .map((file) => ({ kind: 'compat-text' as const, file })),
   'not-found': fc.constant({ kind: 'not-found' }),
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
@@ -390,32 +388,18 @@ const TABLE: readonly Row[] = [
     retention: 'export',
   },
   {
-    name: { kind: 'face-rates', date: '2026-11-22', file: 'currencies/eur' },
-    key: 'public/api/v1/faces/currency-api/2026-11-22/v1/currencies/eur.json',
+    name: { kind: 'compat-json', file: 'currency-api/2026-11-22/v1/currencies/eur.json' },
+    key: 'public/api/v1/compat/currency-api/2026-11-22/v1/currencies/eur.json',
     contentType: 'application/json',
-    cacheTag: 'faces',
-    retention: 'face',
+    cacheTag: 'compat',
+    retention: 'compat',
   },
   {
-    name: { kind: 'face-prices', slug: 'gold-usd', extension: 'beancount' },
-    key: 'public/api/v1/faces/prices/gold-usd.beancount',
+    name: { kind: 'compat-text', file: 'beancount/86.beancount' },
+    key: 'public/api/v1/compat/beancount/86.beancount',
     contentType: 'text/plain; charset=utf-8',
-    cacheTag: 'gold-usd',
-    retention: 'face',
-  },
-  {
-    name: { kind: 'face-includes', extension: 'journal' },
-    key: 'public/api/v1/faces/prices.journal',
-    contentType: 'text/plain; charset=utf-8',
-    cacheTag: 'faces',
-    retention: 'face',
-  },
-  {
-    name: { kind: 'face-quotes', slug: 'gold-usd' },
-    key: 'public/api/v1/faces/quotes/gold-usd.json',
-    contentType: 'application/json',
-    cacheTag: 'gold-usd',
-    retention: 'face',
+    cacheTag: 'compat',
+    retention: 'compat',
   },
   {
     name: { kind: 'not-found' },

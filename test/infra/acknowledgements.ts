@@ -100,9 +100,9 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     reason: 'Public objects are below this prefix; golden/role-*.json lists the actions.',
   },
   {
-    id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/api/v1/faces/*]',
+    id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/api/v1/compat/*]',
     path: PUBLISHERS,
-    reason: 'Faces are named by markets, days and currencies, below this prefix.',
+    reason: 'Compat are named by markets, days and currencies, below this prefix.',
   },
   {
     id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/api/v1/exports/*]',

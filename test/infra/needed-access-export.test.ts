@@ -3,12 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
+import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { keepExport } from '../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { remakeKept } from '../../publisher/projections/exports/remake-kept.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { ObjectHead } from '../../storage/ports/object-store.ts';
+import { compatWorld } from '../publisher/compat/compat-world.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from '../publisher/exports/export-world.ts';
+import { removeMarket } from '../publisher/remove-market.ts';
 import { market, price } from '../publisher/world.ts';
 import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';
 
@@ -41,5 +44,20 @@ it('a first export, one after a correction, and one after a loss may be made, an
   const readTile = (tile: number, width: number) => readEntries(ledger, tile, width);
   expect(await remakeKept({ storage, readEntries: readTile, partEntries: 256 })).toEqual([date]);
   expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'exports' });
+  expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
+});
+
+it('files for other programs may be made, and made again after a removal', async () => {
+  const world = compatWorld();
+  const asked: AccessCall[] = [];
+  const ledger = recordAccess(world.ledger, asked);
+  const storage = { ...world.dependencies, ledger, objects: recordObjectAccess(world.objects, asked) };
+  await world.ingest([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
+  await world.publish();
+  expect((await makeCompat({ storage })).kind).toBe('made');
+  await removeMarket(world, 'a');
+  await world.publish();
+  expect((await makeCompat({ storage })).kind).toBe('made');
+  expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'compat' });
   expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
 });

@@ -30,13 +30,13 @@ type ProjectionKind =
   | (typeof HISTORY_FILE_KINDS)[number]
   | `log-${string}`
   | `export-${string}`
-  | `face-${string}`
+  | `compat-${string}`
   | `site-${string}`
   | 'latest'
   | 'latest-csv'
   | 'recent';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|face-|site-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|compat-|site-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';

@@ -7,6 +7,7 @@ import { publicKey } from '../../contract/files/public-objects.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import { publicMetadata } from '../../publisher/kernel/put-immutable.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import {
   FILES_START,
@@ -17,13 +18,17 @@ import {
 import { publish } from '../../publisher/publish.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
+import { type PublishedHeads, publishedHeadsKey, publishedYearKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
 import { refresh } from './refresh.ts';
 import { removeMarket } from './remove-market.ts';
-import { market, price, readerOf } from './world.ts';
+import { market, price, publicObjects, readerOf, SMALL_PAGES } from './world.ts';
 
 const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
 const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
@@ -58,9 +63,15 @@ describe('a change puts', () => {
     ],
     ['a new name', (world) => world.ingest([{ ...market('a'), name: 'Other' } as never]), []],
     ['nothing', async () => undefined, []],
+    ['the first observation of a market', (world) => world.ingest([price('b', 0, 1)]), []],
     [
-      'the first observation of a market',
-      (world) => world.ingest([price('b', 0, 1)]),
+      'the second observation of a market',
+      (world) => world.ingest([price('b', 0, 1), price('b', 1, 1)]),
+      ['b/history.csv', 'b/history.ndjson'],
+    ],
+    [
+      'an observation that begins the second page of a market',
+      (world) => world.ingest([0, 1, 2, 3, 4].map((day) => price('b', day, 1))),
       ['b/history.csv', 'b/history.ndjson', 'b/history/2026.csv', 'b/history/2026.ndjson', 'b/history/index.json'],
     ],
   ])('%s', async (_, happen, expected) => {
@@ -151,15 +162,12 @@ describe('the rows', () => {
     }
   });
 
-  test('that an index names are there, before and after the first observation', async () => {
+  test('that an index names are there', async () => {
     const world = await worldOfTwoYears();
-    const indexOf = async (slug: string) => JSON.parse((await world.read(`${slug}/history/index`)).text);
-    expect(await indexOf('b')).toMatchObject({ closedPages: [], years: [], csv: null, ndjson: null });
-    expect((await world.read('b/history.csv')).status).toBe(404);
-    await world.ingest([price('b', 0, 100)]);
+    await world.ingest([0, 1, 2, 3, 4].map((day) => price('b', day, 100)));
     await world.publish();
     for (const slug of ['a', 'b']) {
-      const { years, csv, ndjson } = await indexOf(slug);
+      const { years, csv, ndjson } = JSON.parse((await world.read(`${slug}/history/index`)).text);
       for (const file of [csv, ndjson, ...years.flatMap((year: typeof years) => [year.csv, year.ndjson])]) {
         expect((await readerOf(world.objects)(file)).status, file).toBe(200);
       }
@@ -174,6 +182,64 @@ describe('the rows', () => {
     for (let row = 0; row <= FILE_ROWS_MAX; row++) files.add('2025-01-01', item?.value as never);
     expect(files.finish()).toMatchObject({ size: { rows: FILE_ROWS_MAX + 1 }, bodies: null });
     expect(isFileTooLong({ ...files.position.all, rows: FILE_ROWS_MAX })).toBe(false);
+  });
+});
+
+describe('a market', () => {
+  const SLUGS = ['c', 'd', 'e', 'f', 'g'];
+
+  test('with one price has two files: its body and its history', async () => {
+    const world = createFilesWorld();
+    const count = async (slugs: readonly string[]) => {
+      await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
+      await world.publish();
+      return [...publicObjects(world.objects).keys()].filter((key) => !key.includes('/markets/pages/')).length;
+    };
+    const [few, more] = [await count(SLUGS.slice(0, 2)), await count(SLUGS)];
+    expect(more - few).toBe(2 * (SLUGS.length - 2));
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test('whose history becomes one page has no index and no years after a sweep', async () => {
+    const world = await worldOfTwoYears();
+    const pageSizes = { ...SMALL_PAGES, observations: 64 };
+    const dependencies = { ...world.dependencies, pageSizes };
+    await refresh(world, ['a', 'b']);
+    await publish(dependencies);
+    world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
+    await world.ingest([market('c')]);
+    await publish(dependencies);
+    await collectGarbage(dependencies, { dryRun: false });
+    expect([...world.files().keys()]).toEqual(['a/history.csv', 'a/history.ndjson']);
+    expect(await findLostObjects(dependencies)).toEqual([]);
+    expect((await verify(readerOf(world.objects), { pageSizes })).findings).toEqual([]);
+  });
+
+  test('with files of an earlier version: the sweep removes those that are not due, and they come back when they are', async () => {
+    const world = createFilesWorld();
+    await world.ingest([market('c'), price('c', 0, 1)]);
+    await world.publish();
+    const heads = (await world.ledger.get(publishedHeadsKey('c'))) as NonNullable<Item<PublishedHeads>>;
+    const digest = sha256Hex('old');
+    const file = { rows: 1, csv: digest, ndjson: digest };
+    const files = { ...heads.value.files, sum: heads.value.files?.sum ?? '', all: file, index: digest };
+    const year = { kind: 'put', key: publishedYearKey('c', '2026'), revision: 1, value: file, if: { kind: 'any' } };
+    const record = { kind: 'put', key: publishedHeadsKey('c'), revision: heads.revision, if: { kind: 'any' } };
+    await world.ledger.transact([year, { ...record, value: { ...heads.value, files } }] as never, { attemptId: 'old' });
+    const names = [
+      { kind: 'history-csv', slug: 'c' },
+      { kind: 'history-year-csv', slug: 'c', year: '2026' },
+      { kind: 'history-index', slug: 'c' },
+    ] as const;
+    for (const name of names) {
+      await world.objects.put(publicKey(name), Buffer.from('old'), publicMetadata(name, 1), { kind: 'absent' });
+    }
+    await collectGarbage(world.dependencies, { dryRun: false });
+    expect([...world.files().keys()]).toEqual([]);
+    await world.ingest([1, 2, 3, 4].map((day) => price('c', day, 1)));
+    await world.publish();
+    expect(world.files().size).toBe(5);
+    expect(await world.findings()).toEqual([]);
   });
 });
 
@@ -212,7 +278,7 @@ describe('switched off', () => {
     await off.publish();
     await refreshAll(off);
     // Until the sweep removes them. One finding of each kind is enough.
-    expect(await off.findings()).toMatchObject([{ rule: 'status', url: expect.stringContaining('/history/index') }]);
+    expect(await off.findings()).toMatchObject([{ rule: 'status', url: expect.stringContaining('/history.csv') }]);
     world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
     await off.ingest([market('c')]);
     await off.publish();

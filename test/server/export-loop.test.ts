@@ -142,7 +142,7 @@ test('who asks waits for the generation that is being applied, and is told of a 
 
 test('a service without exports makes none', async () => {
   const world = started();
-  const storage = { ...world.options.storage, projections: new Set<Projection>(['faces']) };
+  const storage = { ...world.options.storage, projections: new Set<Projection>(['compat']) };
   const loop = startExportLoop({ storage, yieldToEventLoop: async () => {}, report: () => {}, info: () => {} });
   expect(await loop.make()).toBeNull();
   await loop.stop();

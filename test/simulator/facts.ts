@@ -131,7 +131,7 @@ export function isFileRecorded(items: LedgerItems, name: PublicObjectName): bool
   }
   if ('year' in name) return items.committed(publishedYearKey(name.slug, name.year)) !== null;
   const heads = items.committed(publishedHeadsKey(name.slug))?.value as PublishedHeads | undefined;
-  return heads?.files !== undefined;
+  return (name.kind === 'history-index' ? heads?.files?.index : heads?.files?.all) != null;
 }
 
 /** The slugs of removed markets. */

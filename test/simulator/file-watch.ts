@@ -2,7 +2,16 @@
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { bodyOf, LIST_KEY, shownHistory } from './published.ts';
-import { idsIn, indexedFiles, indexedPages, indexedTexts, indexIn, isFile, isFileInUse } from './published-files.ts';
+import {
+  hasPages,
+  idsIn,
+  indexedFiles,
+  indexedPages,
+  indexedTexts,
+  indexIn,
+  isFile,
+  isFileInUse,
+} from './published-files.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
 export interface WatchedFiles {
@@ -43,8 +52,9 @@ export class FileWatch {
   /** The files are put between the history and the body of the market, so all of them show the same; or an older state. */
   checkMarket(slug: string): void {
     if (!this.#world.projections().includes('history-files')) return;
-    const index = indexIn(this.#entries, slug);
-    if (index === undefined) {
+    const isBehind = this.#world.areFilesBehind();
+    const index = hasPages(this.#entries, slug) ? indexIn(this.#entries, slug) : undefined;
+    if (index === undefined && !isBehind && hasPages(this.#entries, slug)) {
       this.#world.fail('missing-page', `market ${slug} is put before its index`);
       return;
     }
@@ -54,9 +64,9 @@ export class FileWatch {
       const file = this.#entries.get(key);
       return file === undefined ? [] : idsIn(file);
     };
-    const { all, years } = indexedTexts(index);
-    const isBehind = this.#world.areFilesBehind();
-    for (const found of [all === null ? [] : idsOf(all), years.flatMap(idsOf)]) {
+    const whole = history.length > 1 ? [idsOf(publicKey({ kind: 'history-ndjson', slug }))] : [];
+    const years = index === undefined ? [] : [indexedTexts(index).flatMap(idsOf)];
+    for (const found of [...whole, ...years]) {
       if (
         isBehind &&
         isPartOf(

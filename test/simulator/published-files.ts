@@ -5,7 +5,7 @@ import {
   type PublicObjectName,
 } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
-import { bodyOf, isGone } from './published.ts';
+import { bodyOf, isGone, shownHistory } from './published.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
 /** The projections of these files. */
@@ -30,9 +30,9 @@ interface ShownIndex {
 /** The key of a file is its URL path. */
 const keyOfUrl = (url: string): string => `${PUBLIC_PREFIX}${url}`;
 
-/** The projection of the file with this URL; undefined for everything else. */
+/** The projection of the file with this URL, which may be without its extension; undefined for everything else. */
 export function fileProjectionOf(url: string): FileProjection | undefined {
-  const name = parsePublicKey(keyOfUrl(url));
+  const name = parsePublicKey(keyOfUrl(url)) ?? parsePublicKey(keyOfUrl(`${url}.json`));
   return name === null ? undefined : PROJECTION_OF.get(name.kind);
 }
 
@@ -42,6 +42,12 @@ export function indexIn(entries: ObjectEntries, slug: string): StoredEntry | und
   return entry !== undefined && isGone(entry) ? undefined : entry;
 }
 
+/** Whether the history has more than one page. */
+export function hasPages(entries: ObjectEntries, slug: string): boolean {
+  const head = entries.get(publicKey({ kind: 'history', slug }));
+  return head !== undefined && !isGone(head) && head.metadata.nextCursor !== null;
+}
+
 /** The keys of the closed pages that this index names. */
 export function indexedPages(slug: string, index: StoredEntry): readonly string[] {
   if (isGone(index)) return [];
@@ -49,10 +55,9 @@ export function indexedPages(slug: string, index: StoredEntry): readonly string[
   return closedPages.map(({ cursor }) => publicKey({ kind: 'history-page', slug, cursor }));
 }
 
-/** The keys of the NDJSON files that this index names: of the whole history, and of each year. */
-export function indexedTexts(index: StoredEntry): { readonly all: string | null; readonly years: readonly string[] } {
-  const { ndjson, years } = bodyOf<ShownIndex>(index);
-  return { all: ndjson === null ? null : keyOfUrl(ndjson), years: years.map((year) => keyOfUrl(year.ndjson)) };
+/** The keys of the NDJSON files of the years that this index names. */
+export function indexedTexts(index: StoredEntry): readonly string[] {
+  return bodyOf<ShownIndex>(index).years.map((year) => keyOfUrl(year.ndjson));
 }
 
 /** The keys of all files that this index names. */
@@ -73,14 +78,16 @@ export function isProjected(kind: PublicObjectKind, projections: readonly string
 }
 
 /**
- * Whether a deployment with these projections leads readers to the object. No index leads to the files of a removed
- * market.
+ * Whether a deployment with these projections has the object. A removed market has no file, a market with one observation
+ * neither; only a history of more than one page has an index and years.
  */
 export function isFileInUse(entries: ObjectEntries, name: PublicObjectName, projections: readonly string[]): boolean {
   if (!isProjected(name.kind, projections)) return false;
-  if (!isFile(name.kind) || !('slug' in name) || name.kind === 'history-index') return true;
+  if (!isFile(name.kind) || !('slug' in name)) return true;
+  if (name.kind === 'history-csv' || name.kind === 'history-ndjson') return shownHistory(entries, name.slug).length > 1;
+  if (!hasPages(entries, name.slug)) return false;
   const index = indexIn(entries, name.slug);
-  return index !== undefined && indexedFiles(index).includes(publicKey(name));
+  return name.kind === 'history-index' || (index !== undefined && indexedFiles(index).includes(publicKey(name)));
 }
 
 /** The ids of the observations in an NDJSON file, in order. */

@@ -190,8 +190,8 @@ type Wrong<One, Other> = {
 /** Records are checked one by one, and two files for other programs have members of any name. */
 type Looser =
   | 'POST /api/v1/ingest/batches body'
-  | 'GET /api/v1/faces/currency-api/{date}/v1/currencies/{code}.json answer'
-  | 'GET /api/v1/faces/quotes/{slug}.json answer';
+  | 'GET /api/v1/compat/currency-api/{date}/v1/currencies/{code}.json answer'
+  | 'GET /api/v1/compat/quotes/{part}.json answer';
 const none = <Value,>(_: [Value] extends [never] ? true : Value) => {};
 ${named.map((name) => `none<Differ<${name}, Printed.${name}>>(true);`).join('\n')}
 none<Exclude<Wrong<Routes, Printed.Routes>, Looser>>(true);

@@ -108,7 +108,7 @@ test('a journal is valued with the downloaded prices', async (context) => {
   const reason = missing('hledger');
   if (reason !== null) context.skip(reason);
   // The files for ledgers are made soon after the first start.
-  while (!(await fetch(`${url}/api/v1/faces/prices.journal`)).ok) await sleep(500);
+  while (!(await fetch(`${url}/api/v1/compat/hledger/prices.journal`)).ok) await sleep(500);
   await copyFile(join(EXAMPLES, 'ledger-prices.sh'), join(folder, 'ledger-prices.sh'));
   await writeFile(join(folder, 'my.journal'), '2026-01-01 opening\n  assets:gold   2 "GOLD-USD"\n  equity\n');
   const command = ['ledger-prices.sh', 'my.journal', 'USD'];

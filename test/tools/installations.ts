@@ -42,7 +42,7 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   },
   { name: 'python-tools', ...pythonTools('requirements.txt') },
   // Apart from the others, because of its licence: see licences.test.ts.
-  { name: 'beancount-tools', ...pythonTools('faces/requirements.txt') },
+  { name: 'beancount-tools', ...pythonTools('compat/requirements.txt') },
   {
     name: 'go-tools',
     version: digestOf('clients/go/go.mod', 'clients/go/go.sum'),

@@ -12,7 +12,7 @@ const PUBLIC_READS = new RegExp(
   [
     '^/paths//api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?|recent',
     'markets(/\\{slug\\}(/history)?)?',
-    'log/(checkpoint|vkey|tile/.*|ndjson/.*)|exports/.*|faces/.*',
+    'log/(checkpoint|vkey|tile/.*|ndjson/.*)|exports/.*|compat/.*',
     'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson)))/get/',
   ].join('|'),
 );

@@ -120,9 +120,9 @@ async function countCosts() {
   const swept = await service.sweep();
   const log = await count(['log', 'exports']);
   // The first is of generations, the next two are of lists, the last is of days.
-  const files = await count(['history-files', 'latest', 'recent', 'faces']);
+  const files = await count(['history-files', 'latest', 'recent', 'compat']);
   const exported = await log.service.export();
-  const facesOfDay = await files.service.faces();
+  const compatOfDay = await files.service.compat();
   const newest = minus(files.lastOne.list, lastOne.list);
   const units: readonly (readonly [string, OperationCounts])[] = [
     ['a batch of 1 row: kept as it came', one.kept],
@@ -139,7 +139,7 @@ async function countCosts() {
     [`history-files: a generation of ${LONG} markets`, minus(files.long.generation, long.generation)],
     ['latest, recent: with a list of 3 pages', newest],
     [`exports: a day, of ${MARKETS} markets`, exported],
-    [`faces: a day, of ${MARKETS} markets`, facesOfDay],
+    [`compat: a day, of ${MARKETS} markets`, compatOfDay],
     [`a sweep, of ${MARKETS} markets`, swept],
   ];
   const month: MonthCosts = {
@@ -161,7 +161,7 @@ async function countCosts() {
     newest: dollarsOf(newest),
     newestRemembered: dollarsOf(each(minus(files.all.list, all.list), newest, MARKETS - 1)),
     exportOfDay: dollarsOf(exported),
-    facesOfMarket: dollarsOf(facesOfDay) / MARKETS,
+    compatOfMarket: dollarsOf(compatOfDay) / MARKETS,
   };
   return { units, month };
 }

@@ -5,7 +5,7 @@ import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
-import { makeFaces } from '../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
@@ -28,8 +28,8 @@ export interface CountedService {
   sweep(): Promise<OperationCounts>;
   /** The export of the day, for which the clock is put forward. */
   export(): Promise<OperationCounts>;
-  /** The faces of the day, in the same way. */
-  faces(): Promise<OperationCounts>;
+  /** The files of the day for other programs, in the same way. */
+  compat(): Promise<OperationCounts>;
   /** One look at the sources, of which none is due. */
   lookAtSources(): Promise<OperationCounts>;
 }
@@ -85,9 +85,9 @@ export async function openCountedService(projections: readonly Projection[] = []
       const read = (tile: number, width: number) => readEntries(ledger, tile, width);
       return counted(() => makeExport({ storage: publisher, readEntries: read }));
     },
-    faces: () => {
+    compat: () => {
       clock.forwardTo(clock.nowMs() + DAY_MS);
-      return counted(() => makeFaces({ storage: publisher }));
+      return counted(() => makeCompat({ storage: publisher }));
     },
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
   };

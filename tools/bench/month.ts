@@ -34,7 +34,7 @@ export interface MonthCosts {
   readonly newest: number;
   readonly newestRemembered: number;
   readonly exportOfDay: number;
-  readonly facesOfMarket: number;
+  readonly compatOfMarket: number;
 }
 
 const DAYS = 30;
@@ -147,10 +147,10 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
     ],
     ['exports: every day', DAYS * (costs.exportOfDay + exportSeconds * PRICES.functionSecond)],
     [
-      'faces: every day',
+      'compat: every day',
       DAYS *
         markets *
-        (costs.facesOfMarket + historyPages * PRICES.objectGet + (0.2 + 0.03 * historyPages) * PRICES.functionSecond),
+        (costs.compatOfMarket + historyPages * PRICES.objectGet + (0.2 + 0.03 * historyPages) * PRICES.functionSecond),
     ],
     ['storage, for each month that is kept', ((allRows * STORED.row) / 1e6) * PRICES.tableGigabyteMonth],
   ];

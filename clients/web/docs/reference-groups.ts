@@ -19,7 +19,7 @@ const SCOPES_OF_KEY_HOLDERS: readonly Scope[] = [...USER_SCOPES, ...FEED_SCOPES]
 
 /** Parts of the public reads, by the part of the path behind `/api/v1/`. All others are on the page of the tag. */
 const PARTS: Readonly<Record<string, { readonly title: string; readonly description: string }>> = {
-  faces: {
+  compat: {
     title: 'Public reads: other programs',
     description: 'For currency-api clients, beancount, hledger, Ghostfolio and Portfolio Performance.',
   },

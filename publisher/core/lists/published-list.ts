@@ -13,7 +13,7 @@ const PAGES_AT_ONCE = 8;
 
 /**
  * The markets of each page, ordered by slug. The first page is read at once: newer lists may be published before the others
- * are.
+ * are. The list may be walked again: it stays the same.
  *
  * @throws Superseded if a newer list is published already
  */
@@ -39,5 +39,5 @@ export async function publishedMarkets(
       yield* await pMap(some, (page) => read({ kind: 'market-list-page', cursor: page.cursor }, page.digest));
     }
   }
-  return pages();
+  return { [Symbol.asyncIterator]: pages };
 }

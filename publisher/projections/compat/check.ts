@@ -1,14 +1,36 @@
 /** What must hold of the files for other programs: they show prices of the history, and of the list. */
-import type { CheckContext, ProjectionCheck } from '../../verify/projection-check.ts';
-import { checkMarketFaces, checkRates, INCLUDES_URL, readIncluded } from './check-faces.ts';
+import type { CheckContext, ProjectionCheck, ReadMarket } from '../../verify/projection-check.ts';
+import { checkRates } from './check-rates.ts';
+import { PARTS_URL, PartReader } from './read-parts.ts';
 
 export async function checkCompat(context: CheckContext): Promise<ProjectionCheck> {
   const { reader, findings, kinds, share, snapshot } = context;
-  const included = (await kinds.has('faces', INCLUDES_URL)) ? await readIncluded(reader) : null;
-  if (included === null) return {};
+  const parts = (await kinds.has('compat', PARTS_URL)) ? await PartReader.open(reader, findings) : null;
+  if (parts === null || parts.index === null) return {};
   return {
-    market: ({ market, history }) => checkMarketFaces(reader, findings, market.value, history.observations, included),
-    end: ({ entries }) =>
-      checkRates(reader, findings, { generation: snapshot?.listGeneration ?? null, entries }, share),
+    market: (market) => checkSections(parts, context, market),
+    async end({ entries }) {
+      await parts.checkIndex();
+      await checkRates(reader, findings, { generation: snapshot?.listGeneration ?? null, entries }, share);
+    },
   };
+}
+
+/** Files are made once a day, so they may show an earlier revision than the market. Then only their presence is checked. */
+async function checkSections(
+  parts: PartReader,
+  { findings }: CheckContext,
+  { market: { value: market }, history: { observations } }: ReadMarket,
+): Promise<void> {
+  // It may be new since then.
+  if (parts.index?.has(market.slug) !== true) return;
+  const sections = await parts.sectionsOf(market.slug);
+  const isCurrent = sections.some(({ read }) => read?.revision === market.revision);
+  const isWhole = observations.length === market.history.count;
+  const expected = isCurrent && isWhole ? await parts.expected({ market, observations }) : null;
+  for (const [index, { url, read }] of sections.entries()) {
+    if (read === undefined) findings.add(url, 'file', `has no prices of ${market.slug}`);
+    else if (expected !== null && !expected.some(({ digests }) => digests[index] === read.digest))
+      findings.add(url, 'file', `differs from the prices of the history of ${market.slug}`);
+  }
 }

@@ -13,9 +13,11 @@ const DIGEST_LENGTH = 10;
 /**
  * The code of ISO 4217 that the market's unit is of, else its slug in capitals, e.g. `GOLD-USD`. A slug that would be no
  * name, or that of a currency, has `M.` before it, which no slug has. A long one is cut and gets a digest.
+ *
+ * @param isFirst whether the market gives the price of its pair: of several markets, only one has the code
  */
-export function commodityOf({ slug, unit }: Pick<Market, 'slug' | 'unit'>): string {
-  if (isIso4217(unit.of)) return unit.of;
+export function commodityOf({ slug, unit }: Pick<Market, 'slug' | 'unit'>, isFirst: boolean): string {
+  if (isFirst && isIso4217(unit.of)) return unit.of;
   const name = slug.toUpperCase();
   if (PLAIN.test(name) && name.length <= NAME_MAX && !RESERVED.includes(name) && !isIso4217(name)) return name;
   if (name.length <= NAME_MAX - 'M.'.length) return `M.${name}`;

@@ -1,6 +1,4 @@
 /** From a history to one price a day. */
-import { FACE_DAYS_MAX } from '../../../contract/files/face-limits.ts';
-
 import { millisecondInstant } from '../../../contract/values/instants.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { isShowable } from '../../../contract/values/showable.ts';
@@ -18,7 +16,13 @@ export interface DayPrice {
 /** Takes a history, newest first. Of a day it keeps the newest price that stands; if that is unknown, the day has none. */
 export class DayPrices {
   readonly #days: DayPrice[] = [];
+  readonly #most: number;
   #date = '';
+
+  /** @param most days */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** False: there are enough days. */
   add(observation: PublicObservation): boolean {
@@ -28,9 +32,14 @@ export class DayPrices {
     this.#date = date;
     const { currency, decimal, decimalPerUnit } = observation;
     if (decimal === null) return true;
-    if (this.#days.length === FACE_DAYS_MAX) return false;
+    if (this.#days.length === this.#most) return false;
     this.#days.push({ date, currency, decimal, decimalPerUnit });
     return true;
+  }
+
+  /** @param observations newest first */
+  addAll(observations: readonly PublicObservation[]): boolean {
+    return observations.every((observation) => this.add(observation));
   }
 
   /** Oldest first. */

@@ -30,7 +30,7 @@ export class Pairs {
   add(market: Market): void {
     const day = dayOf(market);
     const place = [market.status, invertedDay(day)];
-    const commodity = commodityOf(market);
+    const commodity = commodityOf(market, true);
     offer(this.#prices, `${commodity}/${market.nativeCurrency}`, { value: market.slug, rank: [...place, market.slug] });
     for (const rate of ratesOf(market)) {
       const rank = [...place, rate.isInverse ? 'inverse' : 'direct', market.slug];
@@ -47,9 +47,9 @@ export class Pairs {
     return more;
   }
 
-  /** The market of each pair, ordered by slug. */
-  get prices(): readonly string[] {
-    return [...this.#prices.values()].map(({ value }) => value).sort();
+  /** The market of each pair. */
+  get first(): ReadonlySet<string> {
+    return new Set([...this.#prices.values()].map(({ value }) => value));
   }
 
   get rates(): readonly Rate[] {

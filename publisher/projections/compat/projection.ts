@@ -1,45 +1,42 @@
 /**
  * Files for other programs: prices for beancount and hledger, quotes, rates of currencies. They are made once a day, by
- * `makeFaces`. A generation only puts the problem documents of a removed market in their place.
+ * `makeCompat`. A generation that removes a market only asks for them to be made again.
  */
-
-import { PRICE_EXTENSIONS } from '../../../contract/files/public-object-names.ts';
-import { publicKey } from '../../../contract/files/public-objects.ts';
-import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
-import { canonicalJson } from '../../../contract/values/canonical-json.ts';
-import { marketFacesKey } from '../../../storage/records/faces.ts';
-import type { HeadPut } from '../../kernel/bundle.ts';
+import { COMPAT_AGAIN_KEY } from '../../../storage/records/compat.ts';
 import { type MarketContext, type MarketStep, NO_PART, type Projector } from '../../kernel/projection.ts';
-import { rendered } from '../../kernel/rendered.ts';
-import { storedDigest } from '../../kernel/stored-digest.ts';
-import { marketFaceNames } from './face-names.ts';
-import { unreachableFaces } from './reachable.ts';
+import { unreachableCompat } from './reachable.ts';
+
+const RATES = '/api/v1/compat/currency-api/{date}/v1/currencies';
 
 export const compat: Projector = {
   name: 'compat',
-  kinds: ['face-rates', 'face-prices', 'face-includes', 'face-quotes'],
+  kinds: ['compat-json', 'compat-text'],
+  former: ['/api/v1/faces/'],
   check: async (context) => await (await import('./check.ts')).checkCompat(context),
+  daily: async (context) => {
+    if (context.storage.projections?.has('compat') !== true) return null;
+    return await (await import('./make-compat.ts')).makeCompat(context);
+  },
   describe: {
     what: 'Prices for beancount and hledger, quotes, and rates of currencies.',
     paths: [
-      ...PRICE_EXTENSIONS.flatMap((end) => [`/api/v1/faces/prices/{slug}.${end}`, `/api/v1/faces/prices.${end}`]),
-      '/api/v1/faces/quotes/{slug}.json',
-      ...['currencies', 'currencies/{code}'].map((file) => `/api/v1/faces/currency-api/{date}/v1/${file}.json`),
+      '/api/v1/compat/parts.json',
+      ...['{part}', 'prices'].map((file) => `/api/v1/compat/beancount/${file}.beancount`),
+      ...['{part}', 'prices'].map((file) => `/api/v1/compat/hledger/${file}.journal`),
+      '/api/v1/compat/quotes/{part}.json',
+      `${RATES}.json`,
+      `${RATES}/{code}.json`,
     ],
   },
-  reachable: { unreachable: unreachableFaces },
-  plan: async () => ({ market: goneFaces, finish: async () => ({ state: undefined }) }),
+  reachable: { unreachable: unreachableCompat },
+  plan: async () => ({ market: askAgain, finish: async () => ({ state: undefined }) }),
 };
 
-async function goneFaces({ dependencies, view: { slug, record } }: MarketContext): Promise<MarketStep | undefined> {
-  const { ledger, objects } = dependencies;
-  const removal = record?.value.removal;
-  if (removal === undefined || (await ledger.get(marketFacesKey(slug))) === null) return undefined;
-  const { body, digest } = rendered(canonicalJson(removedMarketDocument(removal)));
-  const gone: HeadPut[] = [];
-  for (const name of marketFaceNames(slug)) {
-    if ((await storedDigest(objects, name, null, true)) === digest) continue;
-    gone.push({ kind: 'put', key: publicKey(name), body, nextCursor: null, isGone: true });
-  }
-  return { finish: async () => ({ ...NO_PART, gone }) };
+/** A removed market leaves its part within minutes, not after a day. */
+async function askAgain({ dependencies: { projections }, view }: MarketContext): Promise<MarketStep | undefined> {
+  const { record, published } = view;
+  if (record?.value.removal === undefined || published === null || published.isRemoved) return undefined;
+  if (projections?.has('compat') !== true) return undefined;
+  const line = { kind: 'record', key: COMPAT_AGAIN_KEY, value: {} } as const;
+  return { finish: async () => ({ ...NO_PART, lines: [line] }) };
 }

@@ -1,9 +1,9 @@
 /** Rates of currencies, in the layout of the npm package currency-api. Pure: the same input has the same bytes. */
 
-import { FACE_RATES_NOTE } from '../../../contract/files/face-limits.ts';
-import type { FaceRate } from '../../../contract/files/faces.ts';
+import type { CompatRate } from '../../../contract/files/compat.ts';
+import { RATES_NOTE } from '../../../contract/files/compat-limits.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
-import type { Face } from './market-faces.ts';
+import { type CompatFile, ratesName } from './names.ts';
 import type { Rate } from './pairs.ts';
 
 /** What the rates show. */
@@ -15,8 +15,8 @@ export interface RatesMade {
   readonly log: { readonly size: number; readonly root: string } | null;
 }
 
-export interface RateFaces {
-  readonly faces: readonly Face[];
+export interface RateFiles {
+  readonly files: readonly CompatFile[];
   /** All currencies that have a file, in lower case, sorted. */
   readonly codes: readonly string[];
 }
@@ -27,24 +27,21 @@ export interface RateFaces {
  * @param knownCodes that had files before. Without a rate today their files of `latest` have none, so that no reader
  *   takes an old rate for a new one.
  */
-export function rateFaces(rates: readonly Rate[], made: RatesMade, knownCodes: readonly string[]): RateFaces {
+export function rateFiles(rates: readonly Rate[], made: RatesMade, knownCodes: readonly string[]): RateFiles {
   const byBase = Map.groupBy(rates, ({ base }) => base.toLowerCase());
   const current = [...byBase.keys()].sort();
   const codes = [...new Set([...current, ...knownCodes])].sort();
   const currencies = canonicalJson(Object.fromEntries(current.map((code) => [code, nameOf(code)])));
-  const faceOf = (date: string, file: string, text: string): Face => ({
-    name: { kind: 'face-rates', date, file },
-    text,
-  });
-  const rateFace = (date: string, code: string): Face =>
-    faceOf(date, `currencies/${code}`, ratesText(code, byBase.get(code) ?? [], made));
+  const fileOf = (date: string, file: string, text: string): CompatFile => ({ name: ratesName(date, file), text });
+  const rateFile = (date: string, code: string): CompatFile =>
+    fileOf(date, `currencies/${code}`, ratesText(code, byBase.get(code) ?? [], made));
   return {
     // The list comes last: it leads to the others.
-    faces: [
-      ...current.map((code) => rateFace(made.date, code)),
-      faceOf(made.date, 'currencies', currencies),
-      ...codes.map((code) => rateFace('latest', code)),
-      faceOf('latest', 'currencies', currencies),
+    files: [
+      ...current.map((code) => rateFile(made.date, code)),
+      fileOf(made.date, 'currencies', currencies),
+      ...codes.map((code) => rateFile('latest', code)),
+      fileOf('latest', 'currencies', currencies),
     ],
     codes,
   };
@@ -57,17 +54,17 @@ function ratesText(code: string, rates: readonly Rate[], { date, generation, log
     date,
     [code]: Object.fromEntries([...values, [code, 1]]),
     derived: {
-      note: FACE_RATES_NOTE,
+      note: RATES_NOTE,
       generation,
       log,
-      rates: Object.fromEntries(rates.map((rate) => [rate.quote.toLowerCase(), faceRate(rate)])),
+      rates: Object.fromEntries(rates.map((rate) => [rate.quote.toLowerCase(), rateOf(rate)])),
       attributions: [...new Set(credits)].sort(),
     },
   };
   return canonicalJson(document as unknown as Json);
 }
 
-function faceRate({ market, isInverse }: Rate): FaceRate {
+function rateOf({ market, isInverse }: Rate): CompatRate {
   const { slug, unit, metrics, nativeCurrency } = market;
   const { decimal, observedAt } = metrics.price as { readonly decimal: string; readonly observedAt: string };
   return {

@@ -1,30 +1,26 @@
-/** Which faces readers may still ask for. */
-import { FACE_RATES_KEPT_DAYS } from '../../../contract/files/face-limits.ts';
-import { readMany } from '../../../storage/ports/paging.ts';
-import { publishedHeadsKey } from '../../../storage/records/publication.ts';
+/** Which files readers may still ask for. */
+import { RATES_KEPT_DAYS } from '../../../contract/files/compat-limits.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { COMPAT_PARTS, partOfRecord } from '../../../storage/records/compat.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject } from '../../kernel/projection.ts';
+import { dateOf, partOfFile } from './names.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * All, if the deployment has no faces any more. Otherwise those of markets that are not published, and rates of a day
- * long ago. A removed market counts as published: its files say that it was removed.
- */
-export async function unreachableFaces(
+/** None, if the deployment makes none any more. Otherwise all but rates of a day long ago, and parts without a record. */
+export async function unreachableCompat(
   { ledger, nowMs, projections }: Pick<PublisherStorage, 'ledger' | 'nowMs' | 'projections'>,
-  faces: readonly OwnedObject[],
+  objects: readonly OwnedObject[],
 ): Promise<readonly string[]> {
   // A command that does not know the kinds of the deployment removes none.
-  if (projections?.has('faces') === false) return faces.map(({ key }) => key);
-  const firstKept = new Date(nowMs() - FACE_RATES_KEPT_DAYS * DAY_MS).toISOString().slice(0, '2026-11-22'.length);
-  const old = faces.filter(({ name }) => name !== null && 'date' in name && name.date < firstKept);
-  const ofMarkets = faces.flatMap(({ key, name }) =>
-    name !== null && 'slug' in name ? [{ key, slug: name.slug }] : [],
-  );
-  const published = await readMany(
-    ledger,
-    ofMarkets.map(({ slug }) => publishedHeadsKey(slug)),
-  );
-  return [...old, ...ofMarkets.filter((_, index) => published[index] === null)].map(({ key }) => key);
+  if (projections?.has('compat') === false) return objects.map(({ key }) => key);
+  const firstKept = new Date(nowMs() - RATES_KEPT_DAYS * DAY_MS).toISOString().slice(0, '2026-11-22'.length);
+  const parts = new Set((await readAll(ledger, COMPAT_PARTS)).map(partOfRecord));
+  return objects.flatMap(({ key, name }) => {
+    const file = name !== null && 'file' in name ? name.file : '';
+    const part = partOfFile(file);
+    const isOld = (dateOf(file) ?? firstKept) < firstKept;
+    return isOld || (part !== undefined && !parts.has(part)) ? [key] : [];
+  });
 }

@@ -20,9 +20,10 @@ interface HistoryBody {
 export async function readDays(
   { objects }: Pick<PublisherStorage, 'objects'>,
   slug: string,
+  most: number,
   yieldToEventLoop: () => Promise<void>,
 ): Promise<readonly DayPrice[]> {
-  const prices = new DayPrices();
+  const prices = new DayPrices(most);
   for (let name: PublicObjectName | null = { kind: 'history', slug }; name !== null; ) {
     const found = await objects.get(publicKey(name));
     if (found.kind !== 'found') throw new Superseded(`${publicKey(name)} is not there any more`);
@@ -30,7 +31,7 @@ export async function readDays(
     // A removed market has a problem document.
     if (data === undefined) throw new Superseded(`${slug} was removed`);
     await yieldToEventLoop();
-    if (!data.every((observation) => prices.add(observation))) break;
+    if (!prices.addAll(data)) break;
     name = page.nextCursor === null ? null : { kind: 'history-page', slug, cursor: page.nextCursor };
   }
   return prices.days;

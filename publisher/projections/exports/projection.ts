@@ -5,6 +5,8 @@ import { reachableExports } from './reachable.ts';
 
 export const exports: Projector = {
   name: 'exports',
+  // An earlier version kept generations under names, as bodies of their own.
+  former: ['/api/v1/editions/'],
   kinds: [
     ...(['export-package', 'export-dataset', 'export-latest'] as const),
     ...(['export-parquet', 'export-ndjson', 'export-csv', 'export-schema'] as const),

@@ -1,6 +1,11 @@
 /** Compares the files of a market's history with its pages: they must have the same observations, byte for byte. */
 
-import { historyIndex, historyIndexSchema, historyTooLongSchema } from '../../../contract/files/history-files.ts';
+import {
+  historyFilesDue,
+  historyIndex,
+  historyIndexSchema,
+  historyTooLongSchema,
+} from '../../../contract/files/history-files.ts';
 import {
   FILE_BYTES_MAX,
   FILE_ROWS_MAX,
@@ -16,9 +21,12 @@ import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { checkAnswer, checkHeaders, Findings } from '../../verify/check-body.ts';
 import type { ReadHistory } from '../../verify/projection-check.ts';
-import type { PublicReader } from '../../verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 
-/** A history may have moved on since its pages were read. Then nothing is found, and the next walk looks again. */
+/**
+ * A history may have moved on since its pages were read. Then nothing is found, and the next walk looks again. A file that
+ * the history is too short for may be there until the sweep has removed it: then it must be right.
+ */
 export async function checkFiles(
   reader: PublicReader,
   findings: Findings,
@@ -29,9 +37,11 @@ export async function checkFiles(
   const standing = history.observations.filter(({ supersededBy }) => supersededBy === null).reverse();
   const byYear = Map.groupBy(standing, ({ observedAt }) => millisecondInstant(observedAt).slice(0, '2026'.length));
   const years = [...byYear.keys()];
-  await checkIndex(reader, found, slug, history, years);
+  const { hasWhole, hasYears } = historyFilesDue(history.observations.length, history.closedPages.length);
+  await checkIndex(reader, found, slug, history, years, hasYears);
   for (const [year, rows] of [[null, standing], ...byYear] as const) {
-    for (const format of HISTORY_FORMATS) await checkFile(reader, found, { slug, format, year, years }, rows);
+    const isDue = rows.length > 0 && (year === null ? hasWhole : hasYears);
+    for (const format of HISTORY_FORMATS) await checkFile(reader, found, { slug, format, year, years, isDue }, rows);
   }
   if (found.all.length === 0) return;
   const head = await reader(historyUrl(slug));
@@ -44,11 +54,19 @@ async function checkIndex(
   slug: string,
   { closedPages }: ReadHistory,
   years: readonly string[],
+  isDue: boolean,
 ): Promise<void> {
   const url = historyIndexUrl(slug);
-  const index = checkAnswer(findings, url, await reader(url), historyIndexSchema);
+  const response = await reader(url);
+  if (!isDue && isAbsent(response)) return;
+  const index = checkAnswer(findings, url, response, historyIndexSchema);
   if (index === null || index.text === canonicalJson(historyIndex(slug, closedPages, years) as Json)) return;
   findings.add(url, 'file', 'names other pages or years than the history has');
+}
+
+/** Also a file that said that the market was removed, before it was defined again. */
+function isAbsent({ status }: PublicResponse): boolean {
+  return status === 404 || status === 410;
 }
 
 interface CheckedFile {
@@ -56,21 +74,18 @@ interface CheckedFile {
   readonly format: HistoryFormat;
   readonly year: string | null;
   readonly years: readonly string[];
+  readonly isDue: boolean;
 }
 
 async function checkFile(
   reader: PublicReader,
   findings: Findings,
-  { slug, format, year, years }: CheckedFile,
+  { slug, format, year, years, isDue }: CheckedFile,
   rows: readonly PublicObservation[],
 ): Promise<void> {
   const url = historyFileUrl(slug, format, year);
   const response = await reader(url);
-  if (rows.length === 0) {
-    if (response.status !== 404)
-      findings.add(url, 'status', `answered ${response.status}, but there is no observation`);
-    return;
-  }
+  if (!isDue && isAbsent(response)) return;
   const texts = HISTORY_FORMATS.map((one) => {
     const { header, line } = HISTORY_FILE_FORMS[one];
     return { one, header, body: rows.map((row) => line(row)).join('') };

@@ -42,7 +42,8 @@ async function checkOlderFiles(
   { observations }: ReadHistory,
 ): Promise<void> {
   const indexUrl = historyIndexUrl(slug);
-  checkAnswer(findings, indexUrl, await reader(indexUrl), historyIndexSchema);
+  const index = await reader(indexUrl);
+  if (index.status !== 404) checkAnswer(findings, indexUrl, index, historyIndexSchema);
   const versions = observations.toReversed();
   const byYear = Map.groupBy(versions, ({ observedAt }) => millisecondInstant(observedAt).slice(0, '2026'.length));
   for (const [year, some] of [[null, versions], ...byYear] as const) {

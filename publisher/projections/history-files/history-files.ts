@@ -57,6 +57,8 @@ export class HistoryFiles {
   #ofYear: FileSize;
   #rows: Rows | null;
   #finished: HistoryFile[] = [];
+  /** Observations that were taken, with superseded ones. */
+  added = 0;
 
   /** @param quantity that one price of the market buys */
   constructor(quantity: number, start: FilesPosition, prefixes: FilePrefixes) {
@@ -70,6 +72,7 @@ export class HistoryFiles {
 
   /** Takes the next observation, oldest first. `order` is its place in the history. */
   add(order: string, observation: ObservationValue): void {
+    this.added++;
     if (observation.supersededBy !== null) return;
     const year = order.slice(0, '2026'.length);
     if (year !== this.#year) this.#openYear(year);

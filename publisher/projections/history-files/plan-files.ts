@@ -3,7 +3,7 @@
  * put only if its bytes change. So an append puts those of the whole history and of the open year.
  */
 
-import { historyIndex, historyTooLongDocument } from '../../../contract/files/history-files.ts';
+import { historyFilesDue, historyIndex, historyTooLongDocument } from '../../../contract/files/history-files.ts';
 import { HISTORY_FORMATS, type HistoryFormat } from '../../../contract/files/history-rows.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -20,6 +20,7 @@ import {
   type ObjectRef,
   type PublishedFile,
   type PublishedFiles,
+  type PublishedHeads,
   type PublishedPage,
   publishedYearKey,
   publishedYearsOf,
@@ -46,7 +47,7 @@ export function hasHistoryFiles({ projections }: Pick<PublisherStorage, 'project
 export async function openFiles(context: MarketContext): Promise<MarketPart | MarketFiles | null> {
   const { dependencies, generation, view, isRefresh } = context;
   const { slug, record, published } = view;
-  const before = published?.files;
+  const before = filesOf(published);
   const isOn = hasHistoryFiles(dependencies);
   if (!isOn && before === undefined && !isRefresh) return NO_PART;
   if (isOn && view.isShown && !isRefresh && before !== undefined) {
@@ -63,7 +64,24 @@ export async function openFiles(context: MarketContext): Promise<MarketPart | Ma
   const start = kept?.files ?? FILES_START;
   const prefixes = await readPrefixes(dependencies.objects, { slug, all: before?.all ?? null, years }, start);
   if (prefixes === null) return null;
-  return new MarketFiles(context, years, new HistoryFiles(record.value.unit.quantity, start, prefixes), start.year);
+  return new MarketFiles(
+    context,
+    before,
+    years,
+    new HistoryFiles(record.value.unit.quantity, start, prefixes),
+    start.year,
+  );
+}
+
+/**
+ * The files that a history has, by its counts. A record of an earlier version may name more: those are not kept up, and
+ * the sweep removes them.
+ */
+export function filesOf(published: PublishedHeads | null): PublishedFiles | undefined {
+  const { files, isRemoved, observations = 0, closedPages = 0 } = published ?? {};
+  if (files === undefined || isRemoved) return files;
+  const { hasWhole, hasYears } = historyFilesDue(observations, closedPages);
+  return { ...files, all: hasWhole ? files.all : null, index: hasYears ? files.index : null };
 }
 
 /** They wait for a later generation. */
@@ -78,6 +96,8 @@ function yearLine(slug: string, year: string, value: PublishedFile | null): Bund
 export class MarketFiles {
   readonly rows: HistoryFiles;
   readonly #context: MarketContext;
+  readonly #before: PublishedFiles | undefined;
+  /** By the records. Without an index they are left from an earlier version. */
   readonly #years: ReadonlyMap<string, PublishedFile>;
   /** Earlier years are as they were. */
   readonly #fromYear: string;
@@ -87,9 +107,16 @@ export class MarketFiles {
   #bytes = 0;
   #hasShrunk = false;
 
-  constructor(context: MarketContext, years: ReadonlyMap<string, PublishedFile>, rows: HistoryFiles, fromYear: string) {
+  constructor(
+    context: MarketContext,
+    before: PublishedFiles | undefined,
+    years: ReadonlyMap<string, PublishedFile>,
+    rows: HistoryFiles,
+    fromYear: string,
+  ) {
     this.rows = rows;
     this.#context = context;
+    this.#before = before;
     this.#years = years;
     this.#fromYear = fromYear;
     this.#current = new Set([...years.keys()].filter((year) => year < fromYear));
@@ -97,26 +124,34 @@ export class MarketFiles {
 
   /** Plans the years that are finished. To be called again and again, so that only some are in memory. */
   async flush(): Promise<void> {
+    const { dependencies, view } = this.#context;
+    // Up to one page, nobody knows yet whether the history has years.
+    if (view.keptPages === 0 && this.rows.added <= dependencies.pageSizes.observations) return;
+    await this.#planYears();
+  }
+
+  async #planYears(): Promise<void> {
     for (const file of this.rows.takeYears()) {
       const year = file.year as string;
       this.#current.add(year);
-      const known = this.#years.get(year) ?? null;
+      const recorded = this.#years.get(year) ?? null;
       this.#hasShrunk ||= hasShrunk(file);
-      const planned = await this.#plan(file, known);
-      if (canonicalJson(planned) !== canonicalJson(known)) this.#lines.push(yearLine(this.#slug, year, planned));
+      const planned = await this.#plan(file, this.#before?.index == null ? null : recorded);
+      if (canonicalJson(planned) !== canonicalJson(recorded)) this.#lines.push(yearLine(this.#slug, year, planned));
     }
   }
 
   /** To be called once, after the last observation. Null: as of {@link openFiles}. */
   async finish(history: HistoryPlan): Promise<MarketPart | null> {
-    const { published } = this.#context.view;
+    const { closedPages, rendered: cut } = history;
+    const { hasWhole, hasYears } = historyFilesDue(closedPages > 0 ? Number.POSITIVE_INFINITY : cut, closedPages);
     const file = this.rows.finish();
-    await this.flush();
+    if (hasYears) await this.#planYears();
     if (this.#hasShrunk || hasShrunk(file)) return null;
-    const all = file.size.rows === 0 ? null : await this.#plan(file, published?.files?.all ?? null);
+    const all = hasWhole ? await this.#plan(file, this.#before?.all ?? null) : null;
     const lost = [...this.#years.keys()].filter((year) => year >= this.#fromYear && !this.#current.has(year));
     for (const year of lost) this.#lines.push(yearLine(this.#slug, year, null));
-    const index = await this.#planIndex(history);
+    const index = hasYears ? await this.#planIndex(history) : null;
     const files: PublishedFiles = { sum: history.sum, all, index, bytes: bytesOfAppend(this.rows.position) };
     return { lines: this.#lines, parts: this.#parts, gone: [], files };
   }
@@ -140,9 +175,9 @@ export class MarketFiles {
   /** Rendered only if a page or a year has changed. */
   async #planIndex({ pages, superseded }: HistoryPlan): Promise<string> {
     const { dependencies, view, isRefresh } = this.#context;
-    const known = view.published?.files?.index ?? null;
+    const known = this.#before?.index ?? null;
     const years = [...this.#current].sort();
-    const wasBehind = view.published?.files?.behindSince !== undefined;
+    const wasBehind = this.#before?.behindSince !== undefined;
     const isChanged =
       wasBehind || pages.some(({ isNew }) => isNew) || superseded.length > 0 || !this.#hasSameYears(years);
     if (known !== null && !isRefresh && !isChanged) return known;
@@ -202,7 +237,10 @@ function instantOf(order: string): string {
   return canonicalInstant(order.slice(0, order.indexOf('/')));
 }
 
-/** Puts the market's problem document in the place of each of its files. */
+/**
+ * Puts the market's problem document in the place of each of its files: of those in the records, and of those that wait for
+ * the sweep because the history has become too short for them.
+ */
 async function removedFiles(
   { dependencies, view, isRefresh }: MarketContext,
   years: ReadonlyMap<string, PublishedFile>,
@@ -211,16 +249,27 @@ async function removedFiles(
   const { slug, published } = view;
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(removal)));
   const gone: HeadPut[] = [];
-  const put = async (name: PublicObjectName, known: string | undefined): Promise<void> => {
-    const shown = isRefresh && known !== undefined ? await storedDigest(dependencies.objects, name, null, true) : known;
+  const put = async (name: PublicObjectName, known: string | null | undefined): Promise<boolean> => {
+    const isThere = known != null || (await dependencies.objects.stat(publicKey(name))) !== null;
+    if (!isThere) return false;
+    const shown = isRefresh && known != null ? await storedDigest(dependencies.objects, name, null, true) : known;
     if (digest !== shown) gone.push({ kind: 'put', key: publicKey(name), body, nextCursor: null, isGone: true });
+    return true;
   };
   const lines: BundleLine[] = [];
   const file: PublishedFile = { rows: 0, csv: digest, ndjson: digest };
-  for (const [year, known] of [[null, published?.files?.all], ...years] as const) {
-    for (const format of HISTORY_FORMATS) await put(historyFileName(slug, format, year), known?.[format]);
-    if (year !== null && canonicalJson(known ?? null) !== canonicalJson(file)) lines.push(yearLine(slug, year, file));
+  const putFile = async (year: string | null, known: PublishedFile | null | undefined): Promise<boolean> => {
+    let isThere = false;
+    for (const format of HISTORY_FORMATS) {
+      isThere = (await put(historyFileName(slug, format, year), known?.[format])) || isThere;
+    }
+    return isThere;
+  };
+  for (const [year, known] of years) {
+    await putFile(year, known);
+    if (canonicalJson(known) !== canonicalJson(file)) lines.push(yearLine(slug, year, file));
   }
-  await put({ kind: 'history-index', slug }, published?.files?.index);
-  return { lines, parts: [], gone, files: { sum: '', all: file, index: digest } };
+  const all = (await putFile(null, published?.files?.all)) ? file : null;
+  const index = (await put({ kind: 'history-index', slug }, published?.files?.index)) ? digest : null;
+  return { lines, parts: [], gone, files: { sum: '', all, index } };
 }

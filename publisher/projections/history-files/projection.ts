@@ -2,11 +2,10 @@
 
 import { HISTORY_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
-import type { PublishedFiles } from '../../../storage/records/publication.ts';
 import type { MarketContext, MarketPart, PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { FileWriteBudget } from './file-write-budget.ts';
-import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
+import { behind, filesOf, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 import { reachableFiles } from './reachable.ts';
 
 /** Files wait for their turn: each shows its market as of the generation before this one, or a later one. */
@@ -17,7 +16,7 @@ export const historyFiles: Projector = {
   kinds: HISTORY_FILE_KINDS,
   check: async (context) => (await import('./check.ts')).checkHistories(context),
   describe: {
-    what: 'Histories as files: whole and by year, in CSV and NDJSON, with an index.',
+    what: 'Histories as files: whole, and by year with an index where there is more than one page, in CSV and NDJSON.',
     paths: [
       '/api/v1/markets/{slug}/history.csv',
       '/api/v1/markets/{slug}/history.ndjson',
@@ -57,7 +56,7 @@ async function plan({ dependencies, state, isAlone, deferred }: PlanContext): Pr
       };
     },
     missed(context) {
-      const before: PublishedFiles | undefined = context.view.published?.files;
+      const before = filesOf(context.view.published);
       return before === undefined
         ? NO_PART
         : withTurn(context, { ...NO_PART, files: behind(before, context.generation) });

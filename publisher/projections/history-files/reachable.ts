@@ -1,12 +1,11 @@
 /** Which files of histories are published, by the ledger's records. */
 import { HISTORY_FORMATS } from '../../../contract/files/history-rows.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
-import type { ItemKey, Ledger } from '../../../storage/ports/ledger.ts';
+import type { Ledger } from '../../../storage/ports/ledger.ts';
 import { queryPages, readAll, readMany } from '../../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
 import {
   type PublishedFiles,
-  type PublishedHeads,
   publishedHeadsKey,
   publishedYearKey,
   publishedYearsOf,
@@ -15,41 +14,50 @@ import {
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject, Reachability } from '../../kernel/projection.ts';
 import { historyFileName } from './file-prefixes.ts';
+import { filesOf } from './plan-files.ts';
 
-/** Those that no record names: of markets that are not published, and of a kind that was switched off. */
+/** Those of markets that are not published, of a kind that was switched off, and of a history that is too short for them. */
 async function unreachable({ ledger }: PublisherStorage, objects: readonly OwnedObject[]): Promise<readonly string[]> {
   const files = objects.flatMap(({ key, name }) => (name !== null && 'slug' in name ? [{ key, name }] : []));
-  const records = await readMany(
+  const heads = await readMany(
     ledger,
-    files.map(
-      ({ name }): ItemKey<unknown> =>
-        'year' in name ? publishedYearKey(name.slug, name.year) : publishedHeadsKey(name.slug),
-    ),
+    files.map(({ name }) => publishedHeadsKey(name.slug)),
   );
-  const isPublished = (name: PublicObjectName, index: number): boolean => {
-    const found = records[index]?.value;
-    if ('year' in name) return found !== undefined;
-    const { files: published } = (found ?? {}) as Partial<PublishedHeads>;
-    return published !== undefined && (name.kind === 'history-index' || published.all !== null);
-  };
-  return files.flatMap(({ key, name }, index) => (isPublished(name, index) ? [] : [key]));
+  const years = files.flatMap(({ key, name }) =>
+    'year' in name ? [{ key, record: publishedYearKey(name.slug, name.year) }] : [],
+  );
+  const recorded = await readMany(
+    ledger,
+    years.map(({ record }) => record),
+  );
+  const recordedYears = new Set(years.filter((_, index) => recorded[index] !== null).map(({ key }) => key));
+  return files.flatMap(({ key, name }, index) => {
+    const published = filesOf(heads[index]?.value ?? null);
+    const isThere = 'year' in name || name.kind === 'history-index' ? published?.index != null : published?.all != null;
+    return isThere && (!('year' in name) || recordedYears.has(key)) ? [] : [key];
+  });
 }
 
 async function* published({ ledger }: PublisherStorage): AsyncGenerator<PublicObjectName> {
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
     const slugs = items.map(({ sort }) => sort);
     for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {
-      if (heads?.value.files !== undefined) yield* filesOf(ledger, slugs[index] as string, heads.value.files);
+      const files = filesOf(heads?.value ?? null);
+      if (files !== undefined) yield* namesOf(ledger, slugs[index] as string, files);
     }
   }
 }
 
-async function* filesOf(ledger: Ledger, slug: string, { all }: PublishedFiles): AsyncGenerator<PublicObjectName> {
-  const years = (await readAll(ledger, publishedYearsOf(slug))).map(yearOf);
-  for (const year of all === null ? [] : [null, ...years]) {
+async function* namesOf(
+  ledger: Ledger,
+  slug: string,
+  { all, index }: PublishedFiles,
+): AsyncGenerator<PublicObjectName> {
+  const years = index === null ? [] : (await readAll(ledger, publishedYearsOf(slug))).map(yearOf);
+  for (const year of [...(all === null ? [] : [null]), ...years]) {
     for (const format of HISTORY_FORMATS) yield historyFileName(slug, format, year);
   }
-  yield { kind: 'history-index', slug };
+  if (index !== null) yield { kind: 'history-index', slug };
 }
 
 export const reachableFiles: Reachability = { unreachable, published };

@@ -308,7 +308,7 @@ describe('reading a history', () => {
   }
 
   it.each([
-    ['one page', 2, true, ['.json', '/index.json']],
+    ['one page', 2, true, ['.json']],
     ['a short history by its pages', 5, true, ['.json', '/index.json', '/pages/1-2.json', '/pages/1-4.json']],
     ['a long history by its years', 100, true, ['.json', '/index.json', '/2026']],
     ['without files, from page to page', 5, false, ['.json', '/pages/1-2.json', '/pages/1-4.json']],

@@ -6,13 +6,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
-import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { PATHS } from '../compat/compat-world.ts';
 import { testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
@@ -22,8 +23,8 @@ import { loggedReader } from './logged-reader.ts';
 
 const SNAPSHOT = '/api/v1/snapshot';
 const MARKETS = '/api/v1/markets';
-const FACES = '/api/v1/faces';
-const RATES = `${FACES}/currency-api/latest/v1/currencies`;
+const COMPAT = '/api/v1/compat';
+const RATES = `${COMPAT}/currency-api/latest/v1/currencies`;
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -41,7 +42,7 @@ async function laterWorld(): Promise<World> {
   await removeMarket(world, 'gone');
   world.clock.nowMs += DAY_MS;
   while ((await publish(dependencies)).isMoreDue);
-  await makeFaces({ storage: dependencies });
+  await makeCompat({ storage: dependencies });
   await makeExport({ storage: dependencies, readEntries: (tile, width) => readEntries(world.ledger, tile, width) });
   return world;
 }
@@ -93,23 +94,34 @@ describe('a snapshot that names no files hides no change in', () => {
     ['the newest prices as CSV: its columns', '/api/v1/latest.csv', change('slug,name', 'name,slug')],
     ['the last prices', '/api/v1/recent', change('"1.04"', '"9.04"')],
     ['the last prices: no file', '/api/v1/recent', withText(() => 'nothing')],
-    ['a price file', `${FACES}/prices/a.journal`, change('1.05 USD', '9.05 USD')],
-    ['a price file: another revision', `${FACES}/prices/a.journal`, change(/revision \d+/, 'revision 1')],
-    ['a price file: no revision', `${FACES}/prices/a.beancount`, withText(() => '2026-01-06 price A 9.05 USD\n')],
-    ['a price file that is lost', `${FACES}/prices/a.journal`, withStatus(404)],
-    ['quotes', `${FACES}/quotes/a.json`, change('"close":1.05', '"close":9.05')],
+    ['a price file', `${COMPAT}${PATHS('a').hledger}`, change('1.05 USD', '9.05 USD')],
+    ['a price file: another revision', `${COMPAT}${PATHS('a').hledger}`, change(/revision \d+/, 'revision 1')],
+    ['a price file: no revision', `${COMPAT}${PATHS('a').beancount}`, withText(() => '2026-01-06 price A 9.05 USD\n')],
+    ['a price file that is lost', `${COMPAT}${PATHS('a').hledger}`, withStatus(404)],
+    ['quotes', `${COMPAT}${PATHS('a').quotes}`, change('"close":1.05', '"close":9.05')],
     ['a rate', `${RATES}/usd.json`, change(/"eur":[\d.]+/, '"eur":9')],
     ['a rate without a price behind it', `${RATES}/usd.json`, change('"eur":0', '"chf":9,"eur":0')],
     ['the log of the rates', `${RATES}/usd.json`, change(/"size":\d+/, '"size":1')],
     ['the day of the rates', `${RATES}/eur.json`, change(/"date":"[^"]+"/, '"date":"2026-10-03"')],
     ['the currencies', `${RATES}.json`, change('{', '{"chf":"Swiss Franc",')],
-    ['the files that are included', `${FACES}/prices.journal`, withText((text) => `${text}include /etc/passwd\n`)],
-    ['the files of a pair', `${FACES}/prices.journal`, withText((text) => `${text}include prices/c.journal\n`)],
-    ['the files that are included: one less', `${FACES}/prices.beancount`, withText(() => '')],
+    [
+      'the files that are included',
+      `${COMPAT}/hledger/prices.journal`,
+      withText((text) => `${text}include /etc/passwd\n`),
+    ],
+    [
+      'the files that are included: one more',
+      `${COMPAT}/hledger/prices.journal`,
+      change('include', 'include 00.journal\ninclude'),
+    ],
+    ['the name of a pair', `${COMPAT}${PATHS('eur-usd').beancount}`, change('price EUR ', 'price EUR-USD ')],
+    ['the index of parts', `${COMPAT}/parts.json`, change(',"b":', ',"c":')],
+    ['a part: another market', `${COMPAT}${PATHS('a').quotes}`, change('"a":', '"x":')],
+    ['the files that are included: one less', `${COMPAT}/beancount/prices.beancount`, withText(() => '')],
   ])('%s', async (_, url, edit) => {
     const hidden = damagedReader(reader, { [SNAPSHOT]: onlyTheLog, [url]: edit });
     expect((await found(hidden)).filter((finding) => !finding.endsWith(SNAPSHOT))).toContainEqual(
-      expect.stringMatching(new RegExp(`^(not-in-log|file|status|schema|time) ${FACES}|^(not-in-log|time) ${url}$`)),
+      expect.stringMatching(new RegExp(`^(not-in-log|file|status|schema|time) ${COMPAT}|^(not-in-log|time) ${url}$`)),
     );
   });
 });
@@ -164,7 +176,7 @@ describe('a list that is behind', () => {
   });
 });
 
-test('faces may be of the day before, and show the removed market until they are made again', async () => {
+test('files for other programs may be of the day before, and show the removed market until they are made again', async () => {
   const other = await laterWorld();
   await other.ingest([price('eur-usd', 9, 120)]);
   await removeMarket(other, 'b');
@@ -173,7 +185,7 @@ test('faces may be of the day before, and show the removed market until they are
   const read = loggedReader(other.objects);
   expect(await found(read, other.clock.nowMs)).toEqual([]);
   const late = await found(read, other.clock.nowMs + 3 * DAY_MS);
-  expect(late).toEqual(expect.arrayContaining([`time ${RATES}/eur.json`, `time ${FACES}/prices/eur-usd.journal`]));
+  expect(late).toEqual(expect.arrayContaining([`time ${RATES}/eur.json`, `time ${COMPAT}${PATHS('eur-usd').hledger}`]));
 });
 
 test('without a log, too, a file that the snapshot does not name is a finding, and is checked', async () => {
@@ -183,10 +195,10 @@ test('without a log, too, a file that the snapshot does not name is a finding, a
   };
   const unnamed = await rules({ [SNAPSHOT]: onlyTheLog });
   expect(unnamed).toEqual([
+    `status ${COMPAT}/parts.json`,
     'status /api/v1/exports/latest',
-    `status ${FACES}/prices.journal`,
     'status /api/v1/latest',
-    expect.stringMatching(/^status .*\/history\/index$/),
+    expect.stringMatching(/^status .*\/history\.csv$/),
     'status /api/v1/recent',
   ]);
   const history = `${MARKETS}/a/history.csv`;
@@ -209,9 +221,9 @@ describe('the log says what is published:', () => {
     ['the newest prices', /^\/api\/v1\/latest/, '/api/v1/latest.csv'],
     ['the last prices', /recent/, '/api/v1/recent'],
     ['exports', /exports/, '/api/v1/exports/latest'],
-    ['the faces of a market', /faces\/(prices|quotes)\/b/, `${FACES}/quotes/b.json`],
-    ['all faces', /faces/, `${FACES}/quotes/a.json`],
-    ['the files of a history', /\/b\/history(\.|\/index)/, `${MARKETS}/b/history/index`],
+    ['the prices of a market', new RegExp(`${PATHS('b').hledger}`), `${COMPAT}${PATHS('b').hledger}`],
+    ['all files for other programs', /compat/, `${COMPAT}/parts.json`],
+    ['the files of a history', /\/a\/history(\.|\/)/, `${MARKETS}/a/history.csv`],
   ])('%s cannot be left out', async (_, pattern, url) => {
     expect(await found(without(pattern), world.clock.nowMs + 2 * DAY_MS)).toContain(`not-in-log ${url}`);
   });

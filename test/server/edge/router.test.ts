@@ -97,9 +97,9 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
     '/api/v1/log/checkpoint',
     '/api/v1/log/tile/0/x001/234.p/7',
     '/api/v1/log/ndjson/001.gz',
-    '/api/v1/faces/prices.journal',
-    `/api/v1/faces/prices/${SLUG80}.beancount`,
-    '/api/v1/faces/quotes/gold-usd.json',
+    '/api/v1/compat/hledger/prices.journal',
+    '/api/v1/compat/beancount/86.beancount',
+    '/api/v1/compat/quotes/86.json',
     '/api/v1/exports/2026-01-01/observations-0.parquet',
     `/api/v1/log${`/${'a'.repeat(100)}`.repeat(9)}`,
   ].map((path) => [path, path] as const),
@@ -107,14 +107,14 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ...['currency-api@latest', 'currency-api/latest', 'currency-api%40latest'].flatMap((base) =>
     ['currencies', 'currencies/eur'].flatMap((file) =>
       ['.json', '.min.json'].map((extension) => {
-        const path = `/api/v1/faces/${base}/v1/${file}${extension}`;
-        return [path, base.includes('%') ? 'not-found' : `/api/v1/faces/currency-api/latest/v1/${file}.json`] as const;
+        const path = `/api/v1/compat/${base}/v1/${file}${extension}`;
+        return [path, base.includes('%') ? 'not-found' : `/api/v1/compat/currency-api/latest/v1/${file}.json`] as const;
       }),
     ),
   ),
   [
-    '/api/v1/faces/currency-api@2026-11-22/v1/currencies/eur.json',
-    '/api/v1/faces/currency-api/2026-11-22/v1/currencies/eur.json',
+    '/api/v1/compat/currency-api@2026-11-22/v1/currencies/eur.json',
+    '/api/v1/compat/currency-api/2026-11-22/v1/currencies/eur.json',
   ],
   // The parts of all days are stored once.
   ['/api/v1/exports/2026-01-01/parts/markets-0.parquet', '/api/v1/exports/parts/markets-0.parquet'],

@@ -9,14 +9,15 @@ import { PROJECTIONS } from '../../../contract/files/projections.ts';
 import { MARKETS_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
-import { makeFaces } from '../../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
+import { partOf } from '../../../publisher/projections/compat/names.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { DAY_MS, PATHS } from '../../publisher/compat/compat-world.ts';
 import { exportWorld } from '../../publisher/exports/export-world.ts';
 import { LATEST, readPackage } from '../../publisher/exports/exported.ts';
-import { DAY_MS } from '../../publisher/faces/faces-world.ts';
 import { TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
@@ -36,7 +37,7 @@ async function honestWorld(): Promise<World> {
   await world.ingest([eur, price('eur', 0, 117), price('b', 1, 2)]);
   await publishAll(world);
   world.clock.nowMs += DAY_MS;
-  await makeFaces({ storage: world.dependencies });
+  await makeCompat({ storage: world.dependencies });
   return world;
 }
 
@@ -132,10 +133,10 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
   ],
   ['false last prices', on('recent', falsePrice)],
   ['a removal of a market that is not removed', on(/markets\/b(\/|$)/, () => '{}')],
-  ['a price file with a false price', on(/prices\/b\.journal/, (text) => text.replace(' 0.02 ', ' 77.77 '))],
+  ['a price file with a false price', on(`compat${PATHS('b').hledger}`, (text) => text.replace(' 0.02 ', ' 77.77 '))],
   [
     'a price file of an earlier revision with a false price',
-    on(/(prices|quotes)\/b\b/, (text) =>
+    on(new RegExp(`compat/.*/${partOf('b')}`), (text) =>
       text
         .replace(/revision \d+/, 'revision 1')
         .replace(/"revision":\d+/, '"revision":1')
@@ -144,7 +145,7 @@ const FORGERIES: readonly (readonly [string, Forge])[] = [
     ),
   ],
   ['a false rate', on(/currencies\/eur/, (text) => text.replaceAll('1.17', '77.77'))],
-  ['quotes with a false price', on(/quotes\/b\b/, (text) => text.replaceAll('0.02', '77.77'))],
+  ['quotes with a false price', on(`compat${PATHS('b').quotes}`, (text) => text.replaceAll('0.02', '77.77'))],
 ];
 
 const auditOf = async (read: PublicReader) =>
@@ -158,7 +159,7 @@ test.each(FORGERIES)('%s: nothing of it is served', async (_, forge) => {
   await world.ingest([price('b', 2, 2), ...Array.from({ length: 4 }, (_, day) => price('a', 20 + day, 100))]);
   await publishAll(world);
   world.clock.nowMs += DAY_MS;
-  await makeFaces({ storage: world.dependencies });
+  await makeCompat({ storage: world.dependencies });
   origin.forge = forge;
   for (const copy of [fresh, old]) {
     expect(await copy.round()).not.toBe('current');
@@ -240,7 +241,7 @@ test('an honest mirror that begins after a removal answers 410, as the log says'
   const origin = await hostileOrigin(readerOf(world.objects));
   const copy = await followerOf(origin, world.clock);
   expect(await copy.round()).toBe('current');
-  for (const url of ['/api/v1/markets/d', '/api/v1/markets/d/history', '/api/v1/markets/d/history.csv']) {
+  for (const url of ['/api/v1/markets/d', '/api/v1/markets/d/history']) {
     const [own, its] = [await copy.read(url), await readerOf(world.objects)(url)];
     expect([own.status, Buffer.from(own.body).toString()]).toEqual([410, Buffer.from(its.body).toString()]);
   }

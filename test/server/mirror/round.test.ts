@@ -58,7 +58,7 @@ test('the files of histories are copied, also those that the service begins to p
   await changeWorld(world);
   expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
   const files = [...servedBy(world.objects)].filter(([key]) => /\/history(\.|\/)/.test(key));
-  expect(files.length).toBeGreaterThan(20);
+  expect(files.length).toBeGreaterThan(5);
   for (const [key, body] of files) {
     if (!key.includes('/markets/d/')) expect(servedBy(copied).get(key), key).toBe(body);
   }
@@ -89,12 +89,19 @@ test('a file with another value is not taken over', async () => {
   const world = await publishedWorld(undefined, ['history-files']);
   const upstream: PublicReader = async (url, headers) => {
     const answer = await readerOf(world.objects)(url, headers);
-    if (url !== '/api/v1/markets/b/history.csv') return answer;
-    return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace('0.01', '0.02')) };
+    if (url !== '/api/v1/markets/a/history.csv') return answer;
+    return {
+      ...answer,
+      body: Buffer.from(
+        Buffer.from(answer.body)
+          .toString()
+          .replace(/,\d+\.\d\d,/, ',9.99,'),
+      ),
+    };
   };
   const copied = openMemoryObjects();
   expect((await roundOf(world, copied, { upstream })).state).toBe('faulty');
-  expect(servedBy(copied).has('public/api/v1/markets/b.json')).toBe(false);
+  expect(servedBy(copied).has('public/api/v1/markets/a.json')).toBe(false);
 });
 
 describe('the files of the list', () => {

@@ -1,7 +1,13 @@
 /** The files of a market, and the requests that give the same data. */
 import type { HistoryIndex } from '../../../../contract/files/history-files.ts';
 import { FILE_ROWS_MAX } from '../../../../contract/files/history-rows.ts';
-import { FACES_URL, historyIndexUrl, historyUrl, marketUrl } from '../../../../contract/files/routes.ts';
+import {
+  COMPAT_URL,
+  historyFileUrl,
+  historyIndexUrl,
+  historyUrl,
+  marketUrl,
+} from '../../../../contract/files/routes.ts';
 import { button, element } from './elements.ts';
 
 export interface DownloadsContent {
@@ -9,10 +15,12 @@ export interface DownloadsContent {
   /** Without a slash at its end. */
   readonly base: string;
   readonly count: number;
-  /** Null: the deployment publishes no files of histories. */
+  /** Null: there are no files of years. */
   readonly index: HistoryIndex | null;
+  readonly hasHistoryFiles: boolean;
   readonly hasLog: boolean;
-  readonly hasFaces: boolean;
+  /** Of the files for other programs. Null: the deployment makes none. */
+  readonly part: string | null;
 }
 
 export function downloadsSection(content: DownloadsContent): HTMLElement {
@@ -34,51 +42,51 @@ export function downloadsSection(content: DownloadsContent): HTMLElement {
   );
 }
 
-function files({ slug, count, index, hasFaces }: DownloadsContent): HTMLElement {
+const WHY_NO_FILE = 'A history has files from its second observation on.';
+
+function hasWhole({ count, hasHistoryFiles }: DownloadsContent): boolean {
+  return hasHistoryFiles && count > 1;
+}
+
+function files(content: DownloadsContent): HTMLElement {
+  const { slug, count, index, part } = content;
   const list = element('ul', { class: 'files' });
   const link = (href: string, text: string): HTMLElement => element('a', { href, download: true }, text);
-  if (index?.csv != null && index.ndjson !== null) {
-    const whole =
-      count > FILE_ROWS_MAX
-        ? ['The whole history: too long for one file, so take the years.']
-        : ['The whole history: ', link(index.csv, 'CSV'), ' · ', link(index.ndjson, 'NDJSON')];
-    list.append(element('li', {}, ...whole));
-    const years = index.years
-      .toReversed()
-      .flatMap(({ year, csv, ndjson }) => [
-        element('span', { class: 'file-year' }, `${year}: `, link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')),
-        ' ',
-      ]);
-    list.append(element('li', {}, 'By year of observation (UTC): ', ...years));
-  } else {
-    list.append(
-      element(
-        'li',
-        {},
-        count === 0 ? 'No files before the first observation.' : 'This service publishes no files of histories.',
-      ),
-    );
-  }
-  if (hasFaces) {
-    const faces = [
-      ['beancount', `${FACES_URL}/prices/${slug}.beancount`],
-      ['hledger', `${FACES_URL}/prices/${slug}.journal`],
-      ['quotes as JSON', `${FACES_URL}/quotes/${slug}.json`],
+  const forms = (csv: string, ndjson: string) => [link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')];
+  const whole = hasWhole(content)
+    ? count > FILE_ROWS_MAX
+      ? ['The whole history: too long for one file, so take the years.']
+      : ['The whole history: ', ...forms(historyFileUrl(slug, 'csv', null), historyFileUrl(slug, 'ndjson', null))]
+    : [content.hasHistoryFiles ? WHY_NO_FILE : 'This service publishes no files of histories.'];
+  list.append(element('li', {}, ...whole));
+  const years = (index?.years ?? [])
+    .toReversed()
+    .flatMap(({ year, csv, ndjson }) => [
+      element('span', { class: 'file-year' }, `${year}: `, ...forms(csv, ndjson)),
+      ' ',
+    ]);
+  if (years.length > 0) list.append(element('li', {}, 'By year of observation (UTC): ', ...years));
+  if (part !== null && count > 0) {
+    const programs = [
+      ['beancount', `${COMPAT_URL}/beancount/${part}.beancount`],
+      ['hledger', `${COMPAT_URL}/hledger/${part}.journal`],
+      ['quotes as JSON', `${COMPAT_URL}/quotes/${part}.json`],
     ] as const;
-    const links = faces.flatMap(([text, href], at) => [at === 0 ? '' : ' · ', link(href, text)]);
-    list.append(element('li', {}, 'Daily prices for other programs: ', ...links));
+    const links = programs.flatMap(([text, href], at) => [at === 0 ? '' : ' · ', link(href, text)]);
+    list.append(element('li', {}, 'Daily prices for other programs, with other markets in the same file: ', ...links));
   }
   return list;
 }
 
-function requestsOf({ slug, base, index, hasLog }: DownloadsContent): readonly (readonly [string, string])[] {
+function requestsOf(content: DownloadsContent): readonly (readonly [string, string])[] {
+  const { slug, base, index, hasLog } = content;
   const get = (path: string): string => `curl -s '${base}${path}'`;
-  const csv = index?.csv ?? null;
+  const csv = historyFileUrl(slug, 'csv', null);
   return [
     ['This market', get(marketUrl(slug))],
     ['The newest page of its history', get(historyUrl(slug))],
-    ['Its pages and files', get(historyIndexUrl(slug))],
-    ...(csv === null ? [] : ([['The history as CSV', `curl -sO '${base}${csv}'`]] as const)),
+    ...(index === null ? [] : ([['Its pages and files', get(historyIndexUrl(slug))]] as const)),
+    ...(hasWhole(content) ? ([['The history as CSV', `curl -sO '${base}${csv}'`]] as const) : []),
     ...(hasLog ? ([['The signed checkpoint of the log', get('/api/v1/log/checkpoint')]] as const) : []),
   ];
 }

@@ -59,8 +59,8 @@ export class HistoryReader {
   /** Reads everything. @throws UnreachableError; the store then keeps what was read */
   async readAll(reading: HistoryReading): Promise<HistoryEnd> {
     const newest = await this.#readNewest(reading);
-    const index = this.#hasFiles ? await this.#readIndex() : null;
     if (newest === null || isLast(newest)) return 'whole';
+    const index = this.#hasFiles ? await this.#readIndex() : null;
     if (index === null) return await this.#walk(newest, reading);
     if (index.closedPages.length <= PAGES_READ_MAX) {
       await this.#readPages(index.closedPages.toReversed(), reading);

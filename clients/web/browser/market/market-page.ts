@@ -4,6 +4,7 @@ import type { Projection } from '../../../../contract/files/projections.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { encodedText, hexOf, sha256Of } from '../../../typescript/hashes.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
@@ -63,6 +64,8 @@ export class MarketPage {
   #market: Market | null = null;
   #projections: ReadonlySet<Projection> = new Set();
   #reader: HistoryReader | null = null;
+  /** Of the files for other programs. */
+  #part: string | null = null;
   #chosen: PublicObservation | null = null;
   #state = readFragment(location.hash, Date.now());
   #end: HistoryEnd | null = null;
@@ -140,6 +143,9 @@ export class MarketPage {
   async #begin(): Promise<void> {
     const snapshot = await this.#answers.found((files) => files.resource(SNAPSHOT_URL));
     this.#projections = new Set((snapshot as Partial<Snapshot> | null)?.projections);
+    // Browsers hash only on a secure host.
+    if (this.#projections.has('compat') && isSecureContext)
+      this.#part = hexOf(await sha256Of(encodedText(this.#slug))).slice(0, 2);
     this.#reader = new HistoryReader({
       answers: this.#answers,
       slug: this.#slug,
@@ -281,8 +287,9 @@ export class MarketPage {
         base: BASE_URL.href.replace(/\/$/, ''),
         count,
         index: this.#reader?.index ?? null,
+        hasHistoryFiles: this.#projections.has('history-files'),
         hasLog: this.#projections.has('log'),
-        hasFaces: this.#projections.has('faces') && count > 0,
+        part: this.#part,
       }),
     );
   }

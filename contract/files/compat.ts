@@ -1,10 +1,11 @@
 /**
- * Faces: files in the forms that other programs read. Their numbers are derived, where the form wants floating-point
- * numbers; each says so. docs/faces.md describes them.
+ * Files in the forms that other programs read. Their numbers are derived, where the form wants floating-point
+ * numbers; each says so. docs/compat.md describes them.
  */
 import * as z from 'zod';
+import { slugSchema } from '../values/market.ts';
 import { currencyCodeSchema } from '../values/metric.ts';
-import { FACE_DAYS_MAX, FACE_RATES_NOTE, FACES_MARKETS_MAX, QUOTES_NOTE } from './face-limits.ts';
+import { COMPAT_MARKETS_MAX, PART_PRICES_MAX, QUOTES_NOTE, RATES_NOTE } from './compat-limits.ts';
 import { MARKET_SOURCES_MAX } from './limits.ts';
 
 const dateSchema = z.iso.date().describe('A day in UTC.');
@@ -16,8 +17,7 @@ const creditSchema = z.strictObject({
   attribution: z.string().nullable().describe('The text that must be shown with the data. Null: no text.'),
 });
 
-/** `GET /api/v1/faces/quotes/{slug}.json`. */
-export const faceQuotesSchema = z.strictObject({
+const marketQuotesSchema = z.strictObject({
   name: z.string().describe('The name of the market.'),
   unit: z.string().describe('The thing of which one is priced.'),
   currency: currencyCodeSchema,
@@ -25,7 +25,7 @@ export const faceQuotesSchema = z.strictObject({
   date: dateSchema.nullable().describe('The day of `price`.'),
   quotes: z
     .array(z.strictObject({ date: dateSchema, close: closeSchema }))
-    .meta({ maxItems: FACE_DAYS_MAX })
+    .meta({ maxItems: PART_PRICES_MAX })
     .describe('Oldest first. A day without a known price is left out.'),
   derived: z.literal(QUOTES_NOTE).describe('How the numbers were made.'),
   market: z.string().describe('The URL of the market.'),
@@ -33,10 +33,21 @@ export const faceQuotesSchema = z.strictObject({
   sources: z.array(creditSchema).max(MARKET_SOURCES_MAX).describe('Where the numbers come from.'),
 });
 
-export type FaceQuotes = z.infer<typeof faceQuotesSchema>;
+/** The quotes of one market. */
+export type MarketQuotes = z.infer<typeof marketQuotesSchema>;
+
+/** `GET /api/v1/compat/quotes/{part}.json`. */
+export const compatQuotesSchema = z
+  .record(slugSchema, marketQuotesSchema)
+  .describe('The daily prices of each market of this part, by its slug.');
+
+/** `GET /api/v1/compat/parts.json`. */
+export const compatPartsSchema = z
+  .record(slugSchema, z.string().regex(/^[0-9a-f]{2}$/))
+  .describe('The part of each market, by its slug: the first two hexadecimal digits of the SHA-256 of the slug.');
 
 const codeSchema = z.string().regex(/^[a-z]{3}$/);
-const faceRateSchema = z.strictObject({
+const compatRateSchema = z.strictObject({
   market: z.string().describe('The slug of the market that gave the price.'),
   decimal: z.string().describe('Its newest price, exactly, in major units of `currency` for `quantity` of `unit`.'),
   currency: currencyCodeSchema,
@@ -46,15 +57,15 @@ const faceRateSchema = z.strictObject({
   isInverse: z.boolean().describe('Whether the market quotes the pair the other way round.'),
 });
 
-export type FaceRate = z.infer<typeof faceRateSchema>;
+export type CompatRate = z.infer<typeof compatRateSchema>;
 
-/** `GET /api/v1/faces/currency-api/{date}/v1/currencies/{code}.json`. */
-export const faceRatesSchema = z
+/** `GET /api/v1/compat/currency-api/{date}/v1/currencies/{code}.json`. */
+export const compatRatesSchema = z
   .object({
     date: z.iso.date().describe('The day (UTC) on which the file was made. `derived` has the moment of each price.'),
     derived: z
       .strictObject({
-        note: z.literal(FACE_RATES_NOTE),
+        note: z.literal(RATES_NOTE),
         generation: z.int().min(1).describe('Of the list of markets that the rates show.'),
         log: z
           .strictObject({
@@ -63,10 +74,10 @@ export const faceRatesSchema = z
           })
           .nullable()
           .describe('The log that has the prices. Null: the deployment has no log.'),
-        rates: z.record(codeSchema, faceRateSchema).describe('Where each rate comes from.'),
+        rates: z.record(codeSchema, compatRateSchema).describe('Where each rate comes from.'),
         attributions: z
           .array(z.string())
-          .meta({ maxItems: FACES_MARKETS_MAX })
+          .meta({ maxItems: COMPAT_MARKETS_MAX })
           .describe('Texts that must be shown with the data.'),
       })
       .describe('How the numbers were made.'),
@@ -77,9 +88,9 @@ export const faceRatesSchema = z
       .describe('Named by the base: how much of each currency one of the base is worth, as a floating-point number.'),
   );
 
-export type FaceRates = z.infer<typeof faceRatesSchema>;
+export type CompatRates = z.infer<typeof compatRatesSchema>;
 
-/** `GET /api/v1/faces/currency-api/{date}/v1/currencies.json`. */
-export const faceCurrenciesSchema = z
+/** `GET /api/v1/compat/currency-api/{date}/v1/currencies.json`. */
+export const compatCurrenciesSchema = z
   .record(codeSchema, z.string())
   .describe('The English name of each currency that has a file of rates, by its code.');

@@ -6,7 +6,7 @@ import { commodityOf } from '../../../publisher/projections/compat/commodity.ts'
 import type { ObjectHead } from '../../../storage/ports/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';
-import { DAY_MS, facesWorld } from './faces-world.ts';
+import { compatWorld, DAY_MS } from './compat-world.ts';
 
 const LATEST = '/currency-api@latest/v1';
 
@@ -21,13 +21,13 @@ function pair(slug: string, quantity: number, of: string, currency = 'USD', stat
   return { ...market(slug, currency), unit: { quantity, of }, status } as IngestRecordInput;
 }
 
-async function ratesOf(world: ReturnType<typeof facesWorld>, code: string, base = LATEST) {
+async function ratesOf(world: ReturnType<typeof compatWorld>, code: string, base = LATEST) {
   const body = await world.json<Rates & Record<string, Record<string, number>>>(`${base}/currencies/${code}.json`);
   return { ...body, rates: body[code] as Record<string, number> };
 }
 
 test('direct and inverse rates of currencies and metals, each with the price behind it', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([
     {
       ...pair('eur-usd', 1000, 'EUR'),
@@ -77,7 +77,7 @@ test('direct and inverse rates of currencies and metals, each with the price beh
 });
 
 test('a rate that is unknown, zero, negative or of a retired market is left out', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([
     ...['eur', 'chf', 'gbp', 'dem', 'sek', 'usd'].map((code) =>
       pair(`${code}-usd`, 1, code.toUpperCase(), 'USD', code === 'dem' ? 'retired' : 'active'),
@@ -94,7 +94,7 @@ test('a rate that is unknown, zero, negative or of a retired market is left out'
 });
 
 test('of several markets: the newest day, then the direct quote, then the first by slug', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([
     ...['b-eur', 'a-eur', 'old-eur'].map((slug) => pair(slug, 1, 'EUR')),
     pair('a-usd', 1, 'USD', 'EUR'),
@@ -111,7 +111,7 @@ test('of several markets: the newest day, then the direct quote, then the first 
 });
 
 test('a currency that has lost its last market has no rate today, and keeps those of the day before', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([
     pair('eur-usd', 1, 'EUR'),
     pair('chf-usd', 1, 'CHF'),
@@ -129,10 +129,10 @@ test('a currency that has lost its last market has no rate today, and keeps thos
 });
 
 test('verify finds a rate that is not that of its price, and a price that is not that of its market', async () => {
-  const world = facesWorld();
+  const world = compatWorld();
   await world.ingest([pair('eur-usd', 1, 'EUR'), price('eur-usd', 0, 200)]);
   await world.nextDay();
-  const key = 'public/api/v1/faces/currency-api/latest/v1/currencies/eur.json';
+  const key = 'public/api/v1/compat/currency-api/latest/v1/currencies/eur.json';
   const { body } = world.objects.snapshot().get(key) as { body: Uint8Array };
   const text = Buffer.from(body).toString();
   for (const [other, rule] of [
@@ -147,11 +147,11 @@ test('verify finds a rate that is not that of its price, and a price that is not
 });
 
 describe('the sweep', () => {
-  const keysOf = (world: ReturnType<typeof facesWorld>) =>
-    [...world.objects.snapshot().keys()].filter((key) => key.includes('/faces/'));
+  const keysOf = (world: ReturnType<typeof compatWorld>) =>
+    [...world.objects.snapshot().keys()].filter((key) => key.includes('/compat/'));
 
-  test('keeps everything of a deployment with faces but rates of a day five weeks ago', async () => {
-    const world = facesWorld();
+  test('keeps everything of a deployment with compat but rates of a day five weeks ago', async () => {
+    const world = compatWorld();
     await world.ingest([pair('eur-usd', 1, 'EUR'), pair('chf-usd', 1, 'CHF'), price('eur-usd', 0, 200)]);
     await world.nextDay();
     await removeMarket(world, 'chf-usd');
@@ -165,8 +165,8 @@ describe('the sweep', () => {
     expect(keysOf(world)).toEqual(before.filter((key) => !key.includes('/2026-10-02/')));
   });
 
-  test('removes all faces of a deployment that has none any more; a command that does not know removes none', async () => {
-    const world = facesWorld();
+  test('removes all compat of a deployment that has none any more; a command that does not know removes none', async () => {
+    const world = compatWorld();
     await world.ingest([pair('eur-usd', 1, 'EUR'), price('eur-usd', 0, 200)]);
     await world.nextDay();
     expect(keysOf(world).length).toBeGreaterThan(5);
@@ -180,7 +180,7 @@ describe('the sweep', () => {
 });
 
 describe('the name of a commodity', () => {
-  const nameOf = (slug: string, of = 'unit') => commodityOf({ slug, unit: { quantity: 1, of } });
+  const nameOf = (slug: string, of = 'unit') => commodityOf({ slug, unit: { quantity: 1, of } }, true);
 
   test.each([
     ['gold-usd', 'troy ounce', 'GOLD-USD'],

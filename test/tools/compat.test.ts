@@ -1,9 +1,9 @@
 /**
- * The daily faces of a running server with its sample, as hledger, beancount and a client of currency-api read them. The
- * commands of docs/faces.md are run as they stand there.
+ * The daily files of a running server with its sample, as hledger, beancount and a client of currency-api read them. The
+ * commands of docs/compat.md are run as they stand there.
  */
 import { once } from 'node:events';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,44 +11,50 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { FaceQuotes, FaceRate } from '../../contract/files/faces.ts';
+import type { CompatRate, MarketQuotes } from '../../contract/files/compat.ts';
+import { partOf } from '../../publisher/projections/compat/names.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const PYTHON = join(toolFolder('beancount-tools'), 'bin', 'python');
-const PROGRAMS = join(import.meta.dirname, 'faces');
-const DOCS = readFileSync(join(import.meta.dirname, '../../docs/faces.md'), 'utf8');
+const PROGRAMS = join(import.meta.dirname, 'compat');
+const DOCS = readFileSync(join(import.meta.dirname, '../../docs/compat.md'), 'utf8');
 
 const reason = missingProgram('hledger');
 if (reason !== null && process.env.CI === 'true') throw new Error(reason);
 if (reason !== null) console.log(`Skipped: ${reason}`);
 
-let faces = '';
+let compat = '';
 let folder = '';
 /** Of all markets, from their quotes. */
 let pricesThere = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'faces-'));
-  const server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'faces' });
-  faces = `${await server.started}/api/v1/faces`;
-  while (!(await fetch(`${faces}/currency-api@latest/v1/currencies.json`)).ok) await setTimeout(500);
+  folder = await mkdtemp(join(tmpdir(), 'compat-'));
+  const server = startServer({ TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'compat' });
+  compat = `${await server.started}/api/v1/compat`;
+  while (!(await fetch(`${compat}/currency-api@latest/v1/currencies.json`)).ok) await setTimeout(500);
   const [, commands = ''] = /```sh\n(cd "\$\(mktemp -d\)".*?)```/s.exec(DOCS) ?? [];
   const download = async (script: string) => {
-    const text = script.replace('cd "$(mktemp -d)"', '').replace('http://127.0.0.1:8787/api/v1/faces', faces);
+    const text = script.replace('cd "$(mktemp -d)"', '').replace('http://127.0.0.1:8787/api/v1/compat', compat);
     const { exitCode, output } = await runTool('bash', ['-euo', 'pipefail', '-c', text], { cwd: folder });
     expect([exitCode, output]).toEqual([0, 'P 2026-09-29 "GOLD-USD" 4129.10 USD\n']);
   };
   await download(commands);
   const show = commands.split('\n').at(-2) as string;
-  const forBeancount = commands.replaceAll('prices.journal', 'prices.beancount').replace(show, '');
+  const forBeancount = commands
+    .replaceAll('prices.journal', 'prices.beancount')
+    .replaceAll('/hledger/', '/beancount/')
+    .replace(show, '');
   await download(forBeancount.replace("'s/^include //p'", `'s/^include "\\(.*\\)"/\\1/p'`) + show);
-  const slugs = readFileSync(join(folder, 'prices.journal'), 'utf8').matchAll(/^include prices\/(.*)\.journal$/gm);
-  for (const [, slug] of slugs) {
-    const quotes = (await (await fetch(`${faces}/quotes/${slug}.json`)).json()) as FaceQuotes;
-    pricesThere += quotes.quotes.length;
+  const parts = (await (await fetch(`${compat}/parts.json`)).json()) as { readonly [slug: string]: string };
+  for (const part of new Set(Object.values(parts))) {
+    const quotes = (await (await fetch(`${compat}/quotes/${part}.json`)).json()) as {
+      readonly [slug: string]: MarketQuotes;
+    };
+    for (const own of Object.values(quotes)) pricesThere += own.quotes.length;
   }
   expect(pricesThere).toBeGreaterThan(1_000);
   return async () => {
@@ -60,10 +66,10 @@ beforeAll(async () => {
 /** A copy of the price files in which one line of gold is damaged. */
 async function damaged(extension: string): Promise<string> {
   const copy = await mkdtemp(join(folder, 'damaged-'));
-  cpSync(join(folder, 'prices'), join(copy, 'prices'), { recursive: true });
+  const files = readdirSync(folder).filter((file) => file.endsWith(`.${extension}`));
+  for (const file of files) cpSync(join(folder, file), join(copy, file));
   const includes = join(copy, `prices.${extension}`);
-  cpSync(join(folder, `prices.${extension}`), includes);
-  const gold = join(copy, `prices/gold-usd.${extension}`);
+  const gold = join(copy, `${partOf('gold-usd')}.${extension}`);
   const text = readFileSync(gold, 'utf8');
   writeFileSync(gold, text.replace('4129.10 USD', '41..29 USD'));
   return includes;
@@ -77,7 +83,7 @@ describe.skipIf(reason !== null)('hledger', () => {
     const { exitCode, stdout } = await hledger('prices.journal', 'prices');
     const lines = stdout.trimEnd().split('\n');
     expect([exitCode, lines.length]).toEqual([0, pricesThere]);
-    const { stdout: written } = await runTool('bash', ['-c', 'grep -h ^P prices/*.journal'], { cwd: folder });
+    const { stdout: written } = await runTool('bash', ['-c', 'grep -h ^P [0-9a-f][0-9a-f].journal'], { cwd: folder });
     expect(lines.sort()).toEqual(written.trimEnd().split('\n').sort());
   });
 
@@ -90,7 +96,7 @@ describe.skipIf(reason !== null)('hledger', () => {
 
   test('would report a damaged line', async () => {
     const { exitCode, output } = await hledger(await damaged('journal'), 'prices');
-    expect([exitCode, output]).toEqual([1, expect.stringMatching(/gold-usd\.journal:\d+.*41\.\.29/s)]);
+    expect([exitCode, output]).toEqual([1, expect.stringMatching(/86\.journal:\d+.*41\.\.29/s)]);
   });
 });
 
@@ -105,7 +111,7 @@ describe('beancount', () => {
 
   test('would report a damaged line', async () => {
     const { exitCode, output } = await beancount(await damaged('beancount'));
-    expect([exitCode, output]).toEqual([1, expect.stringMatching(/gold-usd\.beancount:\d+: Invalid token/)]);
+    expect([exitCode, output]).toEqual([1, expect.stringMatching(/86\.beancount:\d+: Invalid token/)]);
   });
 });
 
@@ -114,9 +120,9 @@ describe('a client of currency-api', () => {
     runTool('python3', [join(PROGRAMS, 'rates_client.py'), base, date, '2', 'eur', 'usd'], { cwd: folder });
 
   async function expected(): Promise<string> {
-    const rates = (await (await fetch(`${faces}/currency-api@latest/v1/currencies/eur.json`)).json()) as {
+    const rates = (await (await fetch(`${compat}/currency-api@latest/v1/currencies/eur.json`)).json()) as {
       readonly date: string;
-      readonly derived: { readonly rates: { readonly usd: FaceRate } };
+      readonly derived: { readonly rates: { readonly usd: CompatRate } };
     };
     const { decimal, quantity, isInverse } = rates.derived.rates.usd;
     expect(isInverse).toBe(false);
@@ -125,8 +131,8 @@ describe('a client of currency-api', () => {
 
   test('converts at the rate of the price that the file names, of today and of that day', async () => {
     const line = await expected();
-    expect(await client(`${faces}/currency-api`)).toMatchObject({ exitCode: 0, output: line });
-    expect(await client(`${faces}/currency-api`, line.slice(0, 10))).toMatchObject({ exitCode: 0, output: line });
+    expect(await client(`${compat}/currency-api`)).toMatchObject({ exitCode: 0, output: line });
+    expect(await client(`${compat}/currency-api`, line.slice(0, 10))).toMatchObject({ exitCode: 0, output: line });
   });
 
   test('falls back to .json', async () => {
@@ -134,7 +140,7 @@ describe('a client of currency-api', () => {
     const server = createServer(({ url = '' }, response) => {
       asked.push(url);
       const isMissing = url.endsWith('.min.json');
-      response.writeHead(isMissing ? 404 : 302, isMissing ? {} : { location: faces + url }).end();
+      response.writeHead(isMissing ? 404 : 302, isMissing ? {} : { location: compat + url }).end();
     });
     onTestFinished(() => void server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -144,6 +150,6 @@ describe('a client of currency-api', () => {
   });
 
   test('would fail on a day without rates', async () => {
-    expect((await client(`${faces}/currency-api`, '2001-01-01')).exitCode).toBe(1);
+    expect((await client(`${compat}/currency-api`, '2001-01-01')).exitCode).toBe(1);
   });
 });

@@ -1,11 +1,21 @@
-/** The public reads in the forms of other programs: see docs/faces.md. */
+/** The public reads in the forms of other programs: see docs/compat.md. */
 import * as z from 'zod';
-import { FACE_RATES_NOTE, QUOTES_NOTE } from '../files/face-limits.ts';
-import { type FaceQuotes, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../files/faces.ts';
-import { slugSchema } from '../values/market.ts';
+import {
+  compatCurrenciesSchema,
+  compatPartsSchema,
+  compatQuotesSchema,
+  compatRatesSchema,
+  type MarketQuotes,
+} from '../files/compat.ts';
+import { QUOTES_NOTE, RATES_NOTE } from '../files/compat-limits.ts';
 import { defineOperations } from './operation.ts';
 
-const params = z.strictObject({ slug: slugSchema });
+const partParams = z.strictObject({
+  part: z
+    .string()
+    .regex(/^[0-9a-f]{2}$/)
+    .describe('The first two hexadecimal digits of the SHA-256 of a slug. `parts.json` names those that there are.'),
+});
 const dateSchema = z
   .union([z.literal('latest'), z.iso.date()])
   .describe('`latest`, or a day in UTC of the last weeks on which the service has made rates.');
@@ -24,15 +34,13 @@ const MADE_DAILY =
   'Made once a day, soon after midnight UTC. Not every deployment publishes it: see `projections` of the snapshot.';
 const PRICES_TEXT =
   `The last price of each day in UTC, for one unit, exactly. A day without a known price is left out. ${MADE_DAILY} ` +
+  'Of several markets for one pair of ISO 4217 codes, one has the code as its commodity, the others have their slugs. ' +
   'Where the decimals of a price for one unit do not end, a comment says so in its place.';
-const INCLUDES_TEXT =
-  'Paths are relative to this file. Of several markets for one pair it has an active one before a retired one, then the ' +
-  `one with the newest day, then the first by slug. ${MADE_DAILY}`;
+const INCLUDES_TEXT = `Paths are relative to this file. ${MADE_DAILY}`;
 const INVERSE = 'The numbers are derived: floating-point numbers, also of inverse rates. There are no cross rates.';
 const tag = 'Public reads';
-const MARKET_PROBLEMS = ['not-found', 'market-removed'] as const;
 
-const quotes: FaceQuotes = {
+const quotes: MarketQuotes = {
   name: 'Gold, US dollar',
   unit: 'troy ounce',
   currency: 'USD',
@@ -57,80 +65,81 @@ const quotes: FaceQuotes = {
 
 const price = { currency: 'USD', decimal: '1136.07', market: 'eur-usd', observedAt: '2026-09-29T00:00:00Z' };
 
-export const faceReads = defineOperations({
+export const compatReads = defineOperations({
+  getCompatParts: {
+    method: 'GET',
+    path: '/api/v1/compat/parts.json',
+    tag,
+    summary: 'Read in which part of the price files each market is',
+    description: `A part never changes, whatever markets are added. ${MADE_DAILY}`,
+    scopes: null,
+    success: { status: 200, description: 'Parts by slug', body: compatPartsSchema },
+    problems: ['not-found'],
+    example: { response: { 'gold-usd': '86' } },
+  },
   getBeancountPrices: {
     method: 'GET',
-    path: '/api/v1/faces/prices/{slug}.beancount',
+    path: '/api/v1/compat/beancount/{part}.beancount',
     tag,
-    summary: 'Read the daily prices of a market as a file of beancount',
+    summary: 'Read the daily prices of the markets of a part as a file of beancount',
     description: PRICES_TEXT,
     scopes: null,
-    params,
-    success: {
-      status: 200,
-      description: 'Price directives, oldest first',
-      body: pricesSchema(),
-      mediaType: 'text/plain',
-    },
-    problems: MARKET_PROBLEMS,
-    example: { params: { slug: 'gold-usd' }, response: '2026-09-29 price GOLD-USD 4129.10 USD\n' },
+    params: partParams,
+    success: { status: 200, description: 'Price directives', body: pricesSchema(), mediaType: 'text/plain' },
+    problems: ['not-found'],
+    example: { params: { part: '86' }, response: '2026-09-29 price GOLD-USD 4129.10 USD\n' },
   },
   getHledgerPrices: {
     method: 'GET',
-    path: '/api/v1/faces/prices/{slug}.journal',
+    path: '/api/v1/compat/hledger/{part}.journal',
     tag,
-    summary: 'Read the daily prices of a market as a journal of hledger',
+    summary: 'Read the daily prices of the markets of a part as a journal of hledger',
     description: PRICES_TEXT,
     scopes: null,
-    params,
-    success: {
-      status: 200,
-      description: 'Market prices, oldest first',
-      body: pricesSchema(),
-      mediaType: 'text/plain',
-    },
-    problems: MARKET_PROBLEMS,
-    example: { params: { slug: 'gold-usd' }, response: 'decimal-mark .\nP 2026-09-29 "GOLD-USD" 4129.10 USD\n' },
+    params: partParams,
+    success: { status: 200, description: 'Market prices', body: pricesSchema(), mediaType: 'text/plain' },
+    problems: ['not-found'],
+    example: { params: { part: '86' }, response: 'decimal-mark .\nP 2026-09-29 "GOLD-USD" 4129.10 USD\n' },
   },
   getBeancountIncludes: {
     method: 'GET',
-    path: '/api/v1/faces/prices.beancount',
+    path: '/api/v1/compat/beancount/prices.beancount',
     tag,
     summary: 'Read which price files of beancount there are',
     description: INCLUDES_TEXT,
     scopes: null,
     success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
     problems: ['not-found'],
-    example: { response: 'include "prices/gold-usd.beancount"\n' },
+    example: { response: 'include "86.beancount"\n' },
   },
   getHledgerIncludes: {
     method: 'GET',
-    path: '/api/v1/faces/prices.journal',
+    path: '/api/v1/compat/hledger/prices.journal',
     tag,
     summary: 'Read which price files of hledger there are',
     description: INCLUDES_TEXT,
     scopes: null,
     success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
     problems: ['not-found'],
-    example: { response: 'include prices/gold-usd.journal\n' },
+    example: { response: 'include 86.journal\n' },
   },
-  getFaceQuotes: {
+  getCompatQuotes: {
     method: 'GET',
-    path: '/api/v1/faces/quotes/{slug}.json',
+    path: '/api/v1/compat/quotes/{part}.json',
     tag,
-    summary: 'Read the daily prices of a market as JSON for portfolio programs',
+    summary: 'Read the daily prices of the markets of a part as JSON for portfolio programs',
     description:
       'For Ghostfolio and Portfolio Performance. The numbers are derived: floating-point numbers, the last one of each ' +
       `day in UTC. ${MADE_DAILY}`,
     scopes: null,
-    params,
-    success: { status: 200, description: 'The newest price, and one for each day', body: faceQuotesSchema },
-    problems: MARKET_PROBLEMS,
-    example: { params: { slug: 'gold-usd' }, response: quotes },
+    params: partParams,
+    success: { status: 200, description: 'By slug: the newest price, and one for each day', body: compatQuotesSchema },
+    problems: ['not-found'],
+    example: { params: { part: '86' }, response: { 'gold-usd': quotes } },
   },
-  listFaceCurrencies: {
+  listCompatCurrencies: {
     method: 'GET',
-    path: '/api/v1/faces/currency-api/{date}/v1/currencies.json',
+    path: '/api/v1/compat/currency-api/{date}/v1/currencies.json',
     tag,
     summary: 'Read which currencies have rates',
     description:
@@ -138,19 +147,19 @@ export const faceReads = defineOperations({
       MADE_DAILY,
     scopes: null,
     params: ratesParams,
-    success: { status: 200, description: 'English names by code', body: faceCurrenciesSchema },
+    success: { status: 200, description: 'English names by code', body: compatCurrenciesSchema },
     problems: ['not-found'],
     example: { params: { date: 'latest' }, response: { eur: 'Euro', usd: 'US Dollar' } },
   },
-  getFaceRates: {
+  getCompatRates: {
     method: 'GET',
-    path: '/api/v1/faces/currency-api/{date}/v1/currencies/{code}.json',
+    path: '/api/v1/compat/currency-api/{date}/v1/currencies/{code}.json',
     tag,
     summary: 'Read the rates of a currency',
     description: `${INVERSE} The layout of the npm package currency-api; \`.min.json\` leads to the same file. ${MADE_DAILY}`,
     scopes: null,
     params: codeParams,
-    success: { status: 200, description: 'The rates, and the exact prices behind them', body: faceRatesSchema },
+    success: { status: 200, description: 'The rates, and the exact prices behind them', body: compatRatesSchema },
     problems: ['not-found'],
     example: {
       params: { date: 'latest', code: 'usd' },
@@ -158,7 +167,7 @@ export const faceReads = defineOperations({
         date: '2026-09-30',
         usd: { eur: 0.8802274507732797, usd: 1 },
         derived: {
-          note: FACE_RATES_NOTE,
+          note: RATES_NOTE,
           generation: 4,
           log: null,
           rates: { eur: { ...price, quantity: 1000, unit: 'EUR', isInverse: true } },

@@ -1,0 +1,31 @@
+/** The limits of files for other programs, and how their numbers are made. Without the schema library. */
+
+/** A deployment with more markets makes none of these files. */
+export const COMPAT_MARKETS_MAX = 200_000;
+
+/** 200 years of days. Older prices are in the history. */
+const DAYS_MAX = 73_000;
+
+/** In each file of a part: so it has some 20 MB at most, and one is in memory. */
+export const PART_PRICES_MAX = 500_000;
+
+/** For how many days each market of a part has prices. */
+export function partDays(markets: number): number {
+  return Math.min(DAYS_MAX, Math.floor(PART_PRICES_MAX / Math.max(1, markets)));
+}
+
+/** Price files: the folder of each program, and the extension of its files. */
+export const PRICE_FORMATS = { beancount: 'beancount', hledger: 'journal' } as const;
+
+export type PriceFormat = keyof typeof PRICE_FORMATS;
+
+/** Rates of a day are kept for this many days. */
+export const RATES_KEPT_DAYS = 35;
+
+export const QUOTES_NOTE =
+  'Floating-point numbers for one unit, derived from exact prices, the last one of each day in UTC. `market` leads to ' +
+  'the exact ones.';
+
+export const RATES_NOTE =
+  'Floating-point numbers, derived from the exact prices in `rates`: decimal ÷ quantity, or the inverse of it. There are ' +
+  'no cross rates. A rate that is not known is left out.';

@@ -1,7 +1,0 @@
-/** The names of the files that each market has. */
-import { PRICE_EXTENSIONS, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
-
-export function marketFaceNames(slug: string): readonly PublicObjectName[] {
-  const prices = PRICE_EXTENSIONS.map((extension) => ({ kind: 'face-prices', slug, extension }) as const);
-  return [...prices, { kind: 'face-quotes', slug }];
-}

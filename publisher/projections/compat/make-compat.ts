@@ -1,0 +1,164 @@
+/**
+ * The daily files for other programs: prices, quotes and rates, from what is published. Once a day, because their readers
+ * ask once a day, and so a market that changes often costs no more than one that changes daily.
+ *
+ * 1. The published list is read once for the pairs, and once more for each some thousands of markets. A part is made again
+ *    if one of its markets has changed, or if the store has lost a file of it: each history of the part is read, and its
+ *    three files are put.
+ * 2. The index, the include files and the rates are put, which come from the list alone.
+ * 3. The day is recorded, so that it is made once.
+ *
+ * Every step may be repeated, by this process or another. One history is read at a time, page by page, and one part is in
+ * memory. A part that is too large for the store stays as it was, and all others are made.
+ */
+import { COMPAT_MARKETS_MAX, partDays } from '../../../contract/files/compat-limits.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import { removed } from '../../../storage/ports/changes.ts';
+import type { Change } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import {
+  COMPAT_AGAIN_KEY,
+  COMPAT_DAY_KEY,
+  COMPAT_PARTS,
+  type CompatPartValue,
+  compatPartKey,
+  partOfRecord,
+} from '../../../storage/records/compat.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { publishedMarkets } from '../../core/lists/published-list.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { FileTooLarge, Superseded } from '../../errors.ts';
+import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
+import { PARTS, partNames, partOf } from './names.ts';
+import { Pairs } from './pairs.ts';
+import { rateFiles } from './rates.ts';
+import { readDays } from './read-days.ts';
+import { includeFiles, type PartSection, partFiles, sectionOf } from './sections.ts';
+import { writeFile } from './write-file.ts';
+
+export type CompatOptions = Pick<DailyContext, 'storage'> & Partial<DailyContext>;
+
+/** Of which so many are in memory. */
+const MARKETS_AT_ONCE = 5_000;
+const PARTS_MAX = 256;
+
+/**
+ * Makes the files of today (UTC) unless they are there.
+ *
+ * @throws Superseded if the list changes meanwhile: try again
+ * @throws FileTooLarge if a part cannot be stored; all others are made
+ */
+export async function makeCompat({
+  storage,
+  yieldToEventLoop = async () => {},
+  hasTime = () => true,
+}: CompatOptions): Promise<DailyOutcome> {
+  const { ledger, nowMs } = storage;
+  const date = new Date(nowMs()).toISOString().slice(0, '2026-11-22'.length);
+  const [day, again] = await Promise.all([ledger.get(COMPAT_DAY_KEY), ledger.get(COMPAT_AGAIN_KEY)]);
+  if (day?.value.date === date && again === null) return { kind: 'present', date };
+  const head = (await ledger.get(HEAD_KEY))?.value ?? null;
+  const markets = head?.counts.markets ?? 0;
+  if (head === null || markets === 0 || markets > COMPAT_MARKETS_MAX) return { kind: 'no-data', date };
+  if (!head.applied || head.list.isDoubtful) return { kind: 'busy', date };
+
+  const list = await publishedMarkets(storage, head.list);
+  const pairs = new Pairs();
+  const slugs: string[] = [];
+  for await (const some of list) {
+    for (const market of some) {
+      pairs.add(market);
+      slugs.push(market.slug);
+    }
+    await yieldToEventLoop();
+  }
+  const made: MadeParts = {
+    storage,
+    generation: head.generation,
+    first: pairs.first,
+    records: new Map((await readAll(ledger, COMPAT_PARTS)).map((item) => [partOfRecord(item), item.value])),
+    yieldToEventLoop,
+  };
+  const parts = new Map(slugs.map((slug) => [slug, partOf(slug)]));
+  let fault: FileTooLarge | null = null;
+  for (const some of groups(markets)) {
+    const byPart = new Map<string, Market[]>([...made.records.keys()].filter(some).map((part) => [part, []]));
+    for await (const page of list) {
+      for (const market of page) {
+        const part = parts.get(market.slug) as string;
+        if (some(part)) byPart.set(part, [...(byPart.get(part) ?? []), market]);
+      }
+    }
+    for (const [part, own] of byPart) {
+      if (!hasTime()) return { kind: 'unfinished', date };
+      try {
+        await updatePart(made, part, own);
+      } catch (error) {
+        if (!(error instanceof FileTooLarge)) throw error;
+        fault = error;
+      }
+    }
+  }
+  const log = head.log === undefined ? null : { size: head.log.size, root: head.log.root };
+  const rates = rateFiles(pairs.rates, { date, generation: head.list.shows, log }, day?.value.codes ?? []);
+  const index = { name: PARTS, text: canonicalJson(Object.fromEntries(parts)) };
+  for (const file of [...includeFiles([...new Set(parts.values())].sort()), index, ...rates.files])
+    await writeFile(storage, file, head.generation);
+  if (fault !== null) throw fault;
+  const value = { date, codes: [...rates.codes] };
+  const done = { kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as const;
+  // A market that was removed meanwhile asks again, with another revision.
+  await commit(storage, [done as Change, ...(again === null ? [] : [removed(again)])]);
+  return { kind: 'made', date };
+}
+
+interface MadeParts {
+  readonly storage: PublisherStorage;
+  readonly generation: number;
+  readonly first: ReadonlySet<string>;
+  readonly records: ReadonlyMap<string, CompatPartValue>;
+  readonly yieldToEventLoop: () => Promise<void>;
+}
+
+/** Whether a part belongs to a group, for each group. */
+function groups(markets: number): readonly ((part: string) => boolean)[] {
+  const count = Math.min(PARTS_MAX, Math.ceil(markets / MARKETS_AT_ONCE));
+  return Array.from({ length: count }, (_, group) => {
+    return (part) => Math.floor((Number.parseInt(part, 16) * count) / PARTS_MAX) === group;
+  });
+}
+
+/** The record follows the objects: after a crash between them, the same objects are put again. */
+async function updatePart(
+  { storage, generation, first, records, yieldToEventLoop }: MadeParts,
+  part: string,
+  markets: readonly Market[],
+): Promise<void> {
+  const isFirst = ({ slug }: Market) => first.has(slug);
+  const lines = markets.map((market) => `${market.slug} ${market.revision} ${isFirst(market)}`);
+  const shows = sha256Hex(lines.join('\n'));
+  const record = records.get(part);
+  if (record?.shows === shows && (await isInPlace(storage, part, record.generation))) return;
+  const sections = new Map<string, PartSection>();
+  for (const market of markets) {
+    const days = await readDays(storage, market.slug, partDays(markets.length), yieldToEventLoop);
+    sections.set(market.slug, sectionOf({ market, days, isFirst: isFirst(market), markets: markets.length }));
+  }
+  for (const file of partFiles(part, sections)) await writeFile(storage, file, generation);
+  const value: CompatPartValue = { shows, generation };
+  await commit(storage, [{ kind: 'put', key: compatPartKey(part), revision: 0, value, if: { kind: 'any' } } as Change]);
+}
+
+/** A file of a later generation is from before a restore. */
+async function isInPlace({ objects }: PublisherStorage, part: string, generation: number): Promise<boolean> {
+  const present = await Promise.all(partNames(part).map((name) => objects.stat(publicKey(name))));
+  return present.every((head) => head !== null && head.metadata.generation <= generation);
+}
+
+async function commit({ ledger, newAttemptId }: PublisherStorage, changes: readonly Change[]): Promise<void> {
+  const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
+  if (!committed) throw new Superseded('another process makes the same files, or a market was removed meanwhile');
+}

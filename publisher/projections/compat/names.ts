@@ -1,0 +1,53 @@
+/** Where the files for other programs are. */
+import { PRICE_FORMATS, type PriceFormat } from '../../../contract/files/compat-limits.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+
+export interface CompatFile {
+  readonly name: PublicObjectName;
+  readonly text: string;
+}
+
+export const FORMATS = Object.keys(PRICE_FORMATS) as readonly PriceFormat[];
+
+const PART_LENGTH = 2;
+
+/** One file a market would be too many; this rule gives at most 256, and a new market moves no other. */
+export function partOf(slug: string): string {
+  return sha256Hex(slug).slice(0, PART_LENGTH);
+}
+
+/** Leads to the parts. */
+export const PARTS: PublicObjectName = { kind: 'compat-json', file: 'parts.json' };
+
+/** @param file a part, or `prices`: the file that includes them */
+export function pricesName(format: PriceFormat, file: string): PublicObjectName {
+  return { kind: 'compat-text', file: `${format}/${file}.${PRICE_FORMATS[format]}` };
+}
+
+export function quotesName(part: string): PublicObjectName {
+  return { kind: 'compat-json', file: `quotes/${part}.json` };
+}
+
+/** The quotes come last. */
+export function partNames(part: string): readonly PublicObjectName[] {
+  return [...FORMATS.map((format) => pricesName(format, part)), quotesName(part)];
+}
+
+/** @param date a day, or `latest`. @param file `currencies`, or e.g. `currencies/eur` */
+export function ratesName(date: string, file: string): PublicObjectName {
+  return { kind: 'compat-json', file: `currency-api/${date}/v1/${file}.json` };
+}
+
+const OF_RATES = /^currency-api\/([^/]*)\//;
+const OF_PART = /\/([0-9a-f]{2})\.[a-z]+$/;
+
+/** The day of these rates, or `latest`. Undefined: it is another file. */
+export function dateOf(file: string): string | undefined {
+  return OF_RATES.exec(file)?.[1];
+}
+
+/** Undefined: it is no file of a part. */
+export function partOfFile(file: string): string | undefined {
+  return OF_PART.exec(file)?.[1];
+}

@@ -1,0 +1,32 @@
+/**
+ * The records of the files for other programs, which a daily job makes.
+ *
+ * | partition | sort          | holds                                                                    |
+ * |-----------|---------------|--------------------------------------------------------------------------|
+ * | `compat`  | `day`         | {@link CompatDayValue}: the last day that is complete                      |
+ * | `compat`  | `again`       | a market was removed since: the day is made again. Revision: the generation |
+ * | `compat`  | `part/<part>` | {@link CompatPartValue}: the files of a part                               |
+ *
+ * Revision, if not stated: 0.
+ */
+import type { Json } from '../../contract/values/canonical-json.ts';
+import type { PrefixRange } from '../ports/paging.ts';
+import { keyIn, keyOf } from './keys.ts';
+
+export type CompatDayValue = {
+  /** UTC, e.g. `2026-11-22`. */
+  date: string;
+  /** Currencies that have ever had a file of rates, in lower case. */
+  codes: string[];
+};
+
+/** `shows`: a digest of the markets and their revisions. `generation`: of HEAD when the files were made. */
+export type CompatPartValue = { shows: string; generation: number };
+
+const COMPAT = 'compat';
+export const COMPAT_DAY_KEY = keyOf<CompatDayValue>(COMPAT, 'day');
+export const COMPAT_AGAIN_KEY = keyOf<Json>(COMPAT, 'again');
+export const COMPAT_PARTS: PrefixRange<CompatPartValue> = { partition: COMPAT, prefix: 'part/' };
+export const compatPartKey = (part: string) => keyIn(COMPAT_PARTS, part);
+/** The part of a record. */
+export const partOfRecord = ({ sort }: { readonly sort: string }): string => sort.slice('part/'.length);

@@ -1,0 +1,287 @@
+/** The daily files of markets, through their URLs: price files and quotes, and which of them are written. */
+import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { FileTooLarge, Superseded } from '../../../publisher/errors.ts';
+import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
+import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
+import { partOf } from '../../../publisher/projections/compat/names.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { ObjectHead } from '../../../storage/ports/object-store.ts';
+import { removeMarket } from '../remove-market.ts';
+import { market, price, SMALL_PAGES } from '../world.ts';
+import { compatWorld, DAY_MS, PATHS } from './compat-world.ts';
+
+const FILES = (slug: string) => Object.values(PATHS(slug));
+const LEADING = ['/beancount/prices.beancount', '/hledger/prices.journal', '/parts.json'];
+
+function defined(slug: string, quantity: number, of: string, currency = 'USD'): IngestRecordInput {
+  return { ...market(slug, currency), unit: { quantity, of } } as IngestRecordInput;
+}
+
+function at(slug: string, observedAt: string, amountMinor: number | null, more: object = {}): IngestRecordInput {
+  return { ...price(slug, 0, amountMinor), observedAt, ...more } as IngestRecordInput;
+}
+
+test('one exact price a day, oldest first, in the syntax of each program', async () => {
+  const world = compatWorld();
+  const source = { label: 'Example', url: 'https://example.com/', publisher: null };
+  await world.ingest([
+    {
+      ...defined('gold-usd', 1, 'troy ounce'),
+      sources: [{ ...source, licence: 'CC-BY-4.0', attribution: 'By Example' }],
+    } as never,
+    defined('eur-usd', 1000, 'EUR'),
+    at('gold-usd', '2026-01-02T23:59:59Z', 412_910),
+    at('gold-usd', '2026-01-02T10:00:00Z', 400_000),
+    at('gold-usd', '2026-01-03T00:00:00Z', -1),
+    at('eur-usd', '2026-01-02T00:00:00Z', 113_607),
+  ]);
+  await world.nextDay();
+  expect(await world.text(PATHS('gold-usd').beancount)).toBe(
+    `; The last price of each day (UTC) of the markets of part 86, exactly.\n` +
+      '; From /api/v1/markets/gold-usd, revision 3.\n' +
+      '; Market gold-usd: for one troy ounce.\n' +
+      '; Source: Example, https://example.com/, CC-BY-4.0, By Example\n' +
+      '2026-01-02 price GOLD-USD 4129.10 USD\n' +
+      '2026-01-03 price GOLD-USD -0.01 USD\n',
+  );
+  expect(await world.text(PATHS('gold-usd').hledger)).toMatch(
+    /^;.*\ndecimal-mark \.\n;.*\n;.*\n;.*\nP 2026-01-02 "GOLD-USD" 4129\.10 USD\nP 2026-01-03 "GOLD-USD" -0\.01 USD\n$/,
+  );
+  expect(await world.lines('beancount', 'eur-usd')).toEqual(['2026-01-02 price EUR 1.13607 USD']);
+  expect(await world.lines('hledger', 'eur-usd')).toEqual(['P 2026-01-02 EUR 1.13607 USD']);
+  expect(await world.quotes('gold-usd')).toMatchObject({
+    ...{ name: 'Market gold-usd', unit: 'troy ounce', currency: 'USD', price: -0.01, date: '2026-01-03' },
+    quotes: [
+      { date: '2026-01-02', close: 4129.1 },
+      { date: '2026-01-03', close: -0.01 },
+    ],
+    ...{ market: '/api/v1/markets/gold-usd', derived: expect.stringContaining('Floating-point') },
+    sources: [{ label: 'Example', url: 'https://example.com/', licence: 'CC-BY-4.0', attribution: 'By Example' }],
+  });
+  expect(await world.json('/parts.json')).toEqual({ 'eur-usd': partOf('eur-usd'), 'gold-usd': '86' });
+  const parts = ['86', partOf('eur-usd')].sort();
+  expect(await world.text('/beancount/prices.beancount')).toBe(
+    parts.map((part) => `include "${part}.beancount"\n`).join(''),
+  );
+  expect(await world.text('/hledger/prices.journal')).toBe(parts.map((part) => `include ${part}.journal\n`).join(''));
+  expect(await world.check()).toEqual([]);
+});
+
+test('an unknown price is left out, and never zero; a zero is a price', async () => {
+  const world = compatWorld();
+  await world.ingest([market('a'), market('b'), price('a', 0, 0), price('a', 1, null), price('b', 1, null)]);
+  await world.nextDay();
+  expect(await world.lines('beancount', 'a')).toEqual(['2026-01-01 price M.A 0.00 USD']);
+  expect(await world.quotes('a')).toMatchObject({ price: 0, date: '2026-01-01' });
+  expect(await world.lines('hledger', 'b')).toEqual([]);
+  expect(await world.quotes('b')).toMatchObject({ price: null, date: null, quotes: [] });
+});
+
+test('a correction replaces a price; a mistake shows the price before it, a withdrawal leaves none', async () => {
+  const world = compatWorld();
+  const morning = (slug: string) => at(slug, '2026-01-02T08:00:00Z', 1);
+  const evening = (slug: string, more: object = {}) => at(slug, '2026-01-02T20:00:00Z', 2, more);
+  const slugs = ['corrected', 'mistaken', 'withdrawn'];
+  await world.ingest(slugs.flatMap((slug) => [market(slug), morning(slug), evening(slug)]));
+  await world.nextDay();
+  await world.ingest([{ ...evening('corrected'), amountMinor: 7 } as IngestRecordInput], 'correct');
+  const { metric, observedAt, sourceUrl } = evening('x') as unknown as Record<string, string>;
+  const retraction = (slug: string, kind: string) =>
+    ({
+      type: 'retraction',
+      market: slug,
+      metric,
+      observedAt,
+      sourceUrl: sourceUrl?.replace('/x', `/${slug}`),
+      kind,
+      reason: 'a test',
+    }) as never;
+  await world.ingest([retraction('mistaken', 'mistake'), retraction('withdrawn', 'withdrawn')]);
+  await world.nextDay();
+  expect(await Promise.all(slugs.map((slug) => world.lines('beancount', slug)))).toEqual([
+    ['2026-01-02 price CORRECTED 0.07 USD'],
+    ['2026-01-02 price MISTAKEN 0.01 USD'],
+    [],
+  ]);
+  expect(await world.check()).toEqual([]);
+});
+
+test('where the decimals for one unit do not end, a comment says so, and the quote is the nearest number', async () => {
+  const world = compatWorld();
+  await world.ingest([defined('bread', 3, 'loaf'), price('bread', 0, 100), price('bread', 1, 300)]);
+  await world.nextDay();
+  for (const [format, line] of [
+    ['beancount', '2026-01-02 price BREAD 1.00 USD'],
+    ['hledger', 'P 2026-01-02 BREAD 1.00 USD'],
+  ] as const) {
+    expect(await world.lines(format, 'bread')).toEqual([line]);
+    expect(await world.section(format, 'bread')).toContain(
+      '; 2026-01-01: 1.00 USD for 3 of BREAD: the decimals for one do not end\n',
+    );
+  }
+  expect((await world.quotes('bread'))?.quotes.map(({ close }) => close)).toEqual([1 / 3, 1]);
+});
+
+test('of several markets for one pair, the active one with the newest day has its code, the others their slugs', async () => {
+  const world = compatWorld();
+  await world.ingest([
+    ...['eur-usd-b', 'eur-usd-c', 'eur-usd-d'].map((slug) => defined(slug, 1, 'EUR')),
+    { ...defined('eur-usd-a', 1, 'EUR'), status: 'retired' } as IngestRecordInput,
+    ...[price('eur-usd-a', 9, 1), price('eur-usd-b', 1, 1), price('eur-usd-c', 2, 1), price('eur-usd-d', 2, 1)],
+  ]);
+  await world.nextDay();
+  expect(await world.lines('hledger', 'eur-usd-c')).toEqual(['P 2026-01-03 EUR 0.01 USD']);
+  expect(await world.lines('hledger', 'eur-usd-b')).toEqual(['P 2026-01-02 "EUR-USD-B" 0.01 USD']);
+  await world.ingest([price('eur-usd-d', 3, 1)]);
+  await world.nextDay();
+  expect(await world.lines('hledger', 'eur-usd-c')).toEqual(['P 2026-01-03 "EUR-USD-C" 0.01 USD']);
+  expect((await world.lines('hledger', 'eur-usd-d')).at(-1)).toBe('P 2026-01-04 EUR 0.01 USD');
+  expect(await world.check()).toEqual([]);
+});
+
+describe('what is written', () => {
+  test('once a day: only parts of which a market changed', async () => {
+    const world = compatWorld();
+    await world.ingest([market('a1'), market('b1'), price('a1', 0, 1), price('b1', 0, 1)]);
+    expect((await world.nextDay()).sort()).toEqual([...FILES('a1'), ...FILES('b1'), ...LEADING, ...NO_RATES()].sort());
+    await world.ingest([price('b1', 1, 2)]);
+    await world.publish();
+    expect((await makeCompat({ storage: world.dependencies })).kind).toBe('present');
+    expect((await world.nextDay()).sort()).toEqual([...FILES('b1'), ...NO_RATES(1)].sort());
+    expect(await world.nextDay()).toEqual(NO_RATES(2));
+    function NO_RATES(day = 0): string[] {
+      const date = new Date(Date.parse('2026-10-02') + day * DAY_MS).toISOString().slice(0, 10);
+      const latest = day === 0 ? ['/currency-api/latest/v1/currencies.json'] : [];
+      return [`/currency-api/${date}/v1/currencies.json`, ...latest];
+    }
+  });
+
+  test('a run puts as many files as there are parts, however many markets they have', async () => {
+    const world = compatWorld();
+    const slugs = Array.from({ length: 600 }, (_, index) => `m-${index}`);
+    await world.ingest(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
+    const parts = new Set(slugs.map(partOf)).size;
+    expect(parts).toBeLessThanOrEqual(256);
+    expect(await world.nextDay()).toHaveLength(3 * parts + LEADING.length + 2);
+    await world.ingest([price('m-7', 1, 2)]);
+    expect(await world.nextDay()).toHaveLength(3 + 1);
+    expect(await world.check()).toEqual([]);
+  });
+
+  test('a part that is too large for the store stays as it was, and all others are made', async () => {
+    const world = compatWorld();
+    await world.ingest([market('a1'), market('b1'), ...[0, 1].map((day) => price('a1', day, 1)), price('b1', 0, 1)]);
+    await world.publish();
+    const days = Array.from({ length: 300 }, (_, day) => price('a1', day - 300, 1));
+    await world.ingest(days);
+    await world.publish();
+    const storage = { ...world.dependencies, maxObjectBytes: 8_000 };
+    await expect(makeCompat({ storage })).rejects.toThrow(FileTooLarge);
+    expect(await world.text(PATHS('a1').quotes)).toBe('404');
+    expect(await world.lines('hledger', 'b1')).toHaveLength(1);
+    expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
+    expect(await world.lines('hledger', 'a1')).toHaveLength(302);
+  });
+
+  test('files of the paths of an earlier version are swept', async () => {
+    const world = compatWorld();
+    await world.ingest([market('a1'), price('a1', 0, 1)]);
+    await world.nextDay();
+    const keys = ['public/api/v1/faces/prices/a1.journal', 'public/api/v1/faces/quotes/a1.json'];
+    const metadata = publicMetadata({ kind: 'snapshot' }, 1);
+    for (const key of keys) await world.objects.put(key, Buffer.from('old'), metadata, { kind: 'absent' });
+    expect((await collectGarbage(world.dependencies, { dryRun: false })).removed).toEqual(keys);
+    expect(await world.check()).toEqual([]);
+  });
+
+  test('a file that the store has lost is put again the next day', async () => {
+    const world = compatWorld();
+    await world.ingest([market('a1'), price('a1', 0, 1)]);
+    await world.nextDay();
+    const { quotes } = PATHS('a1');
+    const key = `public/api/v1/compat${quotes}`;
+    await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
+    expect(await world.check()).toContainEqual(
+      expect.objectContaining({ url: `/api/v1/compat${quotes}`, rule: 'status' }),
+    );
+    expect(await world.nextDay()).toContain(quotes);
+    expect(await world.check()).toEqual([]);
+  });
+
+  test('nothing while a generation is being applied, without data, and beyond the time; the next run goes on', async () => {
+    const world = compatWorld();
+    expect((await makeCompat({ storage: world.dependencies })).kind).toBe('no-data');
+    await world.ingest(['a1', 'b1', 'c1', 'd1'].flatMap((slug) => [market(slug), price(slug, 0, 1)]));
+    await world.publish();
+    const times = [true, false];
+    const options = { storage: world.dependencies, hasTime: () => times.shift() ?? true };
+    expect((await makeCompat(options)).kind).toBe('unfinished');
+    const made = async () => {
+      const texts = await Promise.all(['a1', 'b1', 'c1', 'd1'].map((slug) => world.text(PATHS(slug).hledger)));
+      return texts.filter((text) => text !== '404').length;
+    };
+    expect(await made()).toBe(1);
+    expect((await makeCompat(options)).kind).toBe('made');
+    expect(await made()).toBe(4);
+  });
+});
+
+test('a removed market leaves its files with the next look, on the same day', async () => {
+  const world = compatWorld();
+  await world.ingest([market('a1'), market('b1'), price('a1', 0, 1), price('b1', 0, 1)]);
+  await world.nextDay();
+  await removeMarket(world, 'a1', 'b1');
+  await world.publish();
+  expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
+  expect((await makeCompat({ storage: world.dependencies })).kind).toBe('present');
+  expect(await world.section('hledger', 'a1')).toBe('');
+  expect(await world.json(PATHS('a1').quotes)).not.toHaveProperty('a1');
+  expect(await world.json('/parts.json')).toEqual({ b1: partOf('b1') });
+  expect(await world.text('/hledger/prices.journal')).toBe(`include ${partOf('b1')}.journal\n`);
+  expect(await world.check()).toEqual([]);
+});
+
+test('a market that is removed while its files are being made leaves them with the next look', async () => {
+  const world = compatWorld();
+  await world.ingest([market('a'), market('b'), price('a', 0, 100), price('b', 0, 200)]);
+  await world.publish();
+  let isRemoved = false;
+  const yieldToEventLoop = async () => {
+    if (isRemoved) return;
+    isRemoved = true;
+    await removeMarket(world, 'a');
+    await world.publish();
+  };
+  const run = () => makeCompat({ storage: world.dependencies, yieldToEventLoop });
+  await run().catch((error: unknown) => expect(error).toBeInstanceOf(Superseded));
+  expect(isRemoved).toBe(true);
+  expect((await run()).kind).toBe('made');
+  expect(await world.json('/parts.json')).toEqual({ b: partOf('b') });
+  expect((await world.text(PATHS('a').quotes)).includes('"a"')).toBe(false);
+  const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true, removed: ['a'] });
+  expect(report.findings).toEqual([]);
+});
+
+test('verify finds a price file with another price', async () => {
+  const world = compatWorld();
+  await world.ingest([market('a1'), price('a1', 0, 1)]);
+  await world.nextDay();
+  for (const file of FILES('a1')) {
+    const key = `public/api/v1/compat${file}`;
+    const { body, metadata, etag } = {
+      ...world.objects.snapshot().get(key),
+      ...(await world.objects.stat(key)),
+    } as never as {
+      body: Uint8Array;
+      metadata: ObjectHead['metadata'];
+      etag: ObjectHead['etag'];
+    };
+    const other = Buffer.from(Buffer.from(body).toString().replaceAll('0.01', '0.02'));
+    const put = await world.objects.put(key, other, metadata, { kind: 'matches', etag });
+    expect(await world.check()).toMatchObject([{ url: `/api/v1/compat${file}`, rule: 'file' }]);
+    await world.objects.put(key, body, metadata, { kind: 'matches', etag: (put as { etag: ObjectHead['etag'] }).etag });
+  }
+  expect(await world.check()).toEqual([]);
+});
