@@ -14,7 +14,7 @@ import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { historyPageBody, marketBody } from '../../core/bodies/render.ts';
 import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import type { Findings } from '../../verify/check-body.ts';
-import type { LogWalk } from '../../verify/log-walk.ts';
+import type { ReadLog } from '../../verify/log-walk.ts';
 import { type Lateness, type PastMarket, SLACK_MS } from '../../verify/past-market.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 import { readIncluded } from './check-faces.ts';
@@ -97,7 +97,7 @@ export class LoggedFaces {
   }
 
   /** After all markets: the files that include the others, and the rates. */
-  async shared(walk: LogWalk): Promise<void> {
+  async shared(walk: ReadLog): Promise<void> {
     // Nothing has been made yet.
     const isNew = this.#markets === 0;
     const included = (await readIncluded(this.#reader)) ?? new Set();
@@ -111,7 +111,7 @@ export class LoggedFaces {
   }
 
   /** Of which day, generation and log the rates are, as they say themselves. The log must have been that one. */
-  async #madeOf(file: string, walk: LogWalk) {
+  async #madeOf(file: string, walk: ReadLog) {
     const name = { ...CURRENCIES, file };
     const rates = parsed(faceRatesSchema, (await this.#reader(publicPath(name))).body);
     if (rates === null) {

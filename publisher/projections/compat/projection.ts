@@ -19,6 +19,8 @@ export const compat: Projector = {
   name: 'compat',
   kinds: ['face-rates', 'face-prices', 'face-includes', 'face-quotes'],
   check: async (context) => await (await import('./check.ts')).checkCompat(context),
+  checkLogged: async (context) => (await import('./check.ts')).checkLoggedCompat(context),
+  isDaily: true,
   describe: {
     what: 'Prices for beancount and hledger, quotes, and rates of currencies.',
     paths: [

@@ -16,6 +16,7 @@ export const historyFiles: Projector = {
   name: 'history-files',
   kinds: HISTORY_FILE_KINDS,
   check: async (context) => (await import('./check.ts')).checkHistories(context),
+  checkLogged: async (context) => (await import('./check.ts')).checkThatFilesAreThere(context),
   describe: {
     what: 'Histories as files: whole and by year, in CSV and NDJSON, with an index.',
     paths: [
