@@ -218,6 +218,21 @@ test.each(['observations-0-ndjson', 'markets-0-ndjson'])(
   },
 );
 
+test.each(FORGERIES)(
+  '%s, and then the truth within one round: nothing of the first look is served',
+  async (_, forge) => {
+    const world = await honestWorld();
+    const origin = await hostileOrigin(readerOf(world.objects));
+    const copy = await followerOf(origin, world.clock);
+    const startMs = world.clock.nowMs;
+    origin.forge = (url, text, read) => (world.clock.nowMs === startMs ? forge(url, text, read) : text);
+    // A forgery among the files of a day is met when the bodies are there.
+    expect(await copy.round()).toBe('current');
+    expect(await copy.served()).not.toMatch(/77\.?77|"bb"/);
+    expect(await auditOf(copy.read)).toEqual([]);
+  },
+);
+
 test('a list without a market of the log is not taken over', async () => {
   const world = await honestWorld();
   const origin = await hostileOrigin(readerOf(world.objects));

@@ -169,6 +169,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
       readerOf(url.endsWith('/checkpoint') ? early : world.objects)(url, headers);
     const second = await copyOf(world, copied, state, upstream);
     expect([second.outcome, second.state]).toEqual(['current', state]);
+    expect(servedBy(copied).get('public/api/v1/log/checkpoint')).toBe(state.checkpoint);
   });
 
   test('the evidence is kept, and nothing is followed until it is removed', async () => {
