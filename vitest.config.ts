@@ -65,14 +65,13 @@ export default defineConfig({
     include: set === null ? ['test/**/*.test.ts'] : slowPart === 'computing' ? COMPUTING : [`test/${set}/**/*.test.ts`],
     exclude:
       set === null ? [...SETS.map((name) => `test/${name}/**`), ...leftOut] : slowPart === 'others' ? COMPUTING : [],
-    ...(set === 'browser' ? { globalSetup: ['test/browser/service.ts'] } : {}),
     pool: 'forks',
     // The fast tests share a process per core, so that modules are loaded and compiled once: that halves the CPU time of
     // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks
     // and variables of the environment are restored here.
     isolate: set !== null,
     ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
-    globalSetup: './tools/build/ensure-site.ts',
+    globalSetup: ['tools/build/ensure-site.ts', ...(set === 'browser' ? ['test/browser/service.ts'] : [])],
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time in each part.

@@ -13,6 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
 const sources = join(root, 'cli', 'main.ts');
 const isClone = existsSync(sources);
+const isServer = ['start', 'mirror'].includes(process.argv[2]);
 
 if (Number(process.versions.node.split('.')[0]) < 20) {
   console.error(`Tidemark needs Node 20 or newer; this is ${process.version}. Install one from nodejs.org.`);
@@ -22,7 +23,7 @@ if (isClone) await import(pathToFileURL(join(root, 'tools/install.mjs')).href);
 
 const main = isClone ? sources : join(root, 'dist', 'main.mjs');
 const pinned = findPinnedNode();
-if (isClone && ['start', 'mirror'].includes(process.argv[2])) {
+if (isClone && isServer) {
   const { status } = spawnSync(pinned.path, [join(root, 'tools/build/ensure-site.ts')], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
@@ -47,9 +48,20 @@ function findPinnedNode() {
   return process.exit(2);
 }
 
+/** A server takes little memory: see docs/operations.md, "Memory". What the caller has set comes last, and wins. */
+function environment() {
+  if (!isServer) return process.env;
+  return {
+    MALLOC_ARENA_MAX: '2',
+    MALLOC_TRIM_THRESHOLD_: '65536',
+    ...process.env,
+    NODE_OPTIONS: `--max-semi-space-size=2 --max-old-space-size=512 ${process.env.NODE_OPTIONS ?? ''}`,
+  };
+}
+
 /** Hands over input, output and signals, and ends as the other process ends. */
 function goOn(node) {
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit', env: environment() });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`${node} cannot be run: ${error.message}`);

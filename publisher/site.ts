@@ -1,5 +1,4 @@
 /** The pages for people, as they were built for a deployment: about a hundred files. */
-import { SITE_ROOT } from '../contract/files/object-paths.ts';
 import type { PublicObjectName } from '../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../contract/files/public-objects.ts';
 import { sha256Hex } from '../storage/ports/sha256.ts';
@@ -26,8 +25,8 @@ export function siteOf(texts: ReadonlyMap<string, string>): Site {
 
 /** @throws RangeError for a file that is of no kind of public object */
 export function siteObject(file: string): PublicObjectName {
-  const name = parsePublicKey(`${PUBLIC_PREFIX}${SITE_ROOT}/${file}`);
-  if (name !== null) return name;
+  const name = parsePublicKey(`${PUBLIC_PREFIX}/${file}`);
+  if (name !== null && 'file' in name && name.file === file) return name;
   throw new RangeError(
     `${file} can be no file of the site: see the names and endings in contract/files/public-objects.ts`,
   );

@@ -1,6 +1,6 @@
 /**
- * The origin paths of the objects whose URLs are other paths. Free of dependencies: the edge router is built from this
- * file. All other objects have the path of their URL.
+ * The paths of files whose contract URLs are other paths, such as `/api/v1/markets`. Free of dependencies: the edge router
+ * is built from this file. All other files have the path of their URL.
  */
 const ROOT = '/api/v1';
 
@@ -10,15 +10,23 @@ export const WAITLIST_PATH = `${ROOT}/waitlist.json`;
 export const OPENAPI_PATH = `${ROOT}/openapi.json`;
 /** The catalogue. It has the path of its URL. */
 export const PROBLEMS_PATH = '/problems.json';
-/** The folder of the pages for people. */
-export const SITE_ROOT = '/site';
+export const LATEST_PATH = `${ROOT}/latest.json`;
+export const RECENT_PATH = `${ROOT}/recent.json`;
+export const LATEST_EXPORT_PATH = `${ROOT}/exports/latest.json`;
 
 export const marketPath = (slug: string): string => `${ROOT}/markets/${slug}.json`;
-export const historyPath = (slug: string): string => `${ROOT}/histories/${slug}.json`;
+export const historyPath = (slug: string): string => `${ROOT}/markets/${slug}/history.json`;
+export const historyIndexPath = (slug: string): string => `${ROOT}/markets/${slug}/history/index.json`;
 
-/** The folders of later pages. */
-export const MARKET_PAGES = `${ROOT}/market-pages`;
-export const historyPages = (slug: string): string => `${ROOT}/history-pages/${slug}`;
+/** The folders of later pages. A market may have the slug `pages`: no cursor is called `history`. */
+export const MARKET_PAGES = `${ROOT}/markets/pages`;
+export const historyPages = (slug: string): string => `${ROOT}/markets/${slug}/history/pages`;
 
 /** A later page in its folder. */
 export const pagePath = (pages: string, cursor: string): string => `${pages}/${cursor}.json`;
+
+/** Folders of later pages, as the first page names them: `page.next` is relative to the file of its page. */
+export const NEXT_OF_LIST = 'markets/pages/';
+export const NEXT_OF_HISTORY = 'history/pages/';
+/** As a later page names its own. */
+export const NEXT_OF_PAGE = '';

@@ -1,6 +1,5 @@
 /** The form of a row of `PUBLIC_OBJECTS`, and rows that differ in little. Pure. */
 
-import { SITE_ROOT } from './object-paths.ts';
 import type {
   HISTORY_FILE_KINDS,
   PublicObjectKind,
@@ -104,11 +103,15 @@ export function faceKind<Kind extends PublicObjectKind>(
   };
 }
 
-/** @param extension of the files, a pattern */
+/**
+ * A file of the pages for people, at its path in the built site.
+ *
+ * @param extension of the files, a pattern
+ */
 export function siteKind<Kind extends SiteKind>(extension: string, contentType: string): PublicObjectPolicy<Kind> {
   return {
-    path: (name: { readonly file: string }) => `${SITE_ROOT}/${name.file}`,
-    pattern: whole(`${SITE_ROOT}/(?<file>(?:[a-z0-9-]+/){0,2}[a-z0-9-]+\\.${extension})`),
+    path: (name: { readonly file: string }) => `/${name.file}`,
+    pattern: whole(`/(?!(?:api|errors|site)/)(?<file>(?:[a-z0-9-]+/){0,2}[a-z0-9-]+\\.${extension})`),
     contentType,
     mayBeGone: false,
     cacheTag: () => 'site',

@@ -8,14 +8,17 @@
 import { PROBLEM_CONTENT_TYPE } from '../problems/edge-problems.ts';
 import { CURSOR_PATTERN, FRESH_SECONDS, IMMUTABLE_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
 import {
+  historyIndexPath,
   historyPages,
   historyPath,
+  LATEST_PATH,
   MARKET_LIST_PATH,
   MARKET_PAGES,
   marketPath,
   OPENAPI_PATH,
   PROBLEMS_PATH,
   pagePath,
+  RECENT_PATH,
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
@@ -31,7 +34,7 @@ import {
   siteKind,
   whole,
 } from './public-object-policy.ts';
-import { historyFileUrl, historyIndexUrl, LATEST_CSV_URL, LATEST_URL, MARKETS_URL, RECENT_URL } from './routes.ts';
+import { historyFileUrl, LATEST_CSV_URL, MARKETS_URL } from './routes.ts';
 
 /** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -60,17 +63,17 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'market-list': singleKind(MARKET_LIST_PATH, JSON_TYPE, 'markets'),
   'market-list-page': {
     path: (name) => pagePath(MARKET_PAGES, name.cursor),
-    pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
+    pattern: whole(`${MARKET_PAGES}/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
     cacheTag: () => 'markets',
     retention: 'page',
   },
   market: marketKind(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`, JSON_TYPE, (name) => marketPath(name.slug)),
-  history: marketKind(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`, JSON_TYPE, (name) => historyPath(name.slug)),
+  history: marketKind(`${HISTORY}\\.json`, JSON_TYPE, (name) => historyPath(name.slug)),
   'history-page': {
     path: (name) => pagePath(historyPages(name.slug), name.cursor),
-    pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
+    pattern: whole(`${HISTORY}/pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
     cacheTag: (name) => name.slug,
@@ -84,10 +87,10 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'history-year-ndjson': marketKind(`${HISTORY}/(?<year>[0-9]{4})\\.ndjson`, NDJSON_TYPE, (name) =>
     historyFileUrl(name.slug, 'ndjson', name.year),
   ),
-  'history-index': marketKind(`${HISTORY}/index`, JSON_TYPE, (name) => historyIndexUrl(name.slug)),
-  latest: singleKind(LATEST_URL, JSON_TYPE, 'markets'),
+  'history-index': marketKind(`${HISTORY}/index\\.json`, JSON_TYPE, (name) => historyIndexPath(name.slug)),
+  latest: singleKind(LATEST_PATH, JSON_TYPE, 'markets'),
   'latest-csv': singleKind(LATEST_CSV_URL, CSV_TYPE, 'markets'),
-  recent: singleKind(RECENT_URL, JSON_TYPE, 'markets'),
+  recent: singleKind(RECENT_PATH, JSON_TYPE, 'markets'),
   snapshot: singleKind(SNAPSHOT_PATH, JSON_TYPE, 'snapshot'),
   'log-checkpoint': singleKind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, 'log'),
   'log-vkey': singleKind(`${LOG_ROOT}/vkey`, TEXT_TYPE, 'log'),
@@ -119,7 +122,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     'export',
     ({ date }) => `/${date}/dataset.jsonld`,
   ),
-  'export-latest': exportKind('/latest', JSON_TYPE, 'head', () => '/latest'),
+  'export-latest': exportKind('/latest\\.json', JSON_TYPE, 'head', () => '/latest.json'),
   'export-parquet': exportKind(
     `/parts/${EXPORT_FILE}\\.parquet`,
     'application/vnd.apache.parquet',

@@ -16,6 +16,8 @@ export const INFO: Json = {
     '- **Money** is an integer in minor units with an ISO 4217 currency code. Null means unknown, never zero.',
     '- **Times** are RFC 3339 in UTC with `Z`.',
     '- **Collections** come in pages. Pass `nextCursor` of one page as `cursor` of the next, until it is null.',
+    '- **Files**: a public resource of JSON whose path has no extension is also served at its path with `.json` at the ' +
+      'end, without query. `page.next` links from the file of a page to the file of the next one.',
     '- **Ranges**: every public read takes one `Range` of bytes. It is meant for files; a part of a JSON body is no JSON.',
     '- **Every write** needs an `Idempotency-Key`. A write that is sent again gets the stored answer. A refused ' +
       'write changes nothing.',

@@ -148,7 +148,7 @@ export const publicReadOperations = defineOperations({
     scopes: null,
     query: pagedQuery,
     success: { status: 200, description: 'A page of markets', body: marketPageSchema },
-    example: { query: { cursor: CURSOR }, response: { data: [market], page: { nextCursor: null } } },
+    example: { query: { cursor: CURSOR }, response: { data: [market], page: { next: null, nextCursor: null } } },
   },
   getMarket: {
     method: 'GET',
@@ -177,7 +177,7 @@ export const publicReadOperations = defineOperations({
     problems: ['not-found', 'market-removed'],
     example: {
       params: { slug: 'gold-usd' },
-      response: { data: [observation], page: { nextCursor: CURSOR } },
+      response: { data: [observation], page: { next: `history/pages/${CURSOR}.json`, nextCursor: CURSOR } },
     },
   },
   getHistoryIndex: {

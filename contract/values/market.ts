@@ -194,11 +194,20 @@ export const NEXT_CURSOR = 'Opaque: pass it as `cursor` for the next page. Null:
 
 export const cursorSchema = z.string().regex(new RegExp(`^${CURSOR_PATTERN}$`));
 
-/** A page of a collection: `data`, and the cursor of the next page. */
+const nextFileSchema = z
+  .string()
+  .regex(new RegExp(`^((markets|history)/pages/)?${CURSOR_PATTERN}\\.json$`))
+  .nullable()
+  .describe(
+    "A link to the file of the next page, relative to this page's own file (RFC 3986). On a host of plain files, which " +
+      'ignores `?cursor=`, follow it. Null: this is the last page.',
+  );
+
+/** A page of a collection that is published as files: `data`, and the next page, by file and by cursor. */
 export function collectionSchema<Item extends z.ZodType>(item: Item, pageSize: number) {
   return z.strictObject({
     data: z.array(item).meta({ maxItems: pageSize }),
-    page: z.strictObject({ nextCursor: cursorSchema.nullable().describe(NEXT_CURSOR) }),
+    page: z.strictObject({ next: nextFileSchema, nextCursor: cursorSchema.nullable().describe(NEXT_CURSOR) }),
   });
 }
 

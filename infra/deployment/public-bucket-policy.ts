@@ -45,7 +45,8 @@ export function publicBucketPolicy(bucketArn: string, distributionArn: string): 
 
 /** Key patterns of pages, redo bundles and layouts, from the table of public objects. */
 function immutableObjects(): string[] {
-  const name = { slug: '*', cursor: '*' };
+  // A star matches slashes, too: `markets/pages/*.json` would also be the history of a market with the slug `pages`.
+  const name = { slug: '*', cursor: `*-${'?'.repeat(32)}` };
   const pages = (Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[])
     .filter((kind) => PUBLIC_OBJECTS[kind].retention === 'page')
     .map((kind) => publicKey({ kind, ...name } as Parameters<typeof publicKey>[0]));

@@ -1,6 +1,6 @@
 /**
- * The edge router: maps a reader's URL to the origin path of a stored object, and answers everything else itself. So
- * neither a query string nor a method other than GET and HEAD reaches the cache.
+ * The edge router: maps a reader's URL to the path of a published file, serves each file at its own path, too, and
+ * answers everything else itself. So neither a query string nor a method other than GET and HEAD reaches the cache.
  *
  * A CloudFront function (runtime 2.0, viewer request); the embedded edge runs the same built file. Its language is
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
@@ -8,23 +8,27 @@
 
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/files/limits.ts';
 import {
+  historyIndexPath,
   historyPages,
   historyPath,
+  LATEST_EXPORT_PATH,
+  LATEST_PATH,
   MARKET_LIST_PATH,
   MARKET_PAGES,
   marketPath,
   OPENAPI_PATH,
   PROBLEMS_PATH,
   pagePath,
-  SITE_ROOT,
+  RECENT_PATH,
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from '../../contract/files/object-paths.ts';
 import {
   decodeUnreserved,
+  EXPORTS_URL,
+  LATEST_CSV_URL,
   LATEST_URL,
   MARKETS_URL,
-  OPENAPI_URL,
   RECENT_URL,
   SNAPSHOT_URL,
   WAITLIST_URL,
@@ -72,14 +76,30 @@ export const URL_MAX_LENGTH = 2048;
 
 const METHODS = 'GET, HEAD, OPTIONS';
 const MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
-const MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
-/**
- * URLs that are origin paths: the keys of their objects have the same path. The length stays below that of a key, 1,024
- * bytes.
- */
+const MARKET = new RegExp(`^${MARKET_PATH}(?<rest>/history(/index)?)?$`);
+/** URLs of the contract whose files have another path. */
+const NAMED_FILES: { [uri: string]: string } = {};
+NAMED_FILES[SNAPSHOT_URL] = SNAPSHOT_PATH;
+NAMED_FILES[WAITLIST_URL] = WAITLIST_PATH;
+NAMED_FILES[LATEST_URL] = LATEST_PATH;
+NAMED_FILES[RECENT_URL] = RECENT_PATH;
+NAMED_FILES[EXPORTS_URL] = LATEST_EXPORT_PATH;
+/** Files at their own paths. */
+const SINGLE_FILES = [
+  MARKET_LIST_PATH,
+  SNAPSHOT_PATH,
+  WAITLIST_PATH,
+  OPENAPI_PATH,
+  PROBLEMS_PATH,
+  LATEST_PATH,
+  LATEST_CSV_URL,
+  RECENT_PATH,
+];
+const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
+/** The length stays below that of a key, 1,024 bytes. */
 const FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|${RECENT_URL}|/api/v1/(log|exports|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
-    `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
+  `^(/api/v1/(log|exports|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
+    `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );
 /**
  * Forms of these URLs in the layout of currency-api, whose base URL has the date behind an @, and whose minified files
@@ -89,10 +109,9 @@ const RATES_ALIAS = /^(\/api\/v1\/faces\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?
 /** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
-/** Pages whose file has another name. `/index.html` is CloudFront's name for `/`. */
+/** Pages whose file has another name. */
 const NAMED_PAGES: { readonly [uri: string]: string } = {
   '/': '/index.html',
-  '/index.html': '/index.html',
   '/markets': '/index.html',
   '/status': '/status/index.html',
   '/docs': '/docs/index.html',
@@ -104,6 +123,7 @@ const NAMED_PAGES: { readonly [uri: string]: string } = {
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
 /** The `type` of a problem leads to a page, too. */
 const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
+const PAGE_FILE = /^\/(index|market|status\/index|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 
 /** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */
@@ -166,31 +186,34 @@ function targetOf(uri: string): Target | null {
   if (uri === MARKETS_URL) return { path: MARKET_LIST_PATH, pages: MARKET_PAGES };
   const match = MARKET.exec(uri);
   if (match !== null) {
-    const groups = match.groups as { slug: string; history?: string };
-    if (groups.history === undefined) return { path: marketPath(groups.slug), pages: null };
+    const groups = match.groups as { slug: string; rest?: string };
+    if (groups.rest === undefined) return { path: marketPath(groups.slug), pages: null };
+    if (groups.rest !== '/history') return { path: historyIndexPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
   }
   const page = pageOf(uri);
-  if (page !== null) return { path: SITE_ROOT + page, pages: null, isPage: true };
+  if (page !== null) return { path: page, pages: null, isPage: true };
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };
 }
 
 /** People type a page with a slash at the end, or without. */
 function pageOf(typed: string): string | null {
+  if (PAGE_FILE.test(typed)) return typed;
   const uri = typed.replace(/([^/])\/$/, '$1');
-  // Not by the name alone: every object has a member called __proto__.
-  if (Object.keys(NAMED_PAGES).includes(uri)) return NAMED_PAGES[uri] as string;
+  if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri] as string;
   if (MARKET_PAGE.test(uri)) return '/market.html';
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
 
+/** Not by the name alone: every object has a member called __proto__. */
+function isNamedIn(table: { readonly [uri: string]: string }, uri: string): boolean {
+  return Object.keys(table).includes(uri);
+}
+
 function singlePath(uri: string): string | null {
-  if (uri === SNAPSHOT_URL) return SNAPSHOT_PATH;
-  if (uri === WAITLIST_URL) return WAITLIST_PATH;
-  if (uri === OPENAPI_URL) return OPENAPI_PATH;
-  if (uri === PROBLEMS_PATH) return uri;
-  if (SITE_FILE.test(uri)) return SITE_ROOT + uri;
+  if (isNamedIn(NAMED_FILES, uri)) return NAMED_FILES[uri] as string;
+  if (SINGLE_FILES.includes(uri) || SITE_FILE.test(uri)) return uri;
   return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1').replace(RATES_ALIAS, '$1/$2.json') : null;
 }
 

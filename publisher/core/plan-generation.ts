@@ -11,7 +11,7 @@ import type { Projector } from '../kernel/projection.ts';
 import { storedDigest } from '../kernel/stored-digest.ts';
 import { rendererOf, snapshotBody } from './bodies/render.ts';
 import { rememberListChanges, takeListChanges } from './lists/list-changes.ts';
-import { hasPageSize, planList } from './lists/plan-list.ts';
+import { isCutAlike, planList } from './lists/plan-list.ts';
 import { LogPlan } from './log/log-plan.ts';
 import { serviceEntry } from './log/service-entry.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
@@ -205,7 +205,7 @@ async function planListIfDue(
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
-  const isRight = list !== null && hasPageSize(list, dependencies.pageSizes) && !projections.needsList;
+  const isRight = list !== null && isCutAlike(list, dependencies.pageSizes) && !projections.needsList;
   if (isRight && !hasChanged && !isBehind && !list.isDoubtful) {
     const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
     return { list: { ...withoutFiles(list), shows: generation }, dueAtMs, endsDoubt: false };
@@ -244,6 +244,7 @@ async function planListIfDue(
       digest: head.digest,
       markets: layout.markets,
       pageSize: dependencies.pageSizes.markets,
+      linkedSince: list?.linkedSince ?? generation,
       publishedAtMs: atMs,
       layout: await putLayout(objects, generation, layout),
       isDoubtful: false,

@@ -6,6 +6,7 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
+import { currentKey } from '../../contract/files/old-paths.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ports/ledger.ts';
@@ -132,7 +133,8 @@ export class ReachableSet {
     const owned = new Map<Projector, OwnedObject[]>();
     for (const key of keys) {
       const written = packedGeneration(key);
-      const name = parsePublicKey(key);
+      // On S3, objects stay at the keys that an earlier version gave them: nothing moves them.
+      const name = parsePublicKey(currentKey(key));
       if (written !== null) {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
         continue;
@@ -142,7 +144,9 @@ export class ReachableSet {
         continue;
       }
       const owner = this.#ownerOf(key, name);
-      if (owner !== undefined) {
+      if (currentKey(key) !== key && name !== null && !('cursor' in name)) {
+        if (this.#areOldKeysUnused) unreachable.add(key);
+      } else if (owner !== undefined) {
         const objects = owned.get(owner) ?? [];
         objects.push({ key, name });
         owned.set(owner, objects);
@@ -177,11 +181,17 @@ export class ReachableSet {
    * become visible in any order: only the condition of a transaction proves that a record is absent.
    */
   async #neverSuperseded(keys: readonly string[]): Promise<readonly string[]> {
+    const pages = new Map(keys.map((key) => [supersededPageKey(key).sort, key]));
     const checks = keys.map((key): Change => {
       return { kind: 'check', key: supersededPageKey(key) as ItemKey, if: { kind: 'absent' } };
     });
-    // The sort key of the record is the key of the page.
-    return (await changeMany(this.#storage, checks)).map(({ key }) => key.sort);
+    return (await changeMany(this.#storage, checks)).map(({ key }) => pages.get(key.sort) as string);
+  }
+
+  /** Everything is published at the keys of this version, and was when the newest expired generation was replaced. */
+  get #areOldKeysUnused(): boolean {
+    const { linkedSince = Number.POSITIVE_INFINITY } = this.#list.head.list;
+    return linkedSince <= this.newestExpired;
   }
 
   /** Whether the tile lies beyond the end of the log: its generation was given up. */

@@ -1,6 +1,7 @@
 /** Checks that the ledger and the store belong together. */
 import pMap from 'p-map';
-import { publicKey } from '../../contract/files/public-objects.ts';
+import { parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import type { KeyPage, ObjectStore } from '../../storage/ports/object-store.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { ledgerBehind } from '../errors.ts';
@@ -29,7 +30,7 @@ export async function assertSameOrigin(storage: PublisherStorage): Promise<Head 
 export async function shownGeneration({ objects }: PublisherStorage): Promise<number> {
   const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
   if (snapshot !== null) return snapshot.metadata.generation;
-  const [history] = (await objects.list(HISTORIES)).keys;
+  const history = await firstHistory(objects);
   const { keys: tiles } = await objects.list(LOG);
   const heads = await pMap(history === undefined ? tiles : [history, ...tiles], (key) => objects.stat(key), {
     concurrency: OBJECT_CONCURRENCY,
@@ -37,6 +38,15 @@ export async function shownGeneration({ objects }: PublisherStorage): Promise<nu
   return Math.max(0, ...heads.map((head) => head?.metadata.generation ?? 0));
 }
 
-/** The keys of the newest pages of all histories begin with this. */
-const HISTORIES = publicKey({ kind: 'history', slug: 'any' }).slice(0, -'any.json'.length);
+/** The key of the newest page of any history. Later pages and those of the list are there before their generation is. */
+async function firstHistory(objects: ObjectStore): Promise<string | undefined> {
+  for (let after = ''; ; ) {
+    const { keys, next }: KeyPage = await objects.list(MARKETS, { after });
+    const history = keys.find((key) => parsePublicKey(key)?.kind === 'history');
+    if (history !== undefined || next === null) return history;
+    after = next;
+  }
+}
+
+const MARKETS = publicKey({ kind: 'market', slug: 'any' }).slice(0, -'any.json'.length);
 const LOG = publicKey({ kind: 'log-checkpoint' }).slice(0, -'checkpoint'.length);

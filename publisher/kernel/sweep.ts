@@ -42,6 +42,7 @@ import {
   GENERATIONS,
   type GenerationValue,
   SUPERSEDED_PAGES,
+  supersededPage,
   WALK_KEY,
   type WalkValue,
 } from '../../storage/records/publication.ts';
@@ -205,7 +206,7 @@ class Sweep {
       if (!this.#mayGoOn()) return;
       const expired = items.filter(reach.isExpired);
       const due = expired.slice(0, this.#room);
-      const { unreachable } = await reach.judge(due.map(({ sort }) => sort));
+      const { unreachable } = await reach.judge(due.map(supersededPage));
       await this.#remove(unreachable, reach);
       await this.#prune(due);
       if (due.length < expired.length) this.#endedEarly = true;

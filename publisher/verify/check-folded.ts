@@ -2,6 +2,7 @@
 
 import { isCursorOf } from '../../contract/files/cursors.ts';
 import { HISTORY_FORMATS } from '../../contract/files/history-rows.ts';
+import { NEXT_OF_HISTORY, NEXT_OF_PAGE } from '../../contract/files/object-paths.ts';
 import { removedMarketDocument } from '../../contract/files/removed-market.ts';
 import { historyFileUrl, historyIndexUrl, historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
@@ -81,7 +82,7 @@ async function checkPages(
     const text = await compare(reader, findings, url, 200, (found) => {
       const next = nextCursorOf(found);
       if ((next === null) !== (page === 0) || (cursor !== null && !isCursorOf(cursor, sha256Hex(found)))) return null;
-      return historyPageBody(shown, next, quantity);
+      return historyPageBody(shown, next, quantity, cursor === null ? NEXT_OF_HISTORY : NEXT_OF_PAGE);
     });
     cursor = text === null ? null : nextCursorOf(text);
     if (cursor === null) return cursors.reverse();

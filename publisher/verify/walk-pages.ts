@@ -10,7 +10,7 @@ import type { PublicReader } from './reader.ts';
 import { isInShare, type Share } from './share.ts';
 
 interface Collection {
-  readonly page: { readonly nextCursor: string | null };
+  readonly page: { readonly next: string | null; readonly nextCursor: string | null };
 }
 
 /** A page that was read and matches its schema. */
@@ -45,6 +45,9 @@ export async function* walkPages<Value extends Collection>(
     }
     yield { ...page, url, isFirst: cursor === undefined };
     cursor = page.value.page.nextCursor;
+    if (fileOf(firstUrl, page.value.page.next, url === firstUrl) !== (cursor && `${firstUrl}/pages/${cursor}.json`)) {
+      findings.add(url, 'link', `its next file is ${page.value.page.next}, and its next cursor ${cursor}`);
+    }
     const expected = cursor === null ? null : `<${firstUrl}?cursor=${cursor}>; rel="next"`;
     // Not every host can send it.
     if (page.link !== null && page.link !== expected) findings.add(url, 'link', `its field Link is ${page.link}`);
@@ -55,6 +58,12 @@ export async function* walkPages<Value extends Collection>(
     }
     seen.add(cursor);
   }
+}
+
+/** The path of the file to which a page leads. */
+function fileOf(firstUrl: string, next: string | null, isFirst: boolean): string | null {
+  const own = isFirst ? `${firstUrl}.json` : `${firstUrl}/pages/any.json`;
+  return next === null ? null : new URL(next, `http://any.invalid${own}`).pathname;
 }
 
 const listSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);

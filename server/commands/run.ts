@@ -5,6 +5,7 @@ import { isLoopback } from '../../lambdas/http/network.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
+import { collectAtRest } from '../edge-host/collect-at-rest.ts';
 import { startEdge } from '../edge-host/edge-thread.ts';
 import type { OperatorKeyFile } from '../http/write-api.ts';
 import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } from '../service/log.ts';
@@ -59,6 +60,7 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   const edge = startEdge(log);
   const { startService } = await import('../service/service.ts');
   running = await startService(config, progress, log, ask, edge);
+  collectAtRest();
   leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
   const made = [

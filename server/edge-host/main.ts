@@ -6,4 +6,6 @@ import { type MessagePort, parentPort } from 'node:worker_threads';
 // A thread does not inherit it. See cli/main.ts.
 enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/tidemark'));
 const { hostEdge } = await import('./host.ts');
+const { collectAtRest } = await import('./collect-at-rest.ts');
 hostEdge(parentPort as MessagePort);
+collectAtRest();

@@ -95,7 +95,7 @@ export class Representation {
   }
 }
 
-/** `Link` to the next page (RFC 8288). The key is enough to know the URL, because a page is reached by one URL only. */
+/** `Link` to the next page (RFC 8288), by the URL of the contract. */
 function nextPageLink(key: string, nextCursor: string | null): string | null {
   if (nextCursor === null) return null;
   const name = parsePublicKey(key);

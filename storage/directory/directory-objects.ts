@@ -34,6 +34,7 @@ import type {
 } from '../ports/object-store.ts';
 import { DirectoryReader, indexedVersions } from './directory-reader.ts';
 import { makeFolder, syncFolder } from './durable-files.ts';
+import { moveRenamed } from './move-renamed.ts';
 import { headOf, type IndexedObject, type ObjectIndex } from './object-index.ts';
 import {
   ignoreMissing,
@@ -42,6 +43,7 @@ import {
   isPublic,
   objectFile,
   PUBLIC_FOLDER,
+  READABLE_FOLDER,
   temporaryFolder,
   translateErrors,
 } from './object-places.ts';
@@ -63,15 +65,15 @@ export async function openDirectoryObjects(
     await makeFolder(root);
     await makeFolder(join(root, PUBLIC_FOLDER), READABLE_FOLDER);
     for (const folder of [internalFolder(root), temporaryFolder(root)]) await makeFolder(folder);
-    const store = new DirectoryObjects(root, await openIndex(root));
+    const index = await openIndex(root);
+    const store = new DirectoryObjects(root, index);
     await store.recover();
+    await moveRenamed(root, index, progress);
     await moveOldObjects(root, store, progress);
     return store;
   });
 }
 
-/** Web servers run as other users. The data folder itself is its owner's to open. */
-const READABLE_FOLDER = 0o755;
 const READABLE_FILE = 0o644;
 
 class DirectoryObjects implements ObjectStore {

@@ -26,8 +26,10 @@ export interface IndexEntry {
   readonly next: IndexedObject | null;
 }
 
-/** The `user_version` of an index that has an entry for each object. */
+/** The `user_version` of an index that has an entry for each object, at the keys of an earlier version perhaps. */
 const WHOLE = 1;
+/** And all objects have their keys of today. */
+const CURRENT = 2;
 const BUSY_MS = 5_000;
 
 export class ObjectIndex {
@@ -67,11 +69,19 @@ export class ObjectIndex {
 
   /** False: it is new. Files may be there that it does not know. */
   isWhole(): boolean {
-    return this.#database.prepare('PRAGMA user_version').get()?.user_version === WHOLE;
+    return this.#version() >= WHOLE;
   }
 
-  markWhole(): void {
-    this.#database.exec(`PRAGMA user_version = ${WHOLE}`);
+  isCurrent(): boolean {
+    return this.#version() >= CURRENT;
+  }
+
+  markCurrent(): void {
+    this.#database.exec(`PRAGMA user_version = ${CURRENT}`);
+  }
+
+  #version(): number {
+    return this.#database.prepare('PRAGMA user_version').get()?.user_version as number;
   }
 
   count(): number {

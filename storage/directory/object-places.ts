@@ -11,6 +11,9 @@ export const PUBLIC_FOLDER = PUBLIC_PREFIX;
 /** The index, internal objects, and files that are being written. */
 export const STORE_FOLDER = 'store';
 
+/** Web servers run as other users. The data folder itself is its owner's to open. */
+export const READABLE_FOLDER = 0o755;
+
 export const indexPath = (root: string): string => join(root, STORE_FOLDER, 'index.sqlite');
 export const temporaryFolder = (root: string): string => join(root, STORE_FOLDER, 'tmp');
 export const internalFolder = (root: string): string => join(root, STORE_FOLDER, 'objects');

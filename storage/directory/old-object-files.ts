@@ -7,6 +7,7 @@ import { readdir, readFile, rm, unlink } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import pMap from 'p-map';
+import { currentKey } from '../../contract/files/old-paths.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { bodyDigest } from '../ports/object-rules.ts';
 import type { ObjectMetadata, ObjectStore } from '../ports/object-store.ts';
@@ -39,8 +40,9 @@ export async function moveOldObjects(
       const key = relative(folder, path).replaceAll(sep, '/').slice(0, -SUFFIX.length);
       const found = opened(await readFile(path), key);
       // A damaged one counts as lost: it is published again. Objects of kinds that are no longer published go.
-      const isWanted = !isPublic(key) || parsePublicKey(key) !== null;
-      if (found !== null && isWanted) await objects.put(key, found.body, found.metadata, { kind: 'absent' });
+      const isWanted = !isPublic(key) || parsePublicKey(currentKey(key)) !== null;
+      if (found !== null && isWanted)
+        await objects.put(currentKey(key), found.body, found.metadata, { kind: 'absent' });
       await unlink(path);
       progress(++moved);
     },

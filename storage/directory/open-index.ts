@@ -2,6 +2,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { cursorGeneration } from '../../contract/files/cursors.ts';
+import { currentKey } from '../../contract/files/old-paths.ts';
 import {
   cacheControlOf,
   cacheTagOf,
@@ -12,6 +13,7 @@ import {
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { bodyDigest } from '../ports/object-rules.ts';
 import type { ObjectMetadata } from '../ports/object-store.ts';
+import { moveFile } from './move-renamed.ts';
 import { type IndexedObject, ObjectIndex } from './object-index.ts';
 import { ignoreMissing, indexPath, internalFolder, keysAt, objectFile, PUBLIC_FOLDER } from './object-places.ts';
 
@@ -27,7 +29,7 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
   }
   if (!index.isWhole()) {
     await rebuild(root, index);
-    index.markWhole();
+    index.markCurrent();
     await index.sync();
   }
   // Somebody has deleted all of them, to have them made again. Later, an empty folder means that its disk is not mounted.
@@ -56,10 +58,12 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
     for (const entry of entries) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
-      for (const key of keysAt(relative(folder, path).replaceAll(sep, '/'), isInternal)) {
-        const bytes = await readFile(path);
+      const bytes = await readFile(path);
+      for (const found of keysAt(relative(folder, path).replaceAll(sep, '/'), isInternal)) {
+        const key = currentKey(found);
         const metadata = isInternal ? internalMetadata(key) : publicMetadata(key, bytes, generation, path);
-        if (metadata === null || bytes.length === 0 || objectFile(root, key, metadata) !== path) continue;
+        if (metadata === null || bytes.length === 0 || objectFile(root, found, metadata) !== path) continue;
+        await moveFile(path, objectFile(root, key, metadata));
         const current: IndexedObject = { digest: bodyDigest(bytes), sizeBytes: bytes.length, metadata };
         index.put(key, { current, next: null });
       }

@@ -17,11 +17,12 @@
  * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history                      |
  * | `published/market/<slug>` | `year/<year>`            | {@link PublishedFile} of one year of its history          |
  * | `published/site`          | `files`                  | {@link PublishedSite}: the pages for people               |
- * | `superseded`              | `<object key>`           | {@link SupersededValue}: page waiting to be swept         |
+ * | `superseded`              | `<old object key>`       | {@link SupersededValue}: page waiting to be swept         |
  * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep continues         |
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
 
+import { currentKey } from '../../contract/files/old-paths.ts';
 import type { StaticKind } from '../../contract/files/public-object-names.ts';
 import type { Json } from '../../contract/values/canonical-json.ts';
 import type { Item, ItemKey } from '../ports/ledger.ts';
@@ -43,6 +44,8 @@ export type ListState = {
   markets: number;
   /** The number of markets on a full page. Absent if it is not known. */
   pageSize?: number;
+  /** The generation since which its pages name the file of the next page. Absent: an earlier version has cut some. */
+  linkedSince?: number;
   publishedAtMs: number;
   /** In a HEAD of an earlier version: see {@link HeadValue.projections}. */
   latest?: { json: string; csv: string };
@@ -321,7 +324,12 @@ export const PUBLISHED_SITE_KEY: ItemKey<PublishedSite> = { partition: 'publishe
 
 /** Superseded pages of histories. For pages of the list, the layout that superseded them names them. */
 export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superseded' };
-export const supersededPageKey = (objectKey: string) => keyIn(SUPERSEDED_PAGES, objectKey);
+/** Named by the key that earlier versions gave to the page, so that no record has to move. */
+export const supersededPageKey = (objectKey: string) =>
+  keyIn(SUPERSEDED_PAGES, objectKey.replace(/^public\/api\/v1\/markets\/([^/]+)\/history\/pages\//, `${OLD_PAGES}$1/`));
+/** The inverse of {@link supersededPageKey}. */
+export const supersededPage = ({ sort }: Pick<Item, 'sort'>): string => currentKey(sort);
+const OLD_PAGES = 'public/api/v1/history-pages/';
 
 /** Revision 0. */
 export const WALK_KEY: ItemKey<WalkValue> = { partition: 'garbage', sort: 'walk' };

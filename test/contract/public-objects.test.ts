@@ -23,7 +23,7 @@ const kinds = Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[];
 /** Also such slugs and cursors as are spelled like a part of another key. */
 const slug = fc.oneof(
   fc.stringMatching(new RegExp(`^${SLUG_PATTERN}$`)),
-  fc.constantFrom('markets', 'json', 'snapshot', 'history', 'market-pages', '404', 'a', 'a-b'),
+  fc.constantFrom('markets', 'json', 'snapshot', 'history', 'pages', '404', 'a', 'a-b'),
 );
 const cursor = fc.oneof(
   fc.stringMatching(new RegExp(`^${CURSOR_PATTERN}$`)),
@@ -170,14 +170,17 @@ describe('keys of public objects', () => {
     'public/api/v1/markets/gold-usd/historyXcsv',
     'public/api/v1/waitlist',
     'public/api/v1/openapiXjson',
-    `public/api/v1/market-pages/0-${digest}.json`,
-    `public/api/v1/market-pages/01-${digest}.json`,
-    `public/api/v1/market-pages/1000000000000000-${digest}.json`,
-    `public/api/v1/market-pages/1-${digest.toUpperCase()}.json`,
-    `public/api/v1/market-pages/1-${digest}0.json`,
-    `public/api/v1/market-pages/1-${digest.slice(1)}.json`,
-    `public/api/v1/history-pages/1-${digest}.json`,
-    `public/api/v1/history-pages/gold/usd/1-${digest}.json`,
+    `public/api/v1/markets/pages/0-${digest}.json`,
+    `public/api/v1/markets/pages/01-${digest}.json`,
+    `public/api/v1/markets/pages/1000000000000000-${digest}.json`,
+    `public/api/v1/markets/pages/1-${digest.toUpperCase()}.json`,
+    `public/api/v1/markets/pages/1-${digest}0.json`,
+    `public/api/v1/markets/pages/1-${digest.slice(1)}.json`,
+    `public/api/v1/markets/history/pages/1-${digest}.json`,
+    `public/api/v1/markets/gold/usd/history/pages/1-${digest}.json`,
+    'public/site/index.html',
+    'public/api/v1/index.html',
+    'public/errors/index.html',
     'public/api/v1/log',
     'public/api/v1/log/tile/0/1',
     'public/api/v1/log/tile/64/001',
@@ -220,7 +223,7 @@ const TABLE: readonly Row[] = [
   },
   {
     name: { kind: 'market-list-page', cursor: CURSOR },
-    key: `public/api/v1/market-pages/${CURSOR}.json`,
+    key: `public/api/v1/markets/pages/${CURSOR}.json`,
     contentType: 'application/json',
     cacheTag: 'markets',
     retention: 'page',
@@ -234,14 +237,14 @@ const TABLE: readonly Row[] = [
   },
   {
     name: { kind: 'history', slug: 'gold-usd' },
-    key: 'public/api/v1/histories/gold-usd.json',
+    key: 'public/api/v1/markets/gold-usd/history.json',
     contentType: 'application/json',
     cacheTag: 'gold-usd',
     retention: 'head',
   },
   {
     name: { kind: 'history-page', slug: 'gold-usd', cursor: CURSOR },
-    key: `public/api/v1/history-pages/gold-usd/${CURSOR}.json`,
+    key: `public/api/v1/markets/gold-usd/history/pages/${CURSOR}.json`,
     contentType: 'application/json',
     cacheTag: 'gold-usd',
     retention: 'page',
@@ -276,14 +279,14 @@ const TABLE: readonly Row[] = [
   },
   {
     name: { kind: 'history-index', slug: 'gold-usd' },
-    key: 'public/api/v1/markets/gold-usd/history/index',
+    key: 'public/api/v1/markets/gold-usd/history/index.json',
     contentType: 'application/json',
     cacheTag: 'gold-usd',
     retention: 'head',
   },
   {
     name: { kind: 'latest' },
-    key: 'public/api/v1/latest',
+    key: 'public/api/v1/latest.json',
     contentType: 'application/json',
     cacheTag: 'markets',
     retention: 'head',
@@ -297,7 +300,7 @@ const TABLE: readonly Row[] = [
   },
   {
     name: { kind: 'recent' },
-    key: 'public/api/v1/recent',
+    key: 'public/api/v1/recent.json',
     contentType: 'application/json',
     cacheTag: 'markets',
     retention: 'head',
@@ -353,7 +356,7 @@ const TABLE: readonly Row[] = [
   },
   {
     name: { kind: 'export-latest' },
-    key: 'public/api/v1/exports/latest',
+    key: 'public/api/v1/exports/latest.json',
     contentType: 'application/json',
     cacheTag: 'exports',
     retention: 'head',
@@ -453,7 +456,7 @@ const TABLE: readonly Row[] = [
   ).map(
     ([kind, file, contentType]): Row => ({
       name: { kind, file },
-      key: `public/site/${file}`,
+      key: `public/${file}`,
       contentType,
       cacheTag: 'site',
       retention: 'site',

@@ -344,16 +344,23 @@ describe('a collection', () => {
   const cursor = `12-${'0a'.repeat(16)}`;
 
   test.each([null, cursor])('with the next cursor %s is taken', (nextCursor) => {
-    expect(refusals(schema, { data: ['gold-usd'], page: { nextCursor } })).toEqual([]);
+    const files =
+      nextCursor === null ? [null] : ['markets/pages/', 'history/pages/', ''].map((to) => `${to}${cursor}.json`);
+    for (const next of files) expect(refusals(schema, { data: ['gold-usd'], page: { next, nextCursor } })).toEqual([]);
   });
 
   test.each<[string, unknown, readonly string[]]>([
     ['no page', { data: [] }, ['/page']],
-    ['no word on the next cursor', { data: [], page: {} }, ['/page/nextCursor']],
-    ['a cursor of another kind', { data: [], page: { nextCursor: '2' } }, ['/page/nextCursor']],
-    ['a total', { data: [], page: { nextCursor: null, total: 1 } }, ['/page/total']],
-    ['an item that does not fit', { data: ['gold-usd', 'Gold'], page: { nextCursor: null } }, ['/data/1']],
-    ['an unknown field', { data: [], page: { nextCursor: null }, meta: {} }, ['/meta']],
+    ['no word on the next page', { data: [], page: {} }, ['/page/next', '/page/nextCursor']],
+    [
+      'a link to another site',
+      { data: [], page: { next: `//a.example/${cursor}.json`, nextCursor: cursor } },
+      ['/page/next'],
+    ],
+    ['a cursor of another kind', { data: [], page: { next: null, nextCursor: '2' } }, ['/page/nextCursor']],
+    ['a total', { data: [], page: { next: null, nextCursor: null, total: 1 } }, ['/page/total']],
+    ['an item that does not fit', { data: ['gold-usd', 'Gold'], page: { next: null, nextCursor: null } }, ['/data/1']],
+    ['an unknown field', { data: [], page: { next: null, nextCursor: null }, meta: {} }, ['/meta']],
   ])('with %s is refused', (_, value, where) => {
     expect(refusals(schema, value)).toEqual(where);
   });

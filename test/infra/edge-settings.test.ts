@@ -131,7 +131,7 @@ describe('the distribution', () => {
 
   it('default root object: the first page, not the listing of the bucket', () => {
     const [byRouter, byDefault] = ['/', `/${distribution.DefaultRootObject}`].map((url) => loadRouter()('GET', url));
-    expect(byDefault).toMatchObject({ kind: 'object', key: 'public/site/index.html' });
+    expect(byDefault).toMatchObject({ kind: 'object', key: 'public/index.html' });
     expect(byRouter).toEqual(byDefault);
   });
 
@@ -256,8 +256,8 @@ describe('the policy of the public objects bucket', () => {
       Effect: 'Deny',
       Action: 's3:PutObject',
       Resource: [
-        objects('public/api/v1/market-pages/*.json'),
-        objects('public/api/v1/history-pages/*/*.json'),
+        objects(`public/api/v1/markets/pages/*-${'?'.repeat(32)}.json`),
+        objects(`public/api/v1/markets/*/history/pages/*-${'?'.repeat(32)}.json`),
         objects('redo/*'),
         objects('layout/*'),
       ],

@@ -27,7 +27,7 @@ import { market, price, readerOf } from './world.ts';
 
 const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
 const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
-const INDEX = 'a/history/index';
+const INDEX = 'a/history/index.json';
 
 describe('a change puts', () => {
   test.each<[string, (world: FilesWorld) => Promise<unknown>, readonly string[]]>([
@@ -61,7 +61,7 @@ describe('a change puts', () => {
     [
       'the first observation of a market',
       (world) => world.ingest([price('b', 0, 1)]),
-      ['b/history.csv', 'b/history.ndjson', 'b/history/2026.csv', 'b/history/2026.ndjson', 'b/history/index'],
+      ['b/history.csv', 'b/history.ndjson', 'b/history/2026.csv', 'b/history/2026.ndjson', 'b/history/index.json'],
     ],
   ])('%s', async (_, happen, expected) => {
     const world = await worldOfTwoYears();
@@ -287,16 +287,18 @@ test('every file of a removed market says so', async () => {
 });
 
 describe('verify finds', () => {
+  const urlOf = (path: string) => `/api/v1/markets/${path.replace(/\.json$/, '')}`;
+
   test.each([...OPEN_YEAR, ...PASSED_YEAR, INDEX])('a flipped byte of %s', async (path) => {
     const world = await worldOfTwoYears();
     await world.damage(`public/api/v1/markets/${path}`);
-    expect(await world.findings()).toContainEqual(expect.objectContaining({ url: `/api/v1/markets/${path}` }));
+    expect(await world.findings()).toContainEqual(expect.objectContaining({ url: urlOf(path) }));
   });
 
   test('a file that is missing', async () => {
     const world = await worldOfTwoYears();
     await world.lose(`public/api/v1/markets/${INDEX}`);
-    expect(await world.findings()).toMatchObject([{ rule: 'status', url: `/api/v1/markets/${INDEX}` }]);
+    expect(await world.findings()).toMatchObject([{ rule: 'status', url: urlOf(INDEX) }]);
   });
 });
 

@@ -146,9 +146,9 @@ test('the publish under test uses every kind of object and both ports, and delet
   const done = operations.map(({ what }) => what);
   for (const part of [
     'markets.json',
-    '/market-pages/',
-    '/history-pages/',
-    '/histories/',
+    '/markets/pages/',
+    '/history/pages/',
+    '/history.json',
     'snapshot',
     'redo/',
     'log/tile/',

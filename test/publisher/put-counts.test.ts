@@ -325,7 +325,7 @@ describe('the order of a publish', () => {
     ]);
     const [swap] = [...calls.keys()].filter((place) => calls[place]?.startsWith('ledger.transact')) as [number];
     expect(swap).toBeGreaterThan(placeOf(calls, 'objects.put redo/'));
-    expect(swap).toBeLessThan(placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/histories/`));
+    expect(swap).toBeLessThan(placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/markets/j/history.json`));
   });
 
   test('list pages are put from the last to the first, so that each names an existing one', async () => {
@@ -370,7 +370,7 @@ test('both generations share the list pages after the last change', async () => 
       const next = (await world.objects.stat(key))?.metadata.nextCursor ?? null;
       if (next === null) return cursors;
       cursors.push(next);
-      key = `${PUBLIC_PREFIX}/api/v1/market-pages/${next}.json`;
+      key = `${PUBLIC_PREFIX}/api/v1/markets/pages/${next}.json`;
     }
   };
   const before = await pages();
@@ -399,7 +399,7 @@ describe('a history of any length', () => {
     await publish(dependenciesOn(ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
     const calls = operations.map(({ what }) => what);
     const isRead = (call: string) => call === `ledger.query ${marketPartition('b')}`;
-    const isPut = (call: string) => call.startsWith('objects.put public/api/v1/history-pages/');
+    const isPut = (call: string) => /^objects\.put .*\/history\/pages\//.test(call);
     const work = calls.filter((call) => isRead(call) || isPut(call));
     const putAfterEachRead = work
       .join('\n')

@@ -161,10 +161,10 @@ test('verify finds an entry that the history does not give', async () => {
   await world.ingest([market('a'), price('a', 0, 105), price('a', 1, 106)]);
   await world.publish();
   const change = async (url: string, from: string, to: string) => {
-    const found = await world.objects.get(`public${url}`);
+    const found = await world.objects.get(`public${url}.json`);
     if (found.kind !== 'found') throw new Error(`${url} is missing`);
     const body = Buffer.from(Buffer.from(found.body).toString().replace(from, to));
-    await world.objects.put(`public${url}`, body, found.metadata, { kind: 'matches', etag: found.etag });
+    await world.objects.put(`public${url}.json`, body, found.metadata, { kind: 'matches', etag: found.etag });
   };
   await change('/api/v1/recent', '"1.05"', '"1.07"');
   await change('/api/v1/latest', '"recordedAt":"2026-10-01T12:00:00.000Z"', '"recordedAt":"2026-10-01T12:00:01.000Z"');

@@ -55,7 +55,7 @@ async function findingsIn(world: World, removed: readonly string[] = ['b']) {
 }
 
 const pagesOf = (world: World) =>
-  [...publicObjects(world.objects).keys()].filter((key) => key.includes('/history-pages/b/'));
+  [...publicObjects(world.objects).keys()].filter((key) => key.includes('/b/history/pages/'));
 
 test('the bodies are put after the list, and before the snapshot', async () => {
   const world = await worldWithRemoval();

@@ -58,7 +58,7 @@ test('every kind of published object is found at the start, put again, and the s
   const folder = await publishedFolder();
   const { store, fileOf, lost, reports } = folder;
   const { keys } = await store.list('public/');
-  const immutable = keys.filter((key) => /-pages\/|\/tile\/|ndjson/.test(key));
+  const immutable = keys.filter((key) => /\/pages\/|\/tile\/|ndjson/.test(key));
   expect(immutable.length).toBeGreaterThan(4);
   const bodyIn = async (key: string) => {
     const found = await store.get(key);
@@ -82,7 +82,7 @@ test('a read that fails has the object put again, with one report; readers get n
     let calls = 0;
     damage.onFound(() => calls++);
     const { keys } = await folder.store.list('public/');
-    const page = keys.find((key) => key.includes('/history-pages/')) as string;
+    const page = keys.find((key) => key.includes('/history/pages/')) as string;
     for (const key of [bodyOf('c'), page]) {
       await spoil(fileOf(key));
       for (let read = 0; read < 2; read++) await expect(shown.get(key)).rejects.toThrow(StorageCorrupt);

@@ -70,7 +70,7 @@ async function expectVerified({ objects }: World): Promise<void> {
 const snapshotKey = publicKey({ kind: 'snapshot' });
 /** Without the objects that depend on the generation: the snapshot, and a list without its layout. */
 const bodies = ({ objects }: World) =>
-  new Map([...publicObjects(objects)].filter(([key]) => !/\/(snapshot|markets)\.json$|\/market-pages\//.test(key)));
+  new Map([...publicObjects(objects)].filter(([key]) => !/\/(snapshot|markets)\.json$|\/markets\/pages\//.test(key)));
 
 describe('before the first request', () => {
   test('the first generation is published', async () => {
@@ -127,8 +127,8 @@ describe('while the server runs', () => {
 
   test.each([
     ['a body', (key: string) => key === publicKey({ kind: 'market', slug: 'c' })],
-    ['a page of a history', (key: string) => key.includes('/history-pages/')],
-    ['a page of the list', (key: string) => key.includes('/market-pages/')],
+    ['a page of a history', (key: string) => key.includes('/history/pages/')],
+    ['a page of the list', (key: string) => key.includes('/markets/pages/')],
     ['everything but the snapshot', (key: string) => key !== snapshotKey],
   ])('%s is put back in place, unchanged', async (_, isLost) => {
     const world = await publishedWorld();
@@ -213,7 +213,7 @@ describe('while the server runs', () => {
     const world = await publishedWorld();
     const watched = watch(world.dependencies);
     for (let time = 1; time <= 3; time++) {
-      await lose(world, (key) => key.includes('/history-pages/'));
+      await lose(world, (key) => key.includes('/history/pages/'));
       expect(await watched.lost.look()).toBe(true);
       expect(await watched.lost.failed(new BundleLost('too'))).toBe(0);
       expect(watched.reports).toHaveLength(time);
@@ -248,7 +248,7 @@ describe('while the server runs', () => {
     const watched = watch(world.dependencies);
     await watched.lost.failed(new BundleLost('once'));
     await watched.lost.prepare();
-    await lose(world, (key) => key.includes('/history-pages/'));
+    await lose(world, (key) => key.includes('/history/pages/'));
     expect(await watched.lost.look()).toBe(false);
   });
 

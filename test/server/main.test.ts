@@ -192,12 +192,13 @@ describe('stopping and starting again', () => {
   });
 
   test('if some objects are deleted, it serves, reports it, and makes them again', async () => {
-    const histories = join(data, 'public', 'api', 'v1', 'histories');
-    await rm(histories, { recursive: true });
+    const markets = join(data, 'public', 'api', 'v1', 'markets');
+    const made = async () =>
+      (await readdir(markets, { recursive: true })).filter((path) => /\/history\.json$/.test(path));
+    for (const path of await made()) await rm(join(markets, path));
     const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     await server.started;
     await expect.poll(() => server.errors()).toContain('175 objects are lost');
-    const made = () => readdir(histories).catch(() => []);
     await expect.poll(made).toHaveLength(175);
     expect(await server.end('SIGINT')).toBe(0);
 

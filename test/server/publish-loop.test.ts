@@ -229,7 +229,7 @@ test('expired objects are swept once an hour', async () => {
   await publish(world.dependencies);
   await world.ingest([price('e', 0, 1)]);
   await publish(world.dependencies);
-  const pages = () => [...world.objects.snapshot().keys()].filter((key) => key.includes('/market-pages/'));
+  const pages = () => [...world.objects.snapshot().keys()].filter((key) => key.includes('/markets/pages/'));
   expect(pages()).toHaveLength(2);
 
   world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;

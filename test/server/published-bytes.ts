@@ -10,7 +10,10 @@ export async function publishedBytes(baseUrl: string): Promise<Map<string, strin
     const response = await fetch(baseUrl + url);
     const body = await response.text();
     if (response.status !== 200) throw new Error(`GET ${url} answered ${response.status}: ${body}`);
-    const known = body.replace(/"(nextCursor|recordedAt|publishedAt|updatedAt|listDigest|root)":"[^"]*"/g, '"$1":""');
+    const known = body.replace(
+      /"(next|nextCursor|recordedAt|publishedAt|updatedAt|listDigest|root)":"[^"]*"/g,
+      '"$1":""',
+    );
     bodies.set(url.replace(/cursor=.*/, `page ${bodies.size}`), known);
     return body;
   };

@@ -1,4 +1,4 @@
-/** `node cli/main.ts start` in its own process, as `npm start` runs it. */
+/** `node cli/main.ts start` in its own process, from the sources. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -100,7 +100,7 @@ async function compareWithFresh(world: World): Promise<void> {
   }
 }
 
-const CURSOR = /("(?:nextCursor|cursor)"):"[^"]*"/g;
+const CURSOR = /("(?:next|nextCursor|cursor)"):"[^"]*"/g;
 
 /** The bytes of each head and of its pages, in order. */
 function comparable(

@@ -208,7 +208,7 @@ describe('the object store in a directory', () => {
         { kind: 'market-list' },
         { kind: 'log-tile', tile: '0/000' },
       ];
-      const page = (text: string) => bytes(`{"data":[],"page":{"nextCursor":${text}}}`);
+      const page = (text: string) => bytes(`{"data":[],"page":{"next":null,"nextCursor":${text}}}`);
       for (const name of names) {
         const nextCursor = name.kind === 'market-list' ? `3-${'a'.repeat(32)}` : null;
         const metadata = publicMetadata(name, 'cursor' in name ? 3 : 7, nextCursor);

@@ -8,12 +8,12 @@ objectStoreContract('the object store in memory', async () => {
   return { objects, reopen: async () => objects, close: async () => undefined };
 });
 
-const PAGE = 'public/api/v1/market-pages/1-00.json';
+const PAGE = 'public/api/v1/markets/pages/1-00.json';
 const HEAD = 'public/api/v1/markets.json';
 const absent = { kind: 'absent' } as const;
 
 describe('the object store in memory is stricter than a real one', () => {
-  test.each([PAGE, 'public/api/v1/history-pages/gold-usd/1-00.json', 'redo/1.json'])(
+  test.each([PAGE, 'public/api/v1/markets/gold-usd/history/pages/1-00.json', 'redo/1.json'])(
     'throws when %s is put with other bytes, also after it was deleted',
     async (key) => {
       const objects = openMemoryObjects();

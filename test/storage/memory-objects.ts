@@ -46,8 +46,7 @@ interface Entry {
  * not change once a checkpoint leads to it; the simulator checks that.
  */
 function isImmutable(key: string): boolean {
-  const parts = ['redo/', 'layout/', '/market-pages/', '/history-pages/'];
-  return parts.some((part) => key.includes(part));
+  return /^(redo|layout)\/|\/pages\/\d+-[0-9a-f]+\.json$/.test(key);
 }
 
 export function openMemoryObjects(): MemoryObjects {

@@ -8,14 +8,18 @@ export interface ToolRun {
   readonly output: string;
 }
 
-/** Never rejects for an exit code. Rejects where the program is missing. */
+/** Never rejects for an exit code. Rejects where the program is missing. Files are UTF-8, wherever this machine is. */
 export function runTool(
   program: string,
   args: readonly string[],
   { cwd, env = {} }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
 ): Promise<ToolRun> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, LC_ALL: 'C.UTF-8', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let [stdout, output] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;

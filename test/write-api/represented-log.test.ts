@@ -54,7 +54,7 @@ it('the log has the digest of salt and name; an erasure removes both from the le
   await runErasure({ ledger, nowMs: () => world.nowMs, newAttemptId, newId }, answer.json.id);
   await publish(dependencies);
   // Pages of the list that readers may still walk are swept later.
-  const isOldPage = (where: string) => where.startsWith('public/api/v1/market-pages/');
+  const isOldPage = (where: string) => where.startsWith('public/api/v1/markets/pages/');
   for (const text of [NAME, salt]) expect((await holders(text)).filter((where) => !isOldPage(where))).toEqual([]);
   expect((await standings()).map((entry) => 'representedBy' in entry && entry.representedBy)).toEqual([
     { digest },

@@ -1,6 +1,7 @@
 /**
- * `npm pack` runs it first: builds the command line and the entry of the edge's thread into dist/, as JavaScript that runs under
- * node_modules, where types cannot be stripped. The dependencies of the package stay outside. The pages are built, too.
+ * `npm pack` and `npm start` run it first: builds the command line and the entry of the edge's thread into dist/, as JavaScript: types cannot be
+ * stripped under node_modules, and the program that strips them takes 20 MB of memory a thread. The dependencies of the package stay
+ * outside. The pages are built, too.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -11,7 +12,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
 
 await ensureSite();
-await rm(DIST, { recursive: true, force: true });
+// A server that runs from here may still load a file of the build before. The package has only files of this one.
+if (process.argv.includes('--clean')) await rm(DIST, { recursive: true, force: true });
 await build({
   absWorkingDir: ROOT,
   // server/edge-host/edge-thread.ts finds the other by its name.

@@ -10,6 +10,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { pageCursor } from '../../../contract/files/cursors.ts';
+import { NEXT_OF_HISTORY, NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
 import { EMPTY_SUM, HistorySum } from '../../../storage/ports/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import type { PublishedPage } from '../../../storage/records/publication.ts';
@@ -86,7 +87,7 @@ export class HistoryCutter {
   /** To be called once, after the last observation. */
   finish(): HistoryPlan {
     const newest = observationsOf(this.#open);
-    const head = rendered(historyPageBody(newest, this.#nextCursor, this.#quantity));
+    const head = rendered(historyPageBody(newest, this.#nextCursor, this.#quantity, NEXT_OF_HISTORY));
     return {
       head: { ...head, nextCursor: this.#nextCursor },
       newest,
@@ -102,7 +103,8 @@ export class HistoryCutter {
     const index = this.#keptPages + this.#pages.length;
     const nextCursor = this.#nextCursor;
     const covered = this.#open;
-    const { body, digest } = rendered(historyPageBody(observationsOf(covered), nextCursor, this.#quantity));
+    const text = historyPageBody(observationsOf(covered), nextCursor, this.#quantity, NEXT_OF_PAGE);
+    const { body, digest } = rendered(text);
     const before = this.#published.get(index)?.page;
     const isNew = before?.digest !== digest;
     // Without rows, the position of an unchanged page is still right.

@@ -14,7 +14,7 @@ import { valuesIn } from '../../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, ObservationValue } from '../../../storage/records/markets.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 9;
+const RENDERER_VERSION = 10;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {
@@ -132,20 +132,26 @@ export function publicObservation(observation: ObservationValue, quantity: numbe
  * A page of observations, newest first. `observations` are oldest first, as the ledger has them.
  *
  * @param quantity that one price of the market buys
+ * @param folder of the next page, relative to the file of this one
  */
 export function historyPageBody(
   observations: readonly ObservationValue[],
   nextCursor: string | null,
   quantity: number,
+  folder: string,
 ): string {
   const data = observations.map((observation) => publicObservation(observation, quantity)).reverse();
   // One native call for the whole page.
-  return canonicalJson({ data, page: { nextCursor } });
+  return canonicalJson({ data, page: linksTo(nextCursor, folder) });
 }
 
 /** A page of a collection from items that are canonical already. */
-export function collectionBody(items: readonly string[], nextCursor: string | null): string {
-  return `{"data":[${items.join(',')}],"page":{"nextCursor":${JSON.stringify(nextCursor)}}}`;
+export function collectionBody(items: readonly string[], nextCursor: string | null, folder: string): string {
+  return `{"data":[${items.join(',')}],"page":${canonicalJson(linksTo(nextCursor, folder))}}`;
+}
+
+function linksTo(nextCursor: string | null, folder: string): { next: string | null; nextCursor: string | null } {
+  return { next: nextCursor === null ? null : `${folder}${nextCursor}.json`, nextCursor };
 }
 
 /** The items of a page of markets, each with its own bytes. */

@@ -8,6 +8,7 @@
  * memory.
  */
 import { pageCursor } from '../../../contract/files/cursors.ts';
+import { NEXT_OF_LIST, NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
 import type { ListedPage } from '../../kernel/list-layout.ts';
 import { type Rendered, rendered } from '../../kernel/rendered.ts';
 import { collectionBody } from '../bodies/render.ts';
@@ -78,13 +79,14 @@ export class ListCutter {
   async finish(): Promise<ListHead> {
     while (await this.#readMore());
     if (this.#start !== 0) throw new ItemsMiscounted();
-    return { ...rendered(collectionBody(bodiesOf(this.#items), this.#nextCursor)), nextCursor: this.#nextCursor };
+    const nextCursor = this.#nextCursor;
+    return { ...rendered(collectionBody(bodiesOf(this.#items), nextCursor, NEXT_OF_LIST)), nextCursor };
   }
 
   #cut(covered: readonly ListItem[]): CutListPage {
     const { generation, reusable } = this.#input;
     const nextCursor = this.#nextCursor;
-    const { body, digest } = rendered(collectionBody(bodiesOf(covered), nextCursor));
+    const { body, digest } = rendered(collectionBody(bodiesOf(covered), nextCursor, NEXT_OF_PAGE));
     const published = reusable.get(digest);
     reusable.delete(digest);
     const page = published ?? { cursor: pageCursor(generation, digest), digest, first: covered[0]?.slug ?? '' };

@@ -75,9 +75,9 @@ function sourcesOf(before: ListState | null, pages: readonly ListedPage[]): read
   ];
 }
 
-/** Whether the previous list has the page size of this deployment. */
-export function hasPageSize({ pageSize }: ListState, { markets }: PublisherStorage['pageSizes']): boolean {
-  return pageSize === markets;
+/** Whether the previous list was cut as this version cuts it, with the page size of this deployment. */
+export function isCutAlike({ pageSize, linkedSince }: ListState, { markets }: PublisherStorage['pageSizes']): boolean {
+  return pageSize === markets && linkedSince !== undefined;
 }
 
 /** Pages up to the last changed slug. If a market joins or leaves, all pages, because every later item moves. */
@@ -91,7 +91,7 @@ function cutOfPages(
   const moves = all.filter(({ wasListed, isListed }) => wasListed !== isListed);
   const joined = moves.filter(({ isListed }) => isListed).length;
   const lastChanged = [...changes.keys()].reduce((last, slug) => (slug > last ? slug : last), '');
-  const isMoved = moves.length > 0 || (before !== null && !hasPageSize(before, pageSizes));
+  const isMoved = moves.length > 0 || (before !== null && !isCutAlike(before, pageSizes));
   const cutPages = isMoved ? pages.length : pages.filter(({ first }) => first <= lastChanged).length;
   const replaced = pages.slice(0, cutPages);
   const kept = pages.slice(cutPages);

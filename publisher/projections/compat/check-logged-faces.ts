@@ -4,6 +4,7 @@
  */
 
 import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../../../contract/files/faces.ts';
+import { NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
@@ -154,7 +155,7 @@ function facesOf(slug: string, { revision, record, observations }: FoldedMarket)
   const shown = record(null);
   const market = JSON.parse(marketBody(slug, revision, shown)) as Market;
   const stored = observations.map(({ observation }) => observation);
-  const { data } = JSON.parse(historyPageBody(stored, null, shown.unit.quantity)) as {
+  const { data } = JSON.parse(historyPageBody(stored, null, shown.unit.quantity, NEXT_OF_PAGE)) as {
     readonly data: readonly PublicObservation[];
   };
   const prices = new DayPrices();

@@ -81,7 +81,9 @@ export async function addLatest(
 
   const put = async (kind: 'latest' | 'latest-csv' | 'recent', text: string, last: string | undefined) => {
     const { body, digest } = rendered(text);
-    const present = isTrusted ? last : await storedDigest(objects, { kind });
+    // On S3, an earlier version has put them at other keys.
+    const isKnown = known !== null || (isTrusted && last === undefined);
+    const present = isKnown ? last : await storedDigest(objects, { kind });
     if (digest !== present) await files.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
     return digest;
   };

@@ -24,10 +24,10 @@ export function newestPrices({ newest, head }: HistoryPlan, quantity: number): N
 }
 
 /**
- * Reads on through the pages in the store. A page that is missing ends the reading: `verify` and the search for lost
- * objects find it, and it must not keep other markets from being published.
+ * Reads on through the pages in the store.
  *
  * @param known null: the published newest page is read, too
+ * @throws if a page is missing: the projection is deferred until a refresh has put it back
  */
 export async function readRecentPrices(
   objects: ObjectStore,
@@ -40,7 +40,7 @@ export async function readRecentPrices(
     known === null ? { kind: 'history', slug } : known.nextCursor === null ? null : pageAt(known.nextCursor);
   while (next !== null && !prices.isComplete) {
     const found = await objects.get(publicKey(next));
-    if (found.kind !== 'found') break;
+    if (found.kind !== 'found') throw new Error(`${publicKey(next)} is missing: it is put back by a refresh`);
     const { data, page } = JSON.parse(Buffer.from(found.body).toString()) as HistoryPage;
     for (const row of data) prices.add(row, () => (row.kind === 'money' ? row.decimal : null));
     next = page.nextCursor === null ? null : pageAt(page.nextCursor);

@@ -1,5 +1,4 @@
 /** Checks the first page for people, and what it loads. */
-import { SITE_ROOT } from '../../../contract/files/object-paths.ts';
 import { PAGE_CONTENT_TYPE } from '../../../contract/files/page-headers.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { checkEntityTag, checkHeaders, type Findings } from '../../verify/check-body.ts';
@@ -22,7 +21,7 @@ export async function checkSite(reader: PublicReader, findings: Findings): Promi
   }
   const assets = Buffer.from(page.body).toString('utf8').matchAll(ASSET);
   for (const url of new Set(Array.from(assets, ([, asset]) => asset as string))) {
-    const name = parsePublicKey(PUBLIC_PREFIX + SITE_ROOT + url);
+    const name = parsePublicKey(PUBLIC_PREFIX + url);
     if (name === null) findings.add('/', 'link', `names ${url}, which is no file of a site`);
     else checkFile(findings, url, await reader(url), PUBLIC_OBJECTS[name.kind].contentType);
   }

@@ -20,12 +20,13 @@ export const pages: Projector = {
     paths: [],
   },
   async plan(context) {
-    const { state } = context;
     const { site } = context.dependencies;
-    if (site === undefined || site.digest === state) return { finish: async () => ({ state }) };
+    // Another version may have put them at other paths.
+    const state = context.isRenderedOtherwise ? undefined : context.state;
+    if (site === undefined || site.digest === state) return { finish: async () => ({ state: context.state }) };
     return {
       async finish() {
-        await addChanged(context, site);
+        await addChanged({ ...context, state }, site);
         return { state: site.digest };
       },
     };

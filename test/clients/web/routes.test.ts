@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { publicKey } from '../../../contract/files/public-objects.ts';
+import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
 import { PROBLEM_CODES, problemType } from '../../../contract/problems/edge-problems.ts';
 import { siteObject } from '../../../publisher/site.ts';
 import { loadRouter } from '../../../server/edge/router-sandbox.ts';
@@ -19,7 +19,7 @@ function keyOf(url: string): string | null {
 
 const isThere = (url: string) => {
   const key = keyOf(url);
-  return key !== null && (!key.startsWith('public/site/') || KEYS.has(key));
+  return key !== null && (!parsePublicKey(key)?.kind.startsWith('site-') || KEYS.has(key));
 };
 
 test('each file has a URL, and each problem its page', () => {

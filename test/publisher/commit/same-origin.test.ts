@@ -34,11 +34,13 @@ test('nor over a part of a first generation', async () => {
   await expect(publish(restored)).rejects.toThrow(StorageCorrupt);
   expect(publicObjects(world.objects)).toEqual(before);
   expect(await rebuild(restored)).toEqual({ generation: 3, deferred: [] });
-  expect(publicObjects(world.objects).get('public/api/v1/histories/a.json')).toContain('"amountMinor":1');
+  expect(publicObjects(world.objects).get('public/api/v1/markets/a/history.json')).toContain('"amountMinor":1');
 });
 
 test('the first generation of an empty ledger is an empty list', async () => {
   const world = createWorld();
   expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 1 });
-  expect(publicObjects(world.objects).get('public/api/v1/markets.json')).toBe('{"data":[],"page":{"nextCursor":null}}');
+  expect(publicObjects(world.objects).get('public/api/v1/markets.json')).toBe(
+    '{"data":[],"page":{"next":null,"nextCursor":null}}',
+  );
 });

@@ -122,7 +122,7 @@ function holds(body: Body, fields: Body): boolean {
 
 async function readListed(objects: ObjectStore): Promise<Map<string, Body>> {
   const listed = new Map<string, Body>();
-  for await (const data of pages(objects, 'markets.json', (cursor) => `market-pages/${cursor}.json`)) {
+  for await (const data of pages(objects, 'markets.json', (cursor) => `markets/pages/${cursor}.json`)) {
     for (const item of data) listed.set(item.slug as string, item);
   }
   return listed;
@@ -130,8 +130,8 @@ async function readListed(objects: ObjectStore): Promise<Map<string, Body>> {
 
 async function readHistory(objects: ObjectStore, slug: string): Promise<readonly Body[]> {
   const all: Body[] = [];
-  const pageOf = (cursor: string) => `history-pages/${slug}/${cursor}.json`;
-  for await (const data of pages(objects, `histories/${slug}.json`, pageOf)) all.push(...data);
+  const pageOf = (cursor: string) => `markets/${slug}/history/pages/${cursor}.json`;
+  for await (const data of pages(objects, `markets/${slug}/history.json`, pageOf)) all.push(...data);
   return all;
 }
 

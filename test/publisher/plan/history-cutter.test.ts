@@ -131,14 +131,19 @@ function walk({ head, bodies }: Published): readonly WalkedPage[] {
   const walked: WalkedPage[] = [];
   let cursor: string | null = null;
   for (let body = head; ; ) {
-    const page = JSON.parse(body) as { data: ObservationValue[]; page: { nextCursor: string | null } };
+    const page = JSON.parse(body) as {
+      data: ObservationValue[];
+      page: { next: string | null; nextCursor: string | null };
+    };
     const money = page.data as (ObservationValue & { kind: 'money' })[];
     walked.push({
       cursor,
       places: money.map(({ amountMinor }) => amountMinor as number),
       texts: money.map(({ sourceLabel }) => sourceLabel),
     });
+    const folder = cursor === null ? 'history/pages/' : '';
     cursor = page.page.nextCursor;
+    expect(page.page.next).toBe(cursor && `${folder}${cursor}.json`);
     if (cursor === null) return walked;
     body = bodies.get(cursor) as string;
     expect(cursor).toBe(pageCursor(Number(cursor.split('-')[0]), sha256Hex(body)));

@@ -39,7 +39,7 @@ describe('while the list is not due', () => {
     world.objects.resetCounts();
     const outcome = await publish(paced(world));
     expect(outcome).toMatchObject({ kind: 'published', generation: 2, listDueAtMs: world.clock.nowMs + 1 });
-    expect(world.objects.puts.filter(({ key }) => /markets\.json|market-pages|layout/.test(key))).toEqual([]);
+    expect(world.objects.puts.filter(({ key }) => /markets\.json|markets\/pages|layout/.test(key))).toEqual([]);
     expect(shown(world, { kind: 'market', slug: 'm-05' }).revision).toBe(1);
     expect(shown(world, { kind: 'market', slug: 'zz' })).not.toBeNull();
     expect(listed(world)).toEqual(before);
@@ -133,8 +133,8 @@ describe('while the list is not due', () => {
     await publish(paced(world));
     const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
     expect(removed).toEqual([
-      publicKey({ kind: 'history', slug: 'm-13' }),
       publicKey({ kind: 'market', slug: 'm-13' }),
+      publicKey({ kind: 'history', slug: 'm-13' }),
     ]);
     await expectVerified(world);
   });

@@ -152,7 +152,7 @@ describe('a list that shows the changes of several generations', () => {
   test('is cut from the bodies of all markets if a page of the previous list is lost', async () => {
     for (const lost of [0, 1, 3]) {
       const world = await publishedWorld();
-      const pages = [...publicObjects(world.objects)].filter(([key]) => /markets\.json|market-pages/.test(key));
+      const pages = [...publicObjects(world.objects)].filter(([key]) => /markets\.json|markets\/pages/.test(key));
       // In the order of their markets: keys hold digests.
       pages.sort(([, left], [, right]) => (firstSlug(left) < firstSlug(right) ? -1 : 1));
       const [key] = pages[lost] as [string, string];

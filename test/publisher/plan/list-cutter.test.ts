@@ -105,10 +105,12 @@ function walk({ head, bodies }: Published): readonly WalkedPage[] {
   for (let body = head; ; ) {
     const page = JSON.parse(body) as {
       data: { slug: string; version: number }[];
-      page: { nextCursor: string | null };
+      page: { next: string | null; nextCursor: string | null };
     };
     walked.push({ cursor, items: page.data.map(({ slug, version }) => [slug, version]) });
+    const folder = cursor === null ? 'markets/pages/' : '';
     cursor = page.page.nextCursor;
+    expect(page.page.next).toBe(cursor && `${folder}${cursor}.json`);
     if (cursor === null) return walked;
     body = bodies.get(cursor) as string;
     expect(cursor).toBe(pageCursor(Number(cursor.split('-')[0]), sha256Hex(body)));

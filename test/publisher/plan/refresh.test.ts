@@ -123,7 +123,7 @@ describe('a refresh', () => {
   test('puts each lost closed page back under its name', async () => {
     const world = await publishedWorld();
     const before = publicObjects(world.objects);
-    const pages = [...before.keys()].filter((key) => key.includes('/history-pages/h/'));
+    const pages = [...before.keys()].filter((key) => key.includes('/h/history/pages/'));
     expect(pages).toHaveLength(3);
     for (const key of pages) await damage(world, key, null);
     await refresh(world, ['h']);
@@ -146,7 +146,7 @@ describe('a refresh', () => {
     await world.ingest([price('h', 20, 5)]);
     await publish(world.dependencies);
     expect((await pagesOf()).map(({ value }) => value)).toEqual(before);
-    expect(world.objects.puts.filter(({ key }) => key.includes('-pages/'))).toEqual([]);
+    expect(world.objects.puts.filter(({ key }) => key.includes('/pages/'))).toEqual([]);
     await expectVerified(world);
   });
 });

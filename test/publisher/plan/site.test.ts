@@ -1,5 +1,6 @@
 /** The pages for people are published when they change, and only those that change. */
 import { expect, test } from 'vitest';
+import { parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
@@ -27,7 +28,7 @@ const site = (changes: Readonly<Record<string, string | null>> = {}): Site => {
 
 const NEXT = site({ 'assets/explorer.js': 'start(2);\n', 'docs/new.html': 'new\n', 'robots.txt': null });
 
-const keyOf = (file: string) => `public/site/${file}`;
+const keyOf = (file: string) => `public/${file}`;
 const publishSite = (world: World, built: Site | null) =>
   publish({ ...world.dependencies, ...(built === null ? {} : { site: built }) });
 
@@ -43,7 +44,7 @@ async function publishedWorld(): Promise<World> {
 const shown = (world: World) =>
   Object.fromEntries(
     [...publicObjects(world.objects)].flatMap(([key, body]) =>
-      key.startsWith(keyOf('')) ? [[key.slice(keyOf('').length), body]] : [],
+      parsePublicKey(key)?.kind.startsWith('site-') ? [[key.slice(keyOf('').length), body]] : [],
     ),
   );
 const putKeys = (world: World) => world.objects.puts.map(({ key }) => key).filter((key) => key.startsWith('public/'));
@@ -57,7 +58,7 @@ test('all files are public from the first generation on, and pages come after wh
   const world = createWorld();
   await publishSite(world, site());
   expect(shown(world)).toEqual(FILES);
-  const keys = putKeys(world).filter((key) => key.startsWith(keyOf('')));
+  const keys = putKeys(world).filter((key) => parsePublicKey(key)?.kind.startsWith('site-'));
   expect(keys.slice(-2).sort()).toEqual([keyOf('docs/guides/log.html'), keyOf('index.html')]);
   for (const file of Object.keys(FILES)) {
     const { metadata } = (await world.objects.stat(keyOf(file))) ?? {};

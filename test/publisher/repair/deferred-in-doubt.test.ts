@@ -50,7 +50,7 @@ async function restoredWorld({ isRemovedLater = false } = {}) {
 type Restored = Awaited<ReturnType<typeof restoredWorld>>;
 
 const pagesOfGold = ({ objects }: Restored) =>
-  [...publicObjects(objects).keys()].filter((key) => key.includes('/history-pages/gold/'));
+  [...publicObjects(objects).keys()].filter((key) => key.includes('/gold/history/pages/'));
 
 /** The slugs on the first page of the list, which holds three markets. */
 function listedIn({ objects }: Restored): readonly unknown[] {

@@ -96,8 +96,8 @@ function metadataOf(objects: MemoryObjects): Map<string, Omit<ObjectMetadata, 'g
 
 const sample = await publishedWorld();
 const publicKeys = [...publicObjects(sample.objects).keys()];
-const isPage = (key: string) => key.includes('-pages/');
-const isList = (key: string) => key.includes('/market-pages/') || key.endsWith('/markets.json');
+const isPage = (key: string) => key.includes('/pages/');
+const isList = (key: string) => key.includes('/markets/pages/') || key.endsWith('/markets.json');
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 /** Without the list, whose pages get new names if the old ones are unknown. */
@@ -155,7 +155,15 @@ test('a rebuild cuts the list from the previous list: it reads only bodies of th
 
 describe('a rebuild into a store with one damaged object', () => {
   test('has objects of each kind to repair', () => {
-    const parts = ['markets.json', '/markets/', '/market-pages/', '/histories/', '/history-pages/', 'snapshot', '404'];
+    const parts = [
+      'markets.json',
+      '/markets/',
+      '/markets/pages/',
+      '/history.json',
+      '/history/pages/',
+      'snapshot',
+      '404',
+    ];
     for (const part of parts) expect(publicKeys.some((key) => key.includes(part))).toBe(true);
   });
 
@@ -487,7 +495,7 @@ describe('when the bundle of a committed generation is lost before it was applie
 test('with another publisher at any moment of a rebuild, one of them stops, and nothing is lost', async () => {
   for (let at = 0, reached = true; reached; at += runs(3, 1)) {
     const world = await publishedWorld();
-    const objects = await copyOf(world.objects, (key, body) => (key.includes('/histories/') ? null : body));
+    const objects = await copyOf(world.objects, (key, body) => (key.includes('/history.json') ? null : body));
     reached = false;
     const faulty = faultyStorage(world.ledger, objects, at, async ({ run }) => {
       reached = true;

@@ -157,8 +157,8 @@ async function expectWalkable(objects: ObjectStore): Promise<void> {
   for await (const { data } of list(objects)) {
     for (const { slug } of data) {
       expect(await objects.stat(keyOf(`markets/${slug}.json`)), slug).not.toBeNull();
-      const pageOf = (cursor: string) => `history-pages/${slug}/${cursor}.json`;
-      for await (const _ of walk(objects, `histories/${slug}.json`, pageOf));
+      const pageOf = (cursor: string) => `markets/${slug}/history/pages/${cursor}.json`;
+      for await (const _ of walk(objects, `markets/${slug}/history.json`, pageOf));
     }
   }
 }
@@ -169,7 +169,7 @@ async function pagesOfList(objects: ObjectStore): Promise<readonly string[]> {
   return keys;
 }
 
-const list = (objects: ObjectStore) => walk(objects, 'markets.json', (cursor) => `market-pages/${cursor}.json`);
+const list = (objects: ObjectStore) => walk(objects, 'markets.json', (cursor) => `markets/pages/${cursor}.json`);
 
 /** The pages of a collection. */
 async function* walk(objects: ObjectStore, first: string, pageOf: (cursor: string) => string) {

@@ -135,7 +135,7 @@ describe('where the snapshot does not show it', () => {
     let applying = false;
     const { ledger, objects } = faultyStorage(older.ledger, world.objects, 'all', async ({ what, run }) => {
       if (applying && what.startsWith('ledger.get')) throw new StorageUnavailable(what);
-      if (what.startsWith('objects.stat') && what.includes('/histories/')) applying = true;
+      if (what.startsWith('objects.stat') && what.includes('/history.json')) applying = true;
       return await run();
     });
     const publishing = publish(dependenciesOn(ledger, objects, world.clock));

@@ -15,6 +15,7 @@ import {
   GENERATIONS,
   generationKey,
   SUPERSEDED_PAGES,
+  supersededPage,
   supersededPageKey,
   WALK_KEY,
 } from '../../../storage/records/publication.ts';
@@ -73,8 +74,8 @@ describe('a sweep removes', () => {
     expect((await sweep(world)).removed).toEqual([]);
     world.clock.nowMs += 1;
     const { removed } = await sweep(world);
-    expect(removed.some((key) => key.includes('/market-pages/1-'))).toBe(true);
-    expect(removed.some((key) => key.includes('/history-pages/b/1-'))).toBe(true);
+    expect(removed.some((key) => key.includes('/markets/pages/1-'))).toBe(true);
+    expect(removed.some((key) => key.includes('/b/history/pages/1-'))).toBe(true);
     expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
     await expectVerified(world);
     expect((await sweep(world)).removed).toEqual([]);
@@ -84,14 +85,14 @@ describe('a sweep removes', () => {
     const world = await publishedWorld();
     await loseMarket(world, 'i');
     expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });
-    const ofMarket = () => keysOf(world).filter((key) => key.includes('/i.json') || key.includes('/history-pages/i/'));
+    const ofMarket = () => keysOf(world).filter((key) => /\/i(\.json|\/)/.test(key));
     const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
     expect(ofMarket()).toEqual(expect.arrayContaining(bodies));
     await expectVerified(world);
     expect((await collectGarbage(world.dependencies, DRY_RUN)).removed).toEqual(expect.arrayContaining(bodies));
     expect((await sweep(world)).removed).toEqual(expect.arrayContaining(bodies));
     await expectVerified(world);
-    expect(ofMarket()).toEqual([expect.stringContaining('/history-pages/i/')]);
+    expect(ofMarket()).toEqual([expect.stringContaining('/i/history/pages/')]);
     world.clock.nowMs += RETENTION_MS;
     await sweep(world);
     expect(ofMarket()).toHaveLength(1);
@@ -111,7 +112,7 @@ describe('a sweep removes', () => {
     const before = keysOf(world);
     world.clock.nowMs += RETENTION_MS + 1;
     const { removed } = await sweep(world);
-    expect(removed.some((key) => key.includes('/history-pages/i/'))).toBe(true);
+    expect(removed.some((key) => key.includes('/i/history/pages/'))).toBe(true);
     expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
     expect(keysOf(world)).toEqual(expect.arrayContaining(bodies));
     await expectVerified(world);
@@ -195,8 +196,8 @@ test('leftovers of a publisher that died before its commit, once another one has
   await changeHistories(world, -6);
   await dieBefore(world, 'ledger.transact');
   const orphans = keysOf(world).filter((key) => !before.has(key));
-  expect(orphans.some((key) => key.includes('/market-pages/3-'))).toBe(true);
-  expect(orphans.some((key) => key.includes('/history-pages/b/3-'))).toBe(true);
+  expect(orphans.some((key) => key.includes('/markets/pages/3-'))).toBe(true);
+  expect(orphans.some((key) => key.includes('/b/history/pages/3-'))).toBe(true);
   expect(orphans.some((key) => key.startsWith('redo/3-'))).toBe(true);
 
   world.clock.nowMs += 2 * RETENTION_MS;
@@ -206,7 +207,7 @@ test('leftovers of a publisher that died before its commit, once another one has
   await changeHistories(world, -7);
   await publish(world.dependencies);
   const { removed } = await sweep(world);
-  const pages = orphans.filter((key) => key.includes('/history-pages/'));
+  const pages = orphans.filter((key) => key.includes('/history/pages/'));
   expect(removed).toEqual(expect.arrayContaining(pages));
   await expectVerified(world);
 
@@ -215,7 +216,7 @@ test('leftovers of a publisher that died before its commit, once another one has
   await changeHistories(world, -8);
   await publish(world.dependencies);
   await sweep(world);
-  expect(keysOf(world).some((key) => orphans.includes(key) && key.includes('/market-pages/3-'))).toBe(true);
+  expect(keysOf(world).some((key) => orphans.includes(key) && key.includes('/markets/pages/3-'))).toBe(true);
   world.clock.nowMs += 1;
   await sweep(world);
   expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
@@ -298,8 +299,8 @@ describe('a run that ends early', () => {
     const { removed } = await sweep(world, { hasTime: time(6) });
     expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toEqual([]);
     const items = await readAll(world.ledger, SUPERSEDED_PAGES);
-    expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
-    expect(removed.some((key) => key.includes('/market-pages/'))).toBe(true);
+    expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(supersededPage)));
+    expect(removed.some((key) => key.includes('/markets/pages/'))).toBe(true);
     // Only objects that no record names are left.
     expect((await sweep(world)).removed).toEqual(expect.arrayContaining([publicKey({ kind: 'market', slug: 'i' })]));
   });
@@ -337,7 +338,7 @@ describe('a run that ends early', () => {
 
   test('in the middle of a history keeps its pages', async () => {
     const world = await publishedWorld();
-    const pages = () => keysOf(world).filter((key) => key.includes('/history-pages/b/'));
+    const pages = () => keysOf(world).filter((key) => key.includes('/b/history/pages/'));
     expect(pages().length).toBeGreaterThan(2);
     const before = pages();
     for (let endedEarly = true; endedEarly; ) {
@@ -463,14 +464,14 @@ describe('records of what to keep', () => {
     await sweep(world);
     const items = await readAll(world.ledger, SUPERSEDED_PAGES);
     expect(items.length).toBeGreaterThan(0);
-    expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
+    expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(supersededPage)));
   });
 });
 
 test('stay for a page that is superseded again while its old record is being removed, and so does the page', async () => {
   const world = await publishedWorld();
   // As after a generation that was given up: superseded, and still in the history.
-  const [current] = keysOf(world).filter((key) => key.includes('/history-pages/b/2-'));
+  const [current] = keysOf(world).filter((key) => key.includes('/b/history/pages/2-'));
   const key = supersededPageKey(current as string);
   const supersede = (generation: number) =>
     world.ledger.transact([{ kind: 'put', key, revision: generation, value: { generation }, if: { kind: 'any' } }], {

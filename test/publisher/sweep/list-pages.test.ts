@@ -39,7 +39,7 @@ const pageKeys = (cursors: readonly string[]) =>
   cursors.map((cursor) => publicKey({ kind: 'market-list-page', cursor }));
 const pagesOf = async (world: World) => pageKeys((await layoutOf(world)).pages.map(({ cursor }) => cursor));
 const keysOf = ({ objects }: World, part: string) => [...objects.snapshot().keys()].filter((key) => key.includes(part));
-const stored = (world: World) => keysOf(world, '/market-pages/');
+const stored = (world: World) => keysOf(world, '/markets/pages/');
 
 async function sweepAfter(world: World, elapsedMs: number): Promise<readonly string[]> {
   world.clock.nowMs += elapsedMs;

@@ -25,7 +25,7 @@ test('a superseded page stays for the life of a cursor, from the moment when cac
     return (await collectGarbage(world.dependencies, { dryRun: true })).removed;
   };
   expect(await removedAfter(CURSOR_MS + CACHED_MS)).toEqual([]);
-  expect(await removedAfter(1)).toContainEqual(expect.stringContaining('/history-pages/a/1-'));
+  expect(await removedAfter(1)).toContainEqual(expect.stringContaining('/a/history/pages/1-'));
 });
 
 test('a page stays while its record as superseded is not visible yet, even if the history is visible without it', async () => {
@@ -48,5 +48,5 @@ test('a page stays while its record as superseded is not visible yet, even if th
     return await run();
   });
   const { removed } = await collectGarbage({ ...sweeping, ledger }, { dryRun: false });
-  expect(removed.filter((key) => key.includes('/history-pages/a/'))).toEqual([]);
+  expect(removed.filter((key) => key.includes('/a/history/pages/'))).toEqual([]);
 });

@@ -91,17 +91,17 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     {
       damage: 'a cursor of the list leads nowhere',
       edits: { [MARKETS]: withField('page.nextCursor', `1-${'0'.repeat(32)}`) },
-      rules: ['count', 'digest', 'status'],
+      rules: ['count', 'digest', 'link', 'status'],
     },
     {
       damage: 'a cursor of a history leads nowhere',
       edits: { [CLOSED_PAGE]: withField('page.nextCursor', `1-${'0'.repeat(32)}`) },
-      rules: ['count', 'digest', 'older-than-its-link', 'status', 'unsettled'],
+      rules: ['count', 'digest', 'link', 'older-than-its-link', 'status', 'unsettled'],
     },
     {
       damage: 'the list ends early',
       edits: { [SECOND_LIST_PAGE]: withField('page.nextCursor', null) },
-      rules: ['count', 'digest'],
+      rules: ['count', 'digest', 'link'],
     },
     {
       damage: 'a page of a history holds other bytes than its cursor names',
@@ -131,6 +131,18 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       edits: { [LAST_LIST_PAGE]: withField('page.nextCursor', cursorOf(SECOND_LIST_PAGE)) },
       rules: ['digest', 'link', 'page-size'],
     },
+    ...[null, `history/pages/${cursorOf(LAST_LIST_PAGE)}.json`, `${cursorOf(LAST_LIST_PAGE)}.json`].map(
+      (next): Damage => ({
+        damage: `the first page of the list leads to the file ${next}`,
+        edits: { [MARKETS]: withField('page.next', next) },
+        rules: ['digest', 'link'],
+      }),
+    ),
+    {
+      damage: 'the newest page of a history has another file than its cursor',
+      edits: { [historyOf('b')]: withField('page.next', `history/pages/${cursorOf(OLDEST_PAGE)}.json`) },
+      rules: ['link'],
+    },
     {
       damage: 'a page of the list leads to itself',
       edits: { [SECOND_LIST_PAGE]: withField('page.nextCursor', cursorOf(SECOND_LIST_PAGE)) },
@@ -153,7 +165,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
           const older = JSON.parse(Buffer.from((await reader(CLOSED_PAGE)).body).toString('utf8')) as Loose;
           return withBody((page) => {
             page.data.push(...older.data);
-            page.page = older.page;
+            page.page = { ...older.page, next: `history/pages/${older.page.next}` };
           })(response);
         },
       },

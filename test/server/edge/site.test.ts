@@ -108,13 +108,12 @@ describe('the edge', () => {
     '/docs/..;/',
     '/docs//guides/log',
     '/docs/guides/log%00',
-    '/docs/guides/log.html',
     '/markets/../index.html',
     '/markets/%2e%2e',
     '/assets/',
     '/assets/none.js',
     '/site/index.html',
-    '/public/site/index.html',
+    '/public/index.html',
     '/favicon.ico',
   ])('%s is a 404 in JSON, as every other', async (path) => {
     const text = await converse(edge, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);

@@ -44,11 +44,11 @@ function counted(store: ObjectStore, counts: { reads: number; writes: number }):
   return {
     ...store,
     get: (key) => {
-      if (!key.includes('-pages/')) counts.reads++;
+      if (!key.includes('/pages/')) counts.reads++;
       return store.get(key);
     },
     stat: (key) => {
-      if (!key.includes('-pages/')) counts.reads++;
+      if (!key.includes('/pages/')) counts.reads++;
       return store.stat(key);
     },
     list: (...call) => {
@@ -56,7 +56,7 @@ function counted(store: ObjectStore, counts: { reads: number; writes: number }):
       return store.list(...call);
     },
     put: (key, ...call) => {
-      if (!key.includes('-pages/')) counts.writes++;
+      if (!key.includes('/pages/')) counts.writes++;
       return store.put(key, ...call);
     },
   };

@@ -33,20 +33,20 @@ test('the next round takes over what has changed, and nothing else', async () =>
   expect(await roundOf(world, copied)).toMatchObject({ state: 'current', copied: 3 });
   expect(await findingsOf(copied, true, ['d'])).toEqual([]);
   // History pages of `a`, three markets with their histories, list pages, list, the two bodies of `d`, snapshot.
-  const heads = copied.puts.filter(({ key }) => !key.includes('-pages/')).map(({ key }) => key);
+  const heads = copied.puts.filter(({ key }) => !key.includes('/pages/')).map(({ key }) => key);
   expect(heads.slice(0, -4).sort()).toEqual(
     ['a', 'b', 'h']
-      .flatMap((slug) => [`public/api/v1/histories/${slug}.json`, `public/api/v1/markets/${slug}.json`])
+      .flatMap((slug) => [`public/api/v1/markets/${slug}/history.json`, `public/api/v1/markets/${slug}.json`])
       .sort(),
   );
   expect(heads.slice(-4)).toEqual([
     'public/api/v1/markets.json',
-    'public/api/v1/histories/d.json',
+    'public/api/v1/markets/d/history.json',
     'public/api/v1/markets/d.json',
     'public/api/v1/snapshot.json',
   ]);
   for (const [key, body] of servedBy(world.objects)) {
-    if (!key.includes('-pages/')) expect(servedBy(copied).get(key), key).toBe(body);
+    if (!key.includes('/pages/')) expect(servedBy(copied).get(key), key).toBe(body);
   }
 });
 
@@ -98,7 +98,7 @@ test('a file with another value is not taken over', async () => {
 });
 
 describe('the files of the list', () => {
-  const LATEST = ['public/api/v1/latest', 'public/api/v1/latest.csv', 'public/api/v1/recent'];
+  const LATEST = ['public/api/v1/latest.json', 'public/api/v1/latest.csv', 'public/api/v1/recent.json'];
 
   test('follow the list, and verify finds nothing', async () => {
     const world = await publishedWorld(undefined, ['latest', 'recent']);
@@ -135,7 +135,9 @@ describe('the files of the list', () => {
       return url === '/api/v1/latest' && asked++ < wrong ? { ...answer, body: earlier } : answer;
     };
     expect((await roundOf(world, copied, { upstream })).state).toBe(state);
-    const { data } = JSON.parse(servedBy(copied).get('public/api/v1/latest') ?? '') as { data: { decimal: string }[] };
+    const { data } = JSON.parse(servedBy(copied).get('public/api/v1/latest.json') ?? '') as {
+      data: { decimal: string }[];
+    };
     expect(data[1]?.decimal).toBe(`0.0${value}`);
   });
 

@@ -43,8 +43,8 @@ test('the pages are put before the first answer, put back when they are lost, an
   const mirror = await open({ 'index.html': 'own', 'docs/old.html': 'old' });
   expect((await mirror.follow()).state).toBe('current');
   expect([await shown('/'), await shown('/docs/old'), await shown('/llms.txt')]).toEqual(['own', 'old', 404]);
-  const present = await folder.objects.stat('public/site/index.html');
-  if (present !== null) await folder.objects.delete('public/site/index.html', present.etag);
+  const present = await folder.objects.stat('public/index.html');
+  if (present !== null) await folder.objects.delete('public/index.html', present.etag);
   nowMs += 6 * 3600 * 1000;
   await mirror.follow();
   expect(await shown('/')).toBe('own');
