@@ -125,9 +125,9 @@ export class Mirror {
       if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
         await stage.forget();
         daily = await copyDaily(world, this.#leads, isFull);
+        if (daily.findings.length === 0) this.#dailyAtMs = nowMs();
       }
       const { findings, isConfirmed } = daily;
-      if (findings.length === 0) this.#dailyAtMs = nowMs();
       if (isFull && report.isListWhole && findings.length === 0) await this.#sweep(reached);
       if (findings.length === 0) return report;
       const state = isConfirmed || report.state === 'faulty' ? 'faulty' : 'behind';

@@ -64,7 +64,7 @@ export interface RoundReport {
 }
 
 /** Longer than a shared cache keeps a body. */
-export const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
+const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
 const MOST_LOOKS = 3;
 
 const OFTEN = PROJECTORS.filter((projector) => !projector.isDaily);

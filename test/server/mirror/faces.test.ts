@@ -77,6 +77,22 @@ test('it follows from day to day', async () => {
   expect(Object.keys(folder.unreached).filter((key) => key.includes('/faces/'))).toHaveLength(3 * 3);
 });
 
+test('a mirror that asks every few minutes has the faces of a new day', async () => {
+  const { world, copied, folder } = await mirrored();
+  const mirror = await mirrorIn(folder, world);
+  await mirror.follow();
+  await world.ingest([price('a', 2, 102)]);
+  const startMs = world.clock.nowMs;
+  await world.nextDay();
+  // Only some minutes pass between the rounds.
+  world.clock.nowMs = startMs;
+  for (const _ of [1, 2, 3]) {
+    world.clock.nowMs += 4 * 60_000;
+    await mirror.follow();
+  }
+  expect(facesIn(copied)).toMatchObject(facesIn(world.objects));
+});
+
 test('killed after any read, the copy keeps its promises, and the next round ends it', async () => {
   const { world, copied, follow, check } = await mirrored();
   await follow();
