@@ -74,21 +74,12 @@ const BUNDLED = [
 ];
 const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
-/** Files that know a projection by name: its daily job, and the checks of a mirror and of a log. */
+/** Files that know a projection by name: its daily job, and the check of bodies by a log. */
 const STILL_INTO_PROJECTIONS = [
   'publisher/entry/export.ts',
   'publisher/verify/check-folded.ts',
-  'publisher/verify/check-later.ts',
-  'publisher/verify/verify-log.ts',
   'server/backup/control.ts',
   'server/loops/export-loop.ts',
-  'server/mirror/copy-compat.ts',
-  'server/mirror/copy-documents.ts',
-  'server/mirror/copy-exports.ts',
-  'server/mirror/copy-files.ts',
-  'server/mirror/copy-list-files.ts',
-  'server/mirror/known-markets.ts',
-  'server/mirror/mirror-log.ts',
 ];
 
 /** Names that node:http, node:net and the streams keep for themselves: they may disappear with any release. */

@@ -14,7 +14,7 @@ import type { Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
-import type { CheckContext, ProjectionCheck } from '../verify/projection-check.ts';
+import type { CheckContext, LoggedCheck, LoggedContext, ProjectionCheck } from '../verify/projection-check.ts';
 import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
 import type { HistoryPlan } from './history-plan.ts';
 import type { MarketView } from './market-view.ts';
@@ -38,6 +38,12 @@ export interface Projector {
   readonly reachable?: Reachability;
   /** Opens the check of its files. Loaded when it is called: publishing needs none. */
   readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
+  /** Opens the check of its files against the log. Absent: the log does not prove them, or they are proven with the bodies. */
+  readonly checkLogged?: (context: LoggedContext) => Promise<LoggedCheck>;
+  /** Its files are made once a day, by a job of their own. */
+  readonly isDaily?: true;
+  /** The body that changes with every other file of it. Absent: there is none. */
+  readonly leadUrl?: string;
   /** For the OpenAPI document and the documents. */
   readonly describe: Description;
   /** What the snapshot says of its state. */

@@ -48,8 +48,9 @@ export async function checkBody<Value>(
   url: string,
   schema: z.ZodType<Value>,
   isExcused: Excuse = () => false,
+  contentType = 'application/json',
 ): Promise<Checked<Value> | null> {
-  return checkAnswer(findings, url, await reader(url), schema, isExcused);
+  return checkAnswer(findings, url, await reader(url), schema, isExcused, 200, contentType);
 }
 
 /** The same for an answer that was read already. */
@@ -60,12 +61,13 @@ export function checkAnswer<Value>(
   schema: z.ZodType<Value>,
   isExcused: Excuse = () => false,
   status: 200 | 410 = 200,
+  contentType = 'application/json',
 ): Checked<Value> | null {
   if (response.status !== status) {
     findings.add(url, 'status', `answered ${response.status}, expected ${status}`);
     return null;
   }
-  const etag = checkHeaders(findings, url, response, status === 200 ? 'application/json' : PROBLEM_CONTENT_TYPE);
+  const etag = checkHeaders(findings, url, response, status === 200 ? contentType : PROBLEM_CONTENT_TYPE);
 
   const text = Buffer.from(response.body).toString('utf8');
   const read = readJson(text);

@@ -1,30 +1,30 @@
 /**
- * Compares with the log what is published later than the markets: the list, the files beside it, and those for other programs. Whoever serves
- * the files can say in the snapshot that there are none, so everything is asked for.
+ * Compares with the log what is published later than the markets: the list, the files beside it, and the files of
+ * projections. Whoever serves the files can say in the snapshot that there are none, so everything is asked for.
  */
-import { historyFilesDue } from '../../contract/files/history-files.ts';
 import type { Projection } from '../../contract/files/projections.ts';
-import { historyFileUrl } from '../../contract/files/routes.ts';
 import type { Folded } from '../core/log/fold.ts';
 import { defaultListEverySeconds } from '../dependencies.ts';
-import { LoggedCompat } from '../projections/compat/check-logged.ts';
-import { PARTS_URL } from '../projections/compat/read-parts.ts';
+import type { Projector } from '../kernel/projection.ts';
 import type { Findings } from './check-body.ts';
 import { checkItem, checkMissing, type ListedItem, ListRows, listedItem } from './check-list-rows.ts';
 import type { LogWalk } from './log-walk.ts';
 import { type Lateness, PastMarket, SLACK_MS } from './past-market.ts';
+import type { LoggedCheck } from './projection-check.ts';
 import type { PublicReader } from './reader.ts';
 import { ALL_MARKETS } from './share.ts';
 import type { ListWalk } from './walk-pages.ts';
 
 /** A list is published this often at least, if the log does not say otherwise. */
 const LIST_SECONDS_MIN = 60;
-/** Exports and files for other programs are made once a day. */
-export const DAILY_MS = 2 * 24 * 60 * 60 * 1000 + SLACK_MS;
 
 export interface LaterOptions {
   /** Milliseconds since the epoch. Null: nothing is found to be late. */
   readonly nowMs: number | null;
+  readonly partEntries: number;
+  readonly projectors: readonly Projector[];
+  /** What is read is kept as a copy: files beside the list must be of this list, and not only of a recent one. */
+  readonly isKept: boolean;
 }
 
 export class LaterFiles {
@@ -33,10 +33,8 @@ export class LaterFiles {
   readonly #walk: LogWalk;
   readonly #lateness: Lateness;
   readonly #rows: ListRows;
-  readonly #compat: LoggedCompat;
-  /** The kinds of files that the log says there are. */
-  readonly #stated: ReadonlySet<string>;
-  readonly #reader: PublicReader;
+  readonly #isKept: boolean;
+  #checks: readonly LoggedCheck[] = [];
   #shown = 0;
 
   static async read(
@@ -44,7 +42,7 @@ export class LaterFiles {
     findings: Findings,
     walk: LogWalk,
     list: ListWalk,
-    { nowMs }: LaterOptions,
+    { nowMs, partEntries, projectors, isKept }: LaterOptions,
   ): Promise<LaterFiles> {
     const listed = new Map<string, ListedItem>();
     for await (const item of list.itemsOf(ALL_MARKETS)) listed.set(item.slug, listedItem(item));
@@ -53,60 +51,70 @@ export class LaterFiles {
       service?.listSeconds ?? Math.max(LIST_SECONDS_MIN, defaultListEverySeconds(walk.fold.slugs().length));
     // Twice: a list may just have been published when the market changed.
     const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
-    const rows = await ListRows.read(reader, findings);
-    const compat = await LoggedCompat.open(reader, findings, { nowMs, mostMs: DAILY_MS });
-    const stated = new Set<string>(service?.projections);
-    return new LaterFiles(reader, findings, walk, listed, lateness, rows, compat, stated);
+    const isAskedFor = (kind: Projection) => !isKept || service?.projections.includes(kind) !== false;
+    const rows = await ListRows.read(reader, findings, isAskedFor);
+    const later = new LaterFiles(findings, walk, listed, lateness, rows, isKept);
+    const context = { reader, findings, walk, nowMs, partEntries, isAskedFor, miss: later.#miss };
+    const checks = await Promise.all(projectors.map((projector) => projector.checkLogged?.(context)));
+    later.#checks = checks.filter((check) => check !== undefined);
+    return later;
   }
 
   private constructor(
-    reader: PublicReader,
     findings: Findings,
     walk: LogWalk,
     listed: ReadonlyMap<string, ListedItem>,
     lateness: Lateness,
     rows: ListRows,
-    compat: LoggedCompat,
-    stated: ReadonlySet<string>,
+    isKept: boolean,
   ) {
-    this.#reader = reader;
-    this.#stated = stated;
     this.#findings = findings;
     this.#walk = walk;
     this.listed = listed;
     this.#lateness = lateness;
     this.#rows = rows;
-    this.#compat = compat;
+    this.#isKept = isKept;
   }
 
-  /** To be called once for each market of the log. */
-  async market(slug: string, folded: Folded): Promise<void> {
+  /** What the list and the files beside it show of a market: equal texts, if they show the same. */
+  shownOf(slug: string): string {
+    return `${this.listed.get(slug)?.digest} ${this.#rows.digestOf(slug)}`;
+  }
+
+  /** In the place of {@link market}, if nothing of it has changed since an earlier pass. */
+  skip(slug: string, isShown: boolean): void {
+    this.#rows.skip(slug);
+    if (isShown) this.#shown++;
+  }
+
+  /**
+   * To be called once for each market of the log.
+   *
+   * @returns whether everything shows the market as it is now
+   */
+  async market(slug: string, folded: Folded): Promise<boolean> {
     const past = new PastMarket(this.#walk.fold, slug, this.#walk.size);
     const current = folded.kind === 'shown' ? folded : null;
     const item = this.listed.get(slug);
     if (item !== undefined) checkItem(this.#findings, item, past, current, this.#lateness);
     else if (current !== null) checkMissing(this.#findings, past, this.#lateness);
-    this.#rows.check(past, current, this.#lateness);
-    if (folded.kind === 'removed') return await this.#compat.removed(past, folded.removal);
-    this.#shown++;
-    const areMade = await this.#compat.market(past, folded);
-    if (!past.isLateIfMissing({ ...this.#lateness, mostMs: DAILY_MS })) return;
-    if (areMade === false) this.#miss('compat', PARTS_URL);
-    const file = historyFileUrl(slug, 'csv', null);
-    const { hasWhole } = historyFilesDue(folded.observations.length, 0);
-    if (hasWhole && this.#stated.has('history-files') && (await this.#reader(file)).status === 404)
-      this.#miss('history-files', file);
+    const isCurrent = item?.revision === current?.revision;
+    if (!this.#isKept) this.#rows.check(past, current, this.#lateness);
+    else this.#rows.checkOf(slug, item === undefined ? [] : isCurrent && current ? [current] : past.at(item.revision));
+    if (current !== null) this.#shown++;
+    for (const check of this.#checks) await check.market?.(past, folded);
+    return isCurrent;
   }
 
   /** After all markets. */
   async end(): Promise<void> {
     for (const { url, projection, marketsMax } of this.#rows.end())
       if (this.#shown > 0 && this.#shown <= marketsMax) this.#miss(projection, url);
-    await this.#compat.shared(this.#walk);
+    for (const check of this.#checks) await check.end?.();
   }
 
-  #miss(kind: Projection, url: string): void {
-    if (this.#stated.has(kind))
+  readonly #miss = (kind: Projection, url: string): void => {
+    if (this.#walk.fold.service?.projections.includes(kind))
       this.#findings.add(url, 'not-in-log', `is missing, and the log says that ${kind} is published`);
-  }
+  };
 }

@@ -107,14 +107,20 @@ export class ListRows {
   readonly #findings: Findings;
   readonly #missing: FileForm[] = [];
   readonly #files: { readonly form: FileForm; readonly rows: Map<string, string> }[] = [];
+  readonly #checked = new Set<string>();
 
   private constructor(findings: Findings) {
     this.#findings = findings;
   }
 
-  static async read(reader: PublicReader, findings: Findings): Promise<ListRows> {
+  static async read(
+    reader: PublicReader,
+    findings: Findings,
+    isAskedFor: (kind: Projection) => boolean,
+  ): Promise<ListRows> {
     const found = new ListRows(findings);
     for (const form of FORMS) {
+      if (!isAskedFor(form.projection)) continue;
       const { status, body } = await reader(form.url);
       if (status !== 200) found.#missing.push(form);
       else found.#take(form, Buffer.from(body).toString('utf8'));
@@ -138,12 +144,32 @@ export class ListRows {
     this.#findings.add(form.url, 'not-in-log', 'has another form than the rows of markets in the log');
   }
 
+  /** Equal for equal rows of a market. */
+  digestOf(slug: string): string {
+    return sha256Hex(this.#files.map(({ rows }) => rows.get(slug) ?? '').join('\n'));
+  }
+
+  /** Of a market whose rows were checked before. */
+  skip(slug: string): void {
+    this.#checked.add(slug);
+  }
+
+  /** @param shown the market as the list shows it. Empty: the list leaves it out */
+  checkOf(slug: string, shown: readonly FoldedMarket[]): void {
+    this.#checked.add(slug);
+    for (const { form, rows } of this.#files) {
+      const row = rows.get(slug);
+      const isRight = row === undefined ? shown.length === 0 : shown.some((folded) => isRowOf(form, slug, folded, row));
+      if (!isRight) this.#findings.add(form.url, 'not-in-log', `shows ${slug} otherwise than the list`);
+    }
+  }
+
   /** @param current null: the market was removed */
   check(past: PastMarket, current: FoldedMarket | null, lateness: Lateness): void {
     const { slug } = past;
+    this.#checked.add(slug);
     for (const { form, rows } of this.#files) {
       const row = rows.get(slug);
-      rows.delete(slug);
       if (row === undefined) {
         if (current !== null && past.isLateIfMissing(lateness)) this.#findings.add(form.url, 'time', `lacks ${slug}`);
       } else if (!this.#isOfLog(form, row, past, current, lateness)) {
@@ -153,7 +179,7 @@ export class ListRows {
   }
 
   #isOfLog(form: FileForm, row: string, past: PastMarket, current: FoldedMarket | null, lateness: Lateness): boolean {
-    const isShown = (folded: FoldedMarket) => form.rowOf(...shownOf(past.slug, folded)) === row;
+    const isShown = (folded: FoldedMarket) => isRowOf(form, past.slug, folded, row);
     if (current !== null && isShown(current)) return true;
     for (const revision of past.revisions(lateness)) if (past.at(revision).some(isShown)) return true;
     return false;
@@ -162,10 +188,15 @@ export class ListRows {
   /** After all markets. Returns the files that are not there. */
   end(): readonly Pick<FileForm, 'url' | 'projection' | 'marketsMax'>[] {
     for (const { form, rows } of this.#files) {
-      for (const slug of rows.keys()) this.#findings.add(form.url, 'not-in-log', `shows ${slug}, which the log lacks`);
+      for (const slug of rows.keys())
+        if (!this.#checked.has(slug)) this.#findings.add(form.url, 'not-in-log', `shows ${slug}, which the log lacks`);
     }
     return this.#missing;
   }
+}
+
+function isRowOf(form: FileForm, slug: string, folded: FoldedMarket, row: string): boolean {
+  return form.rowOf(...shownOf(slug, folded)) === row;
 }
 
 /** What a file beside the list shows of a market: its item without a representative, and its last prices. */

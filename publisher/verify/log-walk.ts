@@ -17,6 +17,9 @@ const BUNDLES_AHEAD = 8;
 /** Size and root that a reader has seen, and expects to find again. */
 export type SeenTree = Pick<LogCheckpoint, 'size' | 'root'>;
 
+/** A log that was read and verified. */
+export type ReadLog = Pick<LogWalk, 'fold' | 'size' | 'rootAt'>;
+
 export class LogWalk {
   /** Of the entries so far. */
   readonly fold: LogFold;
@@ -38,25 +41,27 @@ export class LogWalk {
    * Reads on to the checkpoint. Every tile must be the one that the entries give, and the roots must be those of the
    * checkpoint, and of `seen` at its size.
    *
-   * @throws LogFileError if the tree is another one: then nothing of it can be used
+   * @throws LogFileError if the tree is another one: then nothing of it can be used. Its rule is `fork` only if the tree is
+   *   the signed one: a host without the key cannot make it up
    */
   async to({ size, root }: LogCheckpoint, seen: SeenTree | null): Promise<void> {
     const before = this.#tree.size;
     if (size < before) throw fork(`has ${size} entries, and had ${before}`);
-    this.#compare(seen);
+    let isFork = this.#differs(seen);
     for await (const { n, entries } of this.#bundles(before, size)) {
       const known = this.#tree.size - n * TILE_WIDTH;
       this.#checkKnown(n, entries, known);
       for (const entry of entries.slice(known)) {
         this.#addFact(`${LOG_ROOT}/${tilePath('entries', n, entries.length)}`, entry);
         for (const tile of this.#tree.append(entry.leaf)) await this.#compareTile(tile);
-        this.#compare(seen);
+        isFork ||= this.#differs(seen);
       }
     }
     for (const tile of this.#tree.partialTiles(before)) await this.#compareTile(tile);
     if (!this.#tree.root().equals(root)) {
       throw new LogFileError(CHECKPOINT_URL, 'log', `its root is not that of the ${size} entries of the log`);
     }
+    if (isFork) throw fork(`its first ${seen?.size} entries are not those of the checkpoint that was seen before`);
   }
 
   /** The root of the tree when it had this size, up to {@link size}. @throws LogFileError if a tile cannot be read */
@@ -114,9 +119,8 @@ export class LogWalk {
   }
 
   /** A tree that was seen must be the beginning of this one. */
-  #compare(seen: SeenTree | null): void {
-    if (seen === null || seen.size !== this.#tree.size || seen.root.equals(this.#tree.root())) return;
-    throw fork(`its first ${seen.size} entries are not those of the checkpoint that was seen before`);
+  #differs(seen: SeenTree | null): boolean {
+    return seen !== null && seen.size === this.#tree.size && !seen.root.equals(this.#tree.root());
   }
 
   async #compareTile({ level, n, width, hashes }: HashTile): Promise<void> {

@@ -12,6 +12,8 @@ import { addFact, noFacts, recordOf } from '../core/log/folded-market.ts';
 
 /** Clocks differ, and a publication takes its time, above all after a large upload. */
 export const SLACK_MS = 60 * 60 * 1000;
+/** Exports and files for other programs are made once a day. */
+export const DAILY_MS = 2 * 24 * 60 * 60 * 1000 + SLACK_MS;
 
 /** How long something that is published later than its market may go on showing an earlier revision. */
 export interface Lateness {

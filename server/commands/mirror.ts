@@ -16,11 +16,11 @@ import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
 import { readSite } from '../folder/site-folder.ts';
 import { listen } from '../http/listen.ts';
 import { MirrorFull } from '../mirror/copy.ts';
-import { UpstreamForked } from '../mirror/follow-log.ts';
 import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
+import { UpstreamForked } from '../mirror/mirror-log.ts';
 import type { MirrorStep } from '../mirror/step-progress.ts';
 import { type Log, openLog, readLogFormat } from '../service/log.ts';
 import { onStopSignal } from './stop-signals.ts';
@@ -95,7 +95,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
     await mirror.open();
     const edge = await serve(command, mirror, folder.objects, log);
     try {
-      for (let rounds = 1; ; rounds++) {
+      for (;;) {
         const end = mirror.isForked ? 'forked' : await oneRound(mirror, log);
         if (end === 'forked') {
           log.fault(
@@ -105,9 +105,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
           // Readers keep the last good copy.
           if (edge !== null && !isOnce) await once(stop.signal, 'abort');
         }
-        // Only a second look tells a false body from one that the log gets a moment later.
-        const isUndecided = end === 'behind' && mirror.isAheadOfLog && rounds === 1;
-        if ((isOnce && !isUndecided) || end === 'forked') return { end, document: mirror.document };
+        if (isOnce || end === 'forked') return { end, document: mirror.document };
         await pause(everySeconds * 1000);
       }
     } finally {
@@ -124,14 +122,13 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
 
 async function oneRound(mirror: Mirror, log: Log): Promise<End> {
   try {
-    const { state, snapshot, copied, waiting, findings } = await mirror.follow();
+    const { state, snapshot, copied, findings } = await mirror.follow();
     for (const { url, rule, detail } of findings.slice(0, FINDINGS_SHOWN))
       log.fault('finding', `${rule} ${url}: ${detail}`);
     const more = findings.length - FINDINGS_SHOWN;
     if (more > 0) log.fault('finding', `and ${more} more of the same round`);
     const { generation } = snapshot;
-    if (copied > 0 || state !== 'current')
-      log.info('mirrored', { generation, state, markets: copied, waiting: waiting.length });
+    if (copied > 0 || state !== 'current') log.info('mirrored', { generation, state, markets: copied });
     return state;
   } catch (error) {
     if (error instanceof UpstreamForked) return 'forked';

@@ -5,10 +5,13 @@ import {
   cacheControlOf,
   cacheTagOf,
   PUBLIC_OBJECTS,
+  PUBLIC_PREFIX,
   parsePublicKey,
   publicKey,
 } from '../../contract/files/public-objects.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
+import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
@@ -32,6 +35,12 @@ export interface CopiedBody {
 const route = loadRouter();
 const NO_BODY = new Uint8Array();
 
+/** The object that a reader of this URL gets. Null: there is none. */
+export function nameOfUrl(url: string): PublicObjectName | null {
+  const routed = route('GET', url);
+  return routed.kind === 'object' ? parsePublicKey(routed.key) : null;
+}
+
 export class MirrorCopy {
   readonly objects: ObjectStore;
   /** Of all bodies together. */
@@ -50,20 +59,30 @@ export class MirrorCopy {
   }
 
   /** Reads the copy as a reader of the mirror does, without a cache. 404 for what the copy does not have. */
-  readonly reader: PublicReader = async (url, headers = {}) => {
-    const routed = route('GET', url);
-    if (routed.kind === 'answer') return { status: routed.status, headers: new Map(), body: routed.body };
-    const found = await this.#get(routed.key);
-    if (found.kind !== 'found') return { status: 404, headers: new Map(), body: NO_BODY };
+  readonly reader: PublicReader = async (url) => {
+    const name = nameOfUrl(url);
+    const found = name === null ? null : await this.#get(publicKey(name));
+    if (found?.kind !== 'found') return { status: 404, headers: new Map(), body: NO_BODY };
     const { contentType, cacheControl } = found.metadata;
-    const fields = new Map([
-      ['content-type', contentType],
-      ['cache-control', cacheControl],
-      ['etag', found.etag as string],
-    ]);
-    if (headers['if-none-match'] === found.etag) return { status: 304, headers: fields, body: NO_BODY };
-    return { status: statusOfObject(contentType), headers: fields, body: found.body };
+    const fields = { 'content-type': contentType, 'cache-control': cacheControl, etag: found.etag as string };
+    return { status: statusOfObject(contentType), headers: new Map(Object.entries(fields)), body: found.body };
   };
+
+  /** Null: the first round has not ended. */
+  async snapshot(): Promise<{ readonly value: Snapshot; readonly text: string } | null> {
+    const { status, body } = await this.reader(SNAPSHOT_URL);
+    const text = Buffer.from(body).toString('utf8');
+    return status === 200 ? { value: snapshotSchema.parse(JSON.parse(text)), text } : null;
+  }
+
+  /** All keys below a path, in order. */
+  async *keys(path: string): AsyncGenerator<string> {
+    for (let after: string | null = ''; after !== null; ) {
+      const page: Awaited<ReturnType<ObjectStore['list']>> = await this.objects.list(PUBLIC_PREFIX + path, { after });
+      yield* page.keys;
+      after = page.next;
+    }
+  }
 
   /**
    * Stores a body under its name, in the place of an older one. Equal bytes are not written again.
@@ -94,14 +113,6 @@ export class MirrorCopy {
     // One process owns the folder, and one round runs at a time.
     if (result.kind === 'refused') throw new Error(`another process writes to the copy: ${key} has changed`);
     this.usedBytes += grown;
-  }
-
-  /** {@link put} under the name that the URL of a reader leads to. */
-  async putAt(url: string, body: CopiedBody): Promise<void> {
-    const routed = route('GET', url);
-    const name = routed.kind === 'object' ? parsePublicKey(routed.key) : null;
-    if (name === null) throw new Error(`${url} is no URL of a public object`);
-    await this.put(name, body);
   }
 
   /** A damaged body is removed, so that it is taken over again. */

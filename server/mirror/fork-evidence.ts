@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../../storage/directory/durable-files.ts';
-import type { UpstreamForked } from './follow-log.ts';
+import type { UpstreamForked } from './mirror-log.ts';
 
 export const FORK_FILE = 'fork-evidence.json';
 

@@ -29,7 +29,8 @@ const stateSchema = z.strictObject({
     .strictObject({
       vkeys: z.array(z.string()).min(1).readonly(),
       checkpoint: z.string().nullable(),
-      bodiesAt: z.int().min(0),
+      /** Of an earlier version. */
+      bodiesAt: z.int().min(0).optional(),
     })
     .nullable(),
 });

@@ -1,29 +1,26 @@
 /** A mirror in its folder: rounds, sweeps, and what it tells about itself. */
 
+import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
-import { openCheckpoint } from '../../contract/log/checkpoint.ts';
+import { openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { nameOfKey, verifierKey } from '../../contract/log/notes.ts';
+import { nameOfKey, parseNote, verifierKey } from '../../contract/log/notes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { type Site, siteObject } from '../../publisher/site.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
+import { CHECKPOINT_URL } from '../../publisher/verify/log-files.ts';
+import type { ProvenMarket } from '../../publisher/verify/log-pass.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
-import type { Finding } from '../../publisher/verify/report.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { copiedSnapshot } from './copied-snapshot.ts';
 import { MirrorCopy } from './copy.ts';
-import { copyCompat } from './copy-compat.ts';
-import { copyExports } from './copy-exports.ts';
-import { publishedProjections } from './copy-list-files.ts';
-import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
-import { KnownMarkets } from './known-markets.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
-import { MirrorLog } from './mirror-log.ts';
-import { CACHED_MS, copyOnce, type RoundReport } from './round.ts';
+import { MirrorLog, UpstreamForked } from './mirror-log.ts';
+import { copyDaily, copyOnce, type MirrorWorld, type RoundReport } from './round.ts';
+import { Stage } from './stage.ts';
 import { MirrorProgress, type MirrorStep } from './step-progress.ts';
-import { sweepCopy } from './sweep-copy.ts';
+import { countBytes, sweepCopy } from './sweep-copy.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;
@@ -38,25 +35,28 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   /** Receives how far a step is that takes long. */
   readonly onProgress?: (progress: MirrorStep) => void;
   readonly pageSizes?: PageSizes;
+  /** Entries of the log in a part of an export. */
+  readonly partEntries?: number;
 }
 
 /** A day has one export and one run of compat: what is new is found by small GETs. */
-const FILES_EVERY_MS = 10 * 60 * 1000;
-/** A sweep reads the head of every file. */
-const SWEEP_EVERY_MS = 6 * 3600 * 1000;
+const DAILY_EVERY_MS = 10 * 60 * 1000;
+/** Reads the whole copy again, and removes what the walk does not reach. */
+const FULL_EVERY_MS = 6 * 3600 * 1000;
 
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
-  readonly #known = new KnownMarkets();
+  readonly #proven = new Map<string, ProvenMarket>();
+  readonly #items = new Map<string, string>();
+  /** The newest bodies of what is made once a day. */
+  readonly #leads = new Map<string, string>();
   readonly #progress: MirrorProgress;
   #log: MirrorLog | null = null;
-  #sweptAtMs = Number.NEGATIVE_INFINITY;
-  #filesAtMs = Number.NEGATIVE_INFINITY;
-  /** Whether all bodies were there when the files were copied. */
-  #areFilesWhole = false;
-  #lost: readonly string[] = [];
-  #broken: ReadonlySet<string> = new Set();
+  #fullAtMs = Number.NEGATIVE_INFINITY;
+  /** What the walks have read since the copy is read again. Null: that is done. */
+  #reached: Set<string> | null = null;
+  #dailyAtMs = Number.NEGATIVE_INFINITY;
   #generation: number | null = null;
   #state: MirrorDocument['state'] = 'starting';
 
@@ -69,16 +69,8 @@ export class Mirror {
   /** To be called before anything else: reads what earlier processes left. */
   async open(): Promise<void> {
     if (hasForkEvidence(this.#options.folder.path)) this.#state = 'forked';
-    this.#generation = (await copiedSnapshot(this.#copy))?.value.generation ?? null;
-  }
-
-  async #openLog(): Promise<MirrorLog | null> {
-    const { folder, upstream, logKeys } = this.#options;
-    const known = folder.state.log;
-    const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
-    if (known === null && given.length === 0) return await this.#findLog();
-    const state = { checkpoint: null, bodiesAt: 0, ...known, vkeys: [...(known?.vkeys ?? []), ...given] };
-    return await MirrorLog.open(upstream, this.#copy, state, this.#progress);
+    await countBytes(this.#copy);
+    this.#generation = (await this.#copy.snapshot())?.value.generation ?? null;
   }
 
   /** Whether a whole copy is there. */
@@ -86,20 +78,12 @@ export class Mirror {
     return this.#generation !== null;
   }
 
-  /** Bodies of the service were newer than its log: the next round decides whether they are false. */
-  get isAheadOfLog(): boolean {
-    return (this.#log?.ahead.size ?? 0) > 0;
-  }
-
   /** The log has contradicted itself: nothing is followed any more. */
   get isForked(): boolean {
     return this.#state === 'forked';
   }
 
-  /**
-   * One round; a sweep before it, if one is due. Rejects as {@link copyOnce} does, and with UpstreamForked; then the copy is
-   * as good as before.
-   */
+  /** One round. Rejects as {@link copyOnce} does; then the copy is as good as before. */
   async follow(): Promise<RoundReport> {
     const { folder, nowMs } = this.#options;
     try {
@@ -118,51 +102,51 @@ export class Mirror {
 
   async #follow(): Promise<RoundReport> {
     const { folder, upstream, nowMs, pause, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
-    if (nowMs() - this.#sweptAtMs >= SWEEP_EVERY_MS) await this.#sweep();
+    const { partEntries = EXPORT_PART_ENTRIES } = this.#options;
+    if (nowMs() - this.#fullAtMs >= FULL_EVERY_MS) await this.#forget();
+    const isFull = this.#reached !== null;
+    const reached = this.#reached ?? new Set();
     const askedAtMs = nowMs();
     this.#log ??= await this.#openLog();
-    const [copy, log, broken] = [this.#copy, this.#log, this.#broken];
-    const [known, progress] = [this.#known, this.#progress];
-    const round = copyOnce({ upstream, copy, log, known, progress, pageSizes, broken, nowMs, pause });
-    const report = await round.catch(async (error: unknown) => {
-      throw await this.#explained(error);
-    });
-    this.#lost = report.lost;
-    this.#generation = (await copiedSnapshot(copy))?.value.generation ?? null;
-    folder.state = { ...folder.state, log: log?.state ?? null };
-    if (report.state === 'current') {
-      this.#broken = new Set();
-      folder.state = { ...folder.state, lastSuccessAt: new Date(askedAtMs).toISOString() };
+    const [copy, log, proven] = [this.#copy, this.#log, this.#proven];
+    const isKept = (slug: string) => log?.isLast(slug, proven.get(slug)?.lastIndex) === true;
+    const stage = new Stage({ upstream, copy, folder: folder.path, isKept, reached });
+    const kept = { items: this.#items, progress: this.#progress };
+    const world: MirrorWorld = { stage, copy, log, proven, ...kept, pageSizes, partEntries, nowMs, pause };
+    try {
+      const report = await copyOnce(world, isFull).catch(async (error: unknown) => {
+        throw await this.#explained(error);
+      });
+      this.#generation = (await copy.snapshot())?.value.generation ?? null;
+      const lastSuccessAt = report.state === 'current' ? new Date(askedAtMs).toISOString() : folder.state.lastSuccessAt;
+      folder.state = { ...folder.state, lastSuccessAt, log: log?.state ?? null };
+      folder.save();
+      let daily: Awaited<ReturnType<typeof copyDaily>> = { findings: [], isConfirmed: false };
+      if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
+        await stage.forget();
+        daily = await copyDaily(world, this.#leads, isFull);
+        if (daily.findings.length === 0) this.#dailyAtMs = nowMs();
+      }
+      const { findings, isConfirmed } = daily;
+      if (isFull && report.isListWhole && findings.length === 0) await this.#sweep(reached);
+      if (findings.length === 0) return report;
+      const state = isConfirmed || report.state === 'faulty' ? 'faulty' : 'behind';
+      return { ...report, state, findings: [...report.findings, ...(isConfirmed ? findings : [])] };
+    } finally {
+      stage.close();
     }
-    folder.save();
-    const findings = await this.#followFiles(report);
-    return findings.length === 0 ? report : { ...report, state: 'faulty', findings: [...report.findings, ...findings] };
   }
 
-  /** After the bodies: compat or an export that does not fit, or is broken, holds nothing else back. */
-  async #followFiles({ state, snapshot }: RoundReport): Promise<readonly Finding[]> {
-    const { generation } = snapshot;
-    const projections = publishedProjections(snapshot, this.#log);
-    const isWhole = state === 'current';
-    const { upstream, nowMs, pause, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
-    const isEarly = nowMs() - this.#filesAtMs < FILES_EVERY_MS;
-    if (isEarly && (this.#areFilesWhole || !isWhole)) return [];
-    const [known, progress] = [this.#known, this.#progress];
-    const world = { upstream, copy: this.#copy, log: this.#log, known, progress, pageSizes, generation, pause };
-    const findings: Finding[] = [];
-    if (projections.includes('compat')) findings.push(...(await copyCompat(world, CACHED_MS)));
-    if (projections.includes('exports')) findings.push(...(await copyExports(world, CACHED_MS)));
-    if (findings.length === 0) [this.#filesAtMs, this.#areFilesWhole] = [nowMs(), isWhole];
-    return findings;
-  }
-
-  /** The first key is trusted, as a browser trusts the first key of a host: later ones must follow from it. */
-  async #findLog(): Promise<MirrorLog | null> {
-    const { upstream, onTrusted } = this.#options;
+  async #openLog(): Promise<MirrorLog | null> {
+    const { folder, logKeys, onTrusted } = this.#options;
+    const known = folder.state.log;
+    const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
+    if (known !== null || given.length > 0)
+      return new MirrorLog({ checkpoint: known?.checkpoint ?? null, vkeys: [...(known?.vkeys ?? []), ...given] });
+    // The first key is trusted, as a browser trusts the first key of a host: later ones must follow from it.
     const vkeys = await this.#shownKeys();
-    if (vkeys === null) return null;
-    for (const vkey of vkeys) onTrusted(vkey);
-    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 }, this.#progress);
+    for (const vkey of vkeys ?? []) onTrusted(vkey);
+    return vkeys === null ? null : new MirrorLog({ vkeys, checkpoint: null });
   }
 
   /** A service whose data folder was made anew breaks whichever promise is looked at first. Its keys tell why. */
@@ -192,22 +176,25 @@ export class Mirror {
     return vkeys;
   }
 
-  async #sweep(): Promise<void> {
-    const { folder, nowMs, site } = this.#options;
-    const logSizes = [this.#log?.checkpoint?.size ?? 0, this.#log?.state.bodiesAt ?? 0];
-    const options = {
-      lost: new Set(this.#lost),
-      logSizes,
-      siteFiles: site.files,
-      nowMs: nowMs(),
-      progress: this.#progress,
-    };
-    const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, options);
-    folder.unreached = unreached;
-    this.#broken = new Set(broken);
-    this.#known.forget();
+  /** The folder is looked at again: a body may be damaged or gone. */
+  async #forget(): Promise<void> {
+    this.#proven.clear();
+    this.#items.clear();
+    this.#reached = new Set();
+    this.#fullAtMs = this.#options.nowMs();
+    this.#dailyAtMs = Number.NEGATIVE_INFINITY;
     await this.#putSite();
-    this.#sweptAtMs = nowMs();
+  }
+
+  async #sweep(reached: ReadonlySet<string>): Promise<void> {
+    const { folder, nowMs, site } = this.#options;
+    const { status, body } = await this.#copy.reader(CHECKPOINT_URL);
+    const copied = status === 200 ? parseCheckpoint(parseNote(Buffer.from(body).toString('utf8')).text).size : 0;
+    const logSizes = [this.#log?.size ?? 0, copied];
+    const options = { reached, logSizes, siteFiles: site.files, nowMs: nowMs() };
+    folder.unreached = await sweepCopy(this.#copy, folder.unreached, options);
+    folder.save();
+    this.#reached = null;
   }
 
   /**

@@ -1,29 +1,52 @@
 /**
- * One round of a mirror: the safety story, from top to bottom.
+ * One round of a mirror: the safety story, from top to bottom. It is the walk of `verify --log` (of `verify`, for a service
+ * without a log) over a stage, which keeps what was read. Only what holds is put.
  *
- * The service promises that the target of a link is never older than the link. So this reads from links to targets:
- * what is read later is as new or newer. It puts in the other direction: a body is put once everything that it leads to
- * is in the copy. So at every moment, and after a kill at any moment, the copy keeps the same promise. The copy itself
- * is the state: the next round takes over what differs.
+ * The service promises that the target of a link is never older than the link. So the walk reads from links to targets, and
+ * the stage puts in the other direction. At every moment, and after a kill at any moment, the copy keeps the same promise.
  *
- * A shared cache in front of the service keeps each body for 15 seconds of its own. A target from such a cache may be
- * older than the link. It is not taken over; the round waits and asks again.
+ * A shared cache in front of the service keeps each body for 15 seconds of its own, and a service may publish meanwhile. So
+ * what does not hold is read again after that time. It is a fault if it is there again in the same bytes.
  */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
-import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
-import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { PUBLIC_OBJECTS, parsePublicKey, publicKey, publicPath } from '../../contract/files/public-objects.ts';
+import { marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { type Market, type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
+import type { PageSizes } from '../../publisher/dependencies.ts';
+import type { Projector } from '../../publisher/kernel/projection.ts';
+import { PROJECTORS } from '../../publisher/projections.ts';
 import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
-import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
+import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
+import { checkRemoved } from '../../publisher/verify/check-removed.ts';
+import { type Keeper, type ProvenMarket, passOver } from '../../publisher/verify/log-pass.ts';
+import { PublishedKinds } from '../../publisher/verify/published-kinds.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
-import { bodyFaults } from './body-faults.ts';
-import { checkWholeList } from './check-whole-list.ts';
-import { copiedSnapshot } from './copied-snapshot.ts';
-import { copyDocuments } from './copy-documents.ts';
-import { putList } from './copy-list.ts';
-import { copyListFiles, lacksListFiles } from './copy-list-files.ts';
-import { copyRemovals } from './copy-removals.ts';
-import { ListTries } from './list-tries.ts';
-import type { MirrorWorld } from './mirror-world.ts';
+import { ALL_MARKETS } from '../../publisher/verify/share.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import type { Runtime } from '../../storage/aws/runtime.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { type MirrorCopy, nameOfUrl } from './copy.ts';
+import type { MirrorLog } from './mirror-log.ts';
+import type { Stage } from './stage.ts';
+import type { MirrorProgress } from './step-progress.ts';
+
+export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
+  readonly stage: Stage;
+  readonly copy: MirrorCopy;
+  readonly pageSizes: PageSizes;
+  /** Entries of the log in a part of an export. */
+  readonly partEntries: number;
+  /** Null: the service has no log. */
+  readonly log: MirrorLog | null;
+  /** What the copy is proven to have, by slug. */
+  readonly proven: Map<string, ProvenMarket>;
+  /** Without a log: the digest of the item with which a market was taken over. */
+  readonly items: Map<string, string>;
+  readonly progress: MirrorProgress;
+}
 
 export interface RoundReport {
   /**
@@ -33,92 +56,307 @@ export interface RoundReport {
    */
   readonly state: 'current' | 'behind' | 'faulty';
   readonly snapshot: Snapshot;
+  /** Markets that were taken over. */
   readonly copied: number;
-  /** Markets whose bodies are older than the links to them, or missing: the list waits for them. */
-  readonly waiting: readonly string[];
   readonly findings: readonly Finding[];
-  /** Markets of the copy that the service does not have any more. */
-  readonly lost: readonly string[];
+  /** Whether the list was taken over, with all markets that it shows. */
+  readonly isListWhole: boolean;
 }
 
 /** Longer than a shared cache keeps a body. */
-export const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
-const MOST_TRIES = 3;
+const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
+const MOST_LOOKS = 3;
+
+const OFTEN = PROJECTORS.filter((projector) => !projector.isDaily);
+const DAILY = PROJECTORS.filter((projector) => projector.isDaily);
+
+/** What one look has found. Markets that hold are in the copy; everything else is on the stage. */
+interface Look {
+  readonly snapshot: Snapshot;
+  readonly generation: number;
+  readonly findings: readonly Finding[];
+  /** Markets that are removed. Their documents are put once the list leaves them out. */
+  readonly removed: ReadonlySet<string>;
+  readonly copied: number;
+}
 
 /**
- * Rejects with UpstreamUnavailable without an answer, with UpstreamInvalid for one that must not be taken, and with
- * MirrorFull. Whatever it rejects with, the copy is consistent.
+ * Rejects with UpstreamUnavailable without an answer, with UpstreamInvalid for one that must not be taken, with
+ * UpstreamForked and MirrorFull. Whatever it rejects with, the copy is consistent.
+ *
+ * @param isFull looks at everything, also if nothing is new
  */
-export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'doubts' | 'hasFiles'>): Promise<RoundReport> {
-  const { log } = fixed;
-  let snapshot = await readSnapshot(fixed);
-  const before = await copiedSnapshot(fixed.copy);
-  checkDirection(before?.value ?? null, snapshot.value);
-  const { generation } = snapshot.value;
-  const world = { ...fixed, doubts: new Map<string, string>(), generation };
-  await log?.follow(generation);
-  const isSame = before?.text === snapshot.text && !(await lacksListFiles(world, snapshot.value));
-  if (isSame && world.broken.size === 0 && !log?.due.size && !log?.ahead.size) {
-    await log?.putCheckpoint(generation);
-    return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
+export async function copyOnce(world: MirrorWorld, isFull: boolean): Promise<RoundReport> {
+  let copied = 0;
+  const { look, isConfirmed } = await lookUntilSure(world, async () => {
+    const snapshot = await readSnapshot(world);
+    const isSame = !isFull && (await isUnchanged(world, snapshot));
+    const found = isSame
+      ? { ...NOTHING, snapshot, generation: snapshot.generation }
+      : await lookAt(world, snapshot, OFTEN);
+    copied += found.copied;
+    return found;
+  });
+  const { snapshot, findings } = look;
+  const isListWhole = await putWhole(world, look);
+  const isDeferred = (snapshot.deferred ?? []).length > 0;
+  const state = findings.length === 0 && !isDeferred ? 'current' : isConfirmed ? 'faulty' : 'behind';
+  return { state, snapshot, copied, findings: isConfirmed ? findings : [], isListWhole };
+}
+
+const NOTHING = { findings: [], removed: new Set<string>(), copied: 0 };
+
+/** After the bodies: files of a day that do not fit, or are broken, hold nothing else back. */
+export async function copyDaily(world: MirrorWorld, leads: Map<string, string>, isFull: boolean) {
+  const { stage } = world;
+  const isNew = async ({ leadUrl }: Projector) => {
+    if (leadUrl === undefined || isFull) return true;
+    await stage.reader(leadUrl);
+    return leads.get(leadUrl) !== (await stage.seenAt(leadUrl));
+  };
+  const { look, isConfirmed } = await lookUntilSure(world, async () => {
+    const snapshot = await readSnapshot(world);
+    const projectors: Projector[] = [];
+    for (const projector of DAILY) if (await isNew(projector)) projectors.push(projector);
+    const found = await lookAt(world, snapshot, projectors);
+    return { ...found, findings: found.findings.filter(({ url }) => isOf(DAILY, nameOfUrl(url))) };
+  });
+  for (const projector of DAILY) {
+    if (look.findings.some(({ url }) => isOf([projector], nameOfUrl(url)))) continue;
+    const count = await stage.put(({ kind }) => projector.kinds.includes(kind), look.generation);
+    if (count > 0) await removeOld(world, projector);
+    const { leadUrl } = projector;
+    if (leadUrl !== undefined) leads.set(leadUrl, await stage.seenAt(leadUrl));
   }
-  const walk = new ListTries(world, snapshot.value.counts.markets);
-  await walk.readList();
-  const isSettled = async () =>
-    walk.isWholeOf(snapshot.value) && (log === null || (await log.isSettled(snapshot.value)));
-  // The service puts bodies before its checkpoint: often the log has them a moment later.
-  if (walk.ahead.size > 0) await walk.lookAgain();
-  for (let tries = 1; tries < MOST_TRIES && walk.findings.length === 0 && !(await isSettled()); tries++) {
-    await world.pause(CACHED_MS);
-    snapshot = await readSnapshot(fixed);
-    await walk.lookAgain();
-    if (walk.findings.length === 0 && !(await isSettled())) await walk.readList();
+  return { findings: look.findings, isConfirmed };
+}
+
+/** In the name of a file that no newer one replaces: a day, or a digest of its bytes. */
+const DAY_OR_DIGEST = /\/\d{4}-\d\d-\d\d\/|-[0-9a-f]{32}\./;
+
+/** A file of the newest day that nothing leads to any more would show something old, perhaps of a removed market. */
+async function removeOld({ stage, copy }: MirrorWorld, { kinds }: Projector): Promise<void> {
+  for await (const key of copy.keys('/')) {
+    const name = parsePublicKey(key);
+    const isOld = !DAY_OR_DIGEST.test(key) && !stage.reached.has(key);
+    if (isOld && name !== null && kinds.includes(name.kind)) await copy.remove(key);
   }
-  const findings = [...walk.findings, ...(log?.takeFaults() ?? []), ...(log?.settleAhead(walk.ahead) ?? [])];
-  findings.push(...(await copyDocuments(world)));
-  if (log !== null && (await log.agreesWith(snapshot.value)) === 'no') {
-    findings.push({ url: SNAPSHOT_URL, rule: 'digest', detail: 'names another log than the one that is signed' });
-  }
-  let lost: readonly string[] = [];
-  let hasFilesOfList = false;
-  const list = walk.whole;
-  if (list?.walked) {
-    const faults = checkWholeList(world, list.slugs, (await isSettled()) ? snapshot.value : null);
-    findings.push(...faults);
-    if (faults.length === 0) {
-      await putList(world, list.walked);
-      const files = await copyListFiles(world, list.walked, snapshot.value, CACHED_MS);
-      findings.push(...files.findings);
-      hasFilesOfList = files.kind === 'copied';
-      lost = await copyRemovals(world, list);
+}
+
+async function lookUntilSure(
+  { stage, pause }: MirrorWorld,
+  lookOnce: () => Promise<Look>,
+): Promise<{ readonly look: Look; readonly isConfirmed: boolean }> {
+  let before: ReadonlySet<string> = new Set();
+  for (let looks = 1; ; looks++) {
+    const look = await lookOnce();
+    const seen = new Set<string>();
+    for (const finding of look.findings) {
+      if (!isExcused(look.snapshot, finding))
+        seen.add(`${finding.rule} ${finding.url} ${await stage.seenAt(finding.url)}`);
     }
+    const isConfirmed = [...seen].some((each) => before.has(each));
+    if (look.findings.length === 0 || isConfirmed || looks === MOST_LOOKS) return { look, isConfirmed };
+    before = seen;
+    await pause(CACHED_MS);
+    await stage.forget();
   }
-  await walk.discardRest();
-  const isCurrent = findings.length === 0 && hasFilesOfList && (await isSettled());
-  // Bodies, tiles, checkpoint, snapshot: the order in which the service puts them.
-  if (findings.length === 0) await log?.putCheckpoint(generation);
-  if (isCurrent) await putSnapshot(world, snapshot);
-  const state = findings.length > 0 ? 'faulty' : isCurrent ? 'current' : 'behind';
-  return { state, snapshot: snapshot.value, copied: walk.copied, waiting: walk.waiting, findings, lost };
 }
 
-async function readSnapshot({ upstream }: Pick<MirrorWorld, 'upstream'>): Promise<Checked<Snapshot>> {
+/** The snapshot says that such files wait for their turn, or could not be made. Nobody signs that: the copy waits. */
+function isExcused({ filesGeneration, deferred = [] }: Snapshot, { url, rule }: Finding): boolean {
+  if (rule === 'unsettled') return true;
+  return (filesGeneration !== undefined || deferred.length > 0) && isOf(PROJECTORS, nameOfUrl(url));
+}
+
+const isOf = (projectors: readonly Projector[], name: PublicObjectName | null): boolean =>
+  projectors.some(({ kinds }) => name !== null && kinds.includes(name.kind));
+
+async function readSnapshot({ stage, copy }: MirrorWorld): Promise<Snapshot> {
   const findings = new Findings();
-  const snapshot = checkAnswer(findings, SNAPSHOT_URL, await upstream(SNAPSHOT_URL), snapshotSchema);
-  const [fault] = bodyFaults(findings);
-  if (snapshot !== null && fault === undefined) return snapshot;
-  throw new UpstreamInvalid(`GET ${SNAPSHOT_URL}: ${fault?.detail}: is it the base URL of a Tidemark service?`);
+  const snapshot = checkAnswer(findings, SNAPSHOT_URL, await stage.reader(SNAPSHOT_URL), snapshotSchema);
+  const [fault] = findings.all;
+  if (snapshot === null || fault !== undefined)
+    throw new UpstreamInvalid(`GET ${SNAPSHOT_URL}: ${fault?.detail}: is it the base URL of a Tidemark service?`);
+  const { generation } = snapshot.value;
+  const before = (await copy.snapshot())?.value.generation ?? 0;
+  // A cache with an old snapshot may have old bodies, too. A service that was restored has a later generation.
+  if (before > generation)
+    throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${before}`);
+  return snapshot.value;
 }
 
-/** A cache with an old snapshot may have old bodies, too. A service that was restored has a later generation. */
-function checkDirection(copied: Snapshot | null, { generation }: Snapshot): void {
-  if (copied === null || copied.generation <= generation) return;
-  throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${copied.generation}`);
+/** Whether the copy was whole with this snapshot, and with this log. */
+async function isUnchanged({ stage, copy, log }: MirrorWorld, snapshot: Snapshot): Promise<boolean> {
+  if ((await copy.snapshot())?.text !== canonicalJson(snapshot as unknown as Json)) return false;
+  if (log === null) return true;
+  const { note } = await log.follow(stage, snapshot.generation);
+  const copied = await copy.objects.get(publicKey({ kind: 'log-checkpoint' }));
+  return copied.kind === 'found' && Buffer.from(copied.body).toString('utf8') === note;
 }
 
-async function putSnapshot(
-  { copy, generation }: Pick<MirrorWorld, 'copy' | 'generation'>,
-  { text }: Checked<Snapshot>,
+async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readonly Projector[]): Promise<Look> {
+  const { generation } = snapshot;
+  const keeping = keepingOf(world, generation);
+  world.progress.begin('markets', snapshot.counts.markets);
+  const findings = await (world.log === null
+    ? walkItems(world, keeping, projectors)
+    : walkLog(world, world.log, keeping, snapshot, projectors));
+  // They are taken over only together with a list without them.
+  for (const slug of keeping.result.removed) world.proven.delete(slug);
+  return { snapshot, generation, findings, ...keeping.result };
+}
+
+/** Takes over markets one by one: one that does not hold keeps no other back. */
+function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number) {
+  const result = { copied: 0, removed: new Set<string>() };
+  const take = async (
+    slug: string,
+    check: (findings: Findings) => Promise<void>,
+    isHeld: (findings: Findings) => boolean,
+  ): Promise<readonly Finding[]> => {
+    progress.did();
+    if ((await copy.head({ kind: 'market', slug })) !== null) {
+      const own = new Findings();
+      stage.readFromCopy(slug, true);
+      await check(own).finally(() => stage.readFromCopy(slug, false));
+      if (own.all.length === 0) return [];
+    }
+    const own = new Findings();
+    await check(own);
+    if (isHeld(own)) return own.all;
+    if ((await stage.reader(marketUrl(slug))).status === 410) result.removed.add(slug);
+    else {
+      await stage.putMarket(slug, generation);
+      result.copied++;
+    }
+    return own.all;
+  };
+  return { result, take };
+}
+
+type Keeping = ReturnType<typeof keepingOf>;
+
+async function walkLog(
+  { stage, proven, pageSizes, partEntries, nowMs }: MirrorWorld,
+  log: MirrorLog,
+  { take }: Keeping,
+  snapshot: Snapshot,
+  projectors: readonly Projector[],
+): Promise<readonly Finding[]> {
+  const followed = await log.follow(stage, snapshot.generation);
+  const isAny = ({ all }: Findings) => all.length > 0;
+  const keeper: Keeper = { proven, take: (slug, check) => take(slug, check, isAny) };
+  const { reader } = stage;
+  const settings = { reader, pageSizes, partEntries, nowMs: nowMs(), projectors, keeper };
+  const { findings, list } = await passOver({ ...followed, ...settings });
+  const found = new Findings();
+  found.all.push(...findings, ...(await log.unknownKeys()));
+  if (list.head === null) return found.all;
+  const kinds = new PublishedKinds(reader, found, snapshot, true);
+  // What no entry proves: documents, and files by their manifests.
+  for (const { check } of projectors) {
+    const opened = await check?.({ reader, findings: found, kinds, share: ALL_MARKETS, snapshot });
+    await opened?.end?.({ head: list.head, entries: list.latest });
+  }
+  return found.all;
+}
+
+async function walkItems(
+  { stage, items, pageSizes, copy }: MirrorWorld,
+  { take, result }: Keeping,
+  projectors: readonly Projector[],
+): Promise<readonly Finding[]> {
+  const listed = new Set<string>();
+  if (items.size === 0) for (const slug of await marketsIn(copy)) items.set(slug, '');
+  const isDailyLook = projectors.some((projector) => projector.isDaily);
+  const digestOf = (item: Market) => sha256Hex(canonicalJson(item as unknown as Json));
+  const isHeld = ({ all }: Findings) => all.some(({ rule }) => rule !== 'unsettled');
+  const { reader } = stage;
+  const { findings } = await verify(reader, {
+    pageSizes,
+    settled: true,
+    projectors,
+    keeper: {
+      has(item) {
+        const isAgain = listed.has(item.slug);
+        listed.add(item.slug);
+        // Files of a day are looked at beside bodies that hold, and bodies without them.
+        return isAgain || (items.get(item.slug) === digestOf(item)) !== isDailyLook;
+      },
+      async take(item, check) {
+        const found = await take(item.slug, check, isHeld);
+        if (found.length === 0) items.set(item.slug, digestOf(item));
+        return found;
+      },
+    },
+  });
+  const found = new Findings();
+  const gone: string[] = [];
+  for (const slug of items.keys()) {
+    if (listed.has(slug)) continue;
+    const { status } = await reader(marketUrl(slug));
+    if (status === 410) gone.push(slug);
+    // The sweep removes it.
+    else if (status === 404) items.delete(slug);
+  }
+  await checkRemoved(reader, found, new Set(gone), pageSizes);
+  if (found.all.length === 0) for (const slug of gone) result.removed.add(slug);
+  return [...findings, ...found.all];
+}
+
+/** Without a log, the copy alone knows which markets there were. */
+async function marketsIn(copy: MirrorCopy): Promise<readonly string[]> {
+  const slugs: string[] = [];
+  const folder = publicPath({ kind: 'market', slug: 'a' }).replace(/[^/]*$/, '');
+  for await (const key of copy.keys(folder)) {
+    const name = parsePublicKey(key);
+    if (name?.kind === 'market') slugs.push(name.slug);
+  }
+  return slugs;
+}
+
+/**
+ * Puts what is about all markets, in the order of the service: list, files beside it, removals, checkpoint, snapshot. A
+ * snapshot or a file beside the list that does not hold keeps the list not back.
+ *
+ * @returns whether the list was put
+ */
+async function putWhole(world: MirrorWorld, { generation, findings, removed }: Look): Promise<boolean> {
+  const { stage, copy, log } = world;
+  const faulty = findings.filter(({ rule }) => rule !== 'unsettled').map(({ url }) => nameOfUrl(url));
+  const isBeside = (name: PublicObjectName | null) =>
+    name !== null && (name.kind === 'snapshot' || (!('slug' in name) && isOf(PROJECTORS, name)));
+  if (!faulty.every(isBeside)) return false;
+  await stage.put(({ kind }) => kind === 'market-list-page' || kind === 'market-list', generation);
+  const whole = OFTEN.filter((projector) => !faulty.some((name) => isOf([projector], name)));
+  await stage.put((name) => isOf(whole, name), generation);
+  await putRemovals(world, removed, generation);
+  await stage.put(({ kind }) => kind === 'log-vkey', generation);
+  const checkpoint = log?.state.checkpoint ?? null;
+  if (checkpoint !== null) await copy.put({ kind: 'log-checkpoint' }, { body: checkpoint, generation });
+  if (findings.length === 0) await stage.put(({ kind }) => kind === 'snapshot', generation);
+  return true;
+}
+
+/** The document is at each URL of such a market that the copy has. */
+async function putRemovals(
+  { stage, copy, items }: MirrorWorld,
+  slugs: ReadonlySet<string>,
+  generation: number,
 ): Promise<void> {
-  await copy.put({ kind: 'snapshot' }, { body: text, generation });
+  if (slugs.size === 0) return;
+  const documents = new Map<string, Uint8Array>();
+  for (const slug of slugs) documents.set(slug, (await stage.reader(marketUrl(slug))).body);
+  for await (const key of copy.keys('/')) {
+    const name = parsePublicKey(key);
+    const body = name !== null && 'slug' in name ? documents.get(name.slug) : undefined;
+    // Its list item was the first to go, its market is the last.
+    const isFile = name !== null && PUBLIC_OBJECTS[name.kind].mayBeGone && name.kind !== 'market';
+    if (body !== undefined && isFile) await copy.put(name, { body, generation, contentType: PROBLEM_CONTENT_TYPE });
+  }
+  for (const slug of slugs) {
+    await stage.putMarket(slug, generation);
+    items.delete(slug);
+  }
 }

@@ -1,54 +1,73 @@
 /**
- * Removes what the copy does not reach any more, once no reader can hold a link to it: an object is kept for the cursor
- * lifetime after the first sweep that did not reach it. To be called between two rounds. An object that a killed round
- * left behind is found in the same way.
+ * Removes what no walk reaches any more, once no reader can hold a link to it: an object is kept for the cursor lifetime
+ * after the first sweep that did not reach it; a file of a day, for as long as the service keeps it. To be called between
+ * two rounds. An object that a killed round left behind is found in the same way.
  */
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { EXPORT_KEPT_DAYS } from '../../contract/files/export-tables.ts';
+import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
+import { LOG_ROOT, PUBLIC_OBJECTS, parsePublicKey, publicPath } from '../../contract/files/public-objects.ts';
+import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { isFormer } from '../../publisher/kernel/projection.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import type { MirrorCopy } from './copy.ts';
-import { CopyReach, copiedKeys, isWhole, type ReachOptions } from './reached.ts';
-import { type MirrorProgress, NO_PROGRESS } from './step-progress.ts';
+import { isDaily } from './stage.ts';
 
 /** When a sweep first did not reach a key, in milliseconds since the epoch. */
 export type Unreached = Readonly<Record<string, number>>;
 
-export interface SweepReport {
-  readonly unreached: Unreached;
-  readonly removed: number;
-  /** Markets of the copy with a gap in their history. To be taken over again. */
-  readonly broken: readonly string[];
+export interface SweepOptions {
+  /** The keys that the walk has read. */
+  readonly reached: ReadonlySet<string>;
+  /** The sizes of the log whose partial tiles are in use. */
+  readonly logSizes: readonly number[];
+  /** By their paths in the built site. */
+  readonly siteFiles: Readonly<Record<string, unknown>>;
+  readonly nowMs: number;
 }
 
-/** Walks all objects; counts `copy.usedBytes` again. Reads heads of files, and manifests of exports. */
-export async function sweepCopy(
-  copy: MirrorCopy,
-  before: Unreached,
-  options: ReachOptions & { readonly progress?: MirrorProgress },
-): Promise<SweepReport> {
-  const { nowMs, progress = NO_PROGRESS } = options;
-  progress.begin('sweep', null);
-  const reach = await CopyReach.open(copy, options);
+/** Walks all objects, and counts `copy.usedBytes` again. */
+export async function sweepCopy(copy: MirrorCopy, before: Unreached, options: SweepOptions): Promise<Unreached> {
   const unreached: Record<string, number> = {};
-  const broken: string[] = [];
-  let [usedBytes, removed] = [0, 0];
-  for await (const key of copiedKeys(copy, `${PUBLIC_PREFIX}/`)) {
-    progress.did();
+  let usedBytes = 0;
+  for await (const key of copy.keys('/')) {
     const name = parsePublicKey(key);
     const head = await copy.objects.stat(key);
     if (head === null || (name === null && !isFormer(PROJECTORS, key))) continue;
-    if (name?.kind === 'history' && !(await isWhole(copy, name.slug))) broken.push(name.slug);
-    const sinceMs = before[key] ?? nowMs;
-    const isKept = name !== null && (await reach.has(name));
-    if (!isKept && nowMs - sinceMs >= PAGE_RETENTION_SECONDS * 1000) {
+    const isKept = name !== null && isReached(key, name, options);
+    const sinceMs = before[key] ?? options.nowMs;
+    if (!isKept && options.nowMs - sinceMs >= retentionMs(name)) {
       await copy.remove(key);
-      removed++;
       continue;
     }
     if (!isKept) unreached[key] = sinceMs;
     usedBytes += head.sizeBytes;
   }
   copy.usedBytes = usedBytes;
-  return { unreached, removed, broken };
+  return unreached;
+}
+
+/** Counts the bodies of an earlier process. */
+export async function countBytes(copy: MirrorCopy): Promise<void> {
+  let bytes = 0;
+  for await (const key of copy.keys('/')) bytes += (await copy.objects.stat(key))?.sizeBytes ?? 0;
+  copy.usedBytes = bytes;
+}
+
+function isReached(key: string, name: PublicObjectName, { reached, logSizes, siteFiles }: SweepOptions): boolean {
+  if ('tile' in name) return isTileReached(name, logSizes);
+  if (PUBLIC_OBJECTS[name.kind].retention === 'site') return 'file' in name && Object.hasOwn(siteFiles, name.file);
+  return reached.has(key);
+}
+
+function retentionMs(name: PublicObjectName | null): number {
+  const seconds = name !== null && isDaily(name) ? EXPORT_KEPT_DAYS * 24 * 3600 : PAGE_RETENTION_SECONDS;
+  return seconds * 1000;
+}
+
+function isTileReached(name: Extract<PublicObjectName, { readonly tile: string }>, sizes: readonly number[]): boolean {
+  const tile = parseTilePath(publicPath(name).slice(LOG_ROOT.length + 1));
+  if (tile === null) return false;
+  const level = typeof tile.level === 'number' ? tile.level : 0;
+  return tile.width === TILE_WIDTH || sizes.some((size) => widthOfTile(level, tile.n, size) === tile.width);
 }

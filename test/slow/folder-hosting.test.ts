@@ -19,7 +19,7 @@ import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 import { readEntries } from '../../publisher/core/log/log-chunks.ts';
-import { makeFaces } from '../../publisher/projections/compat/make-faces.ts';
+import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -274,6 +274,6 @@ async function publishInto(folder: string): Promise<Awaited<ReturnType<typeof op
   await publish(dependencies);
   await makeExport({ storage: dependencies, readEntries: (n, width) => readEntries(world.ledger, n, width) });
   world.clock.nowMs += 24 * 60 * 60 * 1000;
-  await makeFaces({ storage: dependencies });
+  await makeCompat({ storage: dependencies });
   return objects;
 }

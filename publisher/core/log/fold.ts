@@ -30,6 +30,8 @@ export class LogFold {
   readonly #texts = new TextSpool();
   readonly #vkeys: string[] = [];
   #service: ServiceEntry | null = null;
+  /** Of the newest entry of each market that changes its bodies. */
+  readonly #last = new Map<string, number>();
   /** Indexes of entries whose text was taken down. */
   readonly #takenDown = new Set<number>();
   /** Indexes that `takedown` entries name. */
@@ -63,6 +65,7 @@ export class LogFold {
       return;
     }
     const { market } = entry;
+    this.#last.set(market, index);
     if (entry.type === 'reset') this.#markets.delete(market);
     else this.#addFact(entry);
     // The history of a removed market is no longer public.
@@ -133,6 +136,11 @@ export class LogFold {
   /** The newest revision of a market, also of one that was removed; 0: the log says nothing of it. */
   revisionOf(slug: string): number {
     return this.#markets.get(slug)?.revision ?? 0;
+  }
+
+  /** The index of the newest entry of a market that changes its bodies. */
+  lastIndexOf(slug: string): number {
+    return this.#last.get(slug) ?? -1;
   }
 
   isRemoved(slug: string): boolean {

@@ -39,8 +39,13 @@ export function entryTiles(n: number, width: number, entries: () => Promise<read
 /** The entry bundle; the answer in its place if an entry was taken down. @param lines the path of its NDJSON */
 export function entryBundle(entries: readonly string[], lines: string): TileBody {
   if (entries.every((text) => takenDownHash(text) === null)) return { body: encodeEntryBundle(entries) };
+  return { body: takenDownAnswer(lines), isGone: true };
+}
+
+/** @param lines the path of the NDJSON */
+export function takenDownAnswer(lines: string): Buffer {
   const document = problem('taken-down', `Read ${LOG_ROOT}/${lines}: it has the other entries, and the hashes of all.`);
-  return { body: Buffer.from(canonicalJson(document as object as Json)), isGone: true };
+  return Buffer.from(canonicalJson(document as object as Json));
 }
 
 export function hashTile(level: number, n: number, width: number, bytes: () => Promise<Buffer>): MadeTile {

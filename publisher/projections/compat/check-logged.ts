@@ -12,7 +12,7 @@ import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { historyPageBody, marketBody } from '../../core/bodies/render.ts';
 import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import type { Findings } from '../../verify/check-body.ts';
-import type { LogWalk } from '../../verify/log-walk.ts';
+import type { ReadLog } from '../../verify/log-walk.ts';
 import { type Lateness, type PastMarket, SLACK_MS } from '../../verify/past-market.ts';
 import type { PublicReader } from '../../verify/reader.ts';
 import { commodityOf } from './commodity.ts';
@@ -112,7 +112,7 @@ export class LoggedCompat {
   }
 
   /** After all markets: the files that lead to the parts, and the rates. */
-  async shared(walk: LogWalk): Promise<void> {
+  async shared(walk: ReadLog): Promise<void> {
     const { index } = this.#parts;
     if (index !== null) await this.#parts.checkIndex();
     for (const [slug, part] of index ?? []) {
@@ -137,7 +137,7 @@ export class LoggedCompat {
   }
 
   /** Of which day, generation and log the rates are, as they say themselves. The log must have been that one. */
-  async #madeOf(name: PublicObjectName, walk: LogWalk) {
+  async #madeOf(name: PublicObjectName, walk: ReadLog) {
     const rates = parsed(compatRatesSchema, (await this.#reader(publicPath(name))).body);
     if (rates === null) {
       this.#add(name, 'schema', 'is no file of rates');

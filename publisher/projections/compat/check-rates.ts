@@ -25,20 +25,31 @@ export async function checkRates(
   const currencies = checkAnswer(findings, url, await reader(url), compatCurrenciesSchema);
   const entries = new Map(list.entries.map((entry) => [entry.slug, entry]));
   for (const [index, code] of Object.keys(currencies?.value ?? {}).entries()) {
-    if (index % share.of === share.index) await checkRatesOf(reader, findings, code, list.generation, entries);
+    if (index % share.of !== share.index) continue;
+    const rates = await checkRatesOf(reader, findings, code, list.generation, entries);
+    if (rates !== null) await checkSameOnDay(reader, findings, rates.date, `currencies/${code}`);
+  }
+}
+
+/** The files of a day are those of `latest` on that day. They may have gone since. */
+async function checkSameOnDay(reader: PublicReader, findings: Findings, date: string, code: string): Promise<void> {
+  for (const file of [code, 'currencies']) {
+    const ofDay = publicPath(ratesName(date, file));
+    const { status, body } = await reader(ofDay);
+    if (status === 200 && !Buffer.from(body).equals((await reader(publicPath(ratesName('latest', file)))).body))
+      findings.add(ofDay, 'file', 'differs from the newest rates, which are of that day');
   }
 }
 
 /** @param generation of `entries`, with which rates of the same generation are compared. Null: with none */
-export async function checkRatesOf(
+async function checkRatesOf(
   reader: PublicReader,
   findings: Findings,
   code: string,
   generation: number | null,
   entries: ReadonlyMap<string, LatestEntry>,
-  date = 'latest',
 ): Promise<CompatRates | null> {
-  const url = publicPath(ratesName(date, `currencies/${code}`));
+  const url = publicPath(ratesName('latest', `currencies/${code}`));
   const answer = checkAnswer(findings, url, await reader(url), compatRatesSchema);
   if (answer === null) return null;
   const { derived } = answer.value;

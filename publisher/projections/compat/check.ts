@@ -1,5 +1,13 @@
 /** What must hold of the files for other programs: they show prices of the history, and of the list. */
-import type { CheckContext, ProjectionCheck, ReadMarket } from '../../verify/projection-check.ts';
+import { DAILY_MS } from '../../verify/past-market.ts';
+import type {
+  CheckContext,
+  LoggedCheck,
+  LoggedContext,
+  ProjectionCheck,
+  ReadMarket,
+} from '../../verify/projection-check.ts';
+import { LoggedCompat } from './check-logged.ts';
 import { checkRates } from './check-rates.ts';
 import { PARTS_URL, PartReader } from './read-parts.ts';
 
@@ -8,7 +16,7 @@ export async function checkCompat(context: CheckContext): Promise<ProjectionChec
   const parts = (await kinds.has('compat', PARTS_URL)) ? await PartReader.open(reader, findings) : null;
   if (parts === null || parts.index === null) return {};
   return {
-    market: (market) => checkSections(parts, context, market),
+    market: (market) => checkSections(parts, market),
     async end({ entries }) {
       await parts.checkIndex();
       await checkRates(reader, findings, { generation: snapshot?.listGeneration ?? null, entries }, share);
@@ -16,11 +24,25 @@ export async function checkCompat(context: CheckContext): Promise<ProjectionChec
   };
 }
 
+export async function checkLoggedCompat(context: LoggedContext): Promise<LoggedCheck> {
+  const { reader, findings, walk, nowMs, isAskedFor, miss } = context;
+  if (!isAskedFor('compat')) return {};
+  const lateness = { nowMs, mostMs: DAILY_MS };
+  const compat = await LoggedCompat.open(reader, findings, lateness);
+  return {
+    async market(past, folded) {
+      if (folded.kind === 'removed') return await compat.removed(past, folded.removal);
+      const areMade = await compat.market(past, folded);
+      if (!areMade && past.isLateIfMissing(lateness)) miss('compat', PARTS_URL);
+    },
+    end: () => compat.shared(walk),
+  };
+}
+
 /** Files are made once a day, so they may show an earlier revision than the market. Then only their presence is checked. */
 async function checkSections(
   parts: PartReader,
-  { findings }: CheckContext,
-  { market: { value: market }, history: { observations } }: ReadMarket,
+  { findings, market: { value: market }, history: { observations } }: ReadMarket,
 ): Promise<void> {
   // It may be new since then.
   if (parts.index?.has(market.slug) !== true) return;

@@ -13,6 +13,8 @@ export const compat: Projector = {
   kinds: ['compat-json', 'compat-text'],
   former: ['/api/v1/faces/'],
   check: async (context) => await (await import('./check.ts')).checkCompat(context),
+  checkLogged: async (context) => await (await import('./check.ts')).checkLoggedCompat(context),
+  isDaily: true,
   daily: async (context) => {
     if (context.storage.projections?.has('compat') !== true) return null;
     return await (await import('./make-compat.ts')).makeCompat(context);

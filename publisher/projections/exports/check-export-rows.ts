@@ -11,16 +11,12 @@ import type { ExportRow, ExportTable } from '../../../contract/files/export-tabl
 import { EXPORT_ROOT, EXPORTS_URL } from '../../../contract/files/routes.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
 import { checkAnswer, type Findings } from '../../verify/check-body.ts';
-import { DAILY_MS } from '../../verify/check-later.ts';
-import type { LogWalk } from '../../verify/log-walk.ts';
-import { type Lateness, PastMarket } from '../../verify/past-market.ts';
+import type { ReadLog } from '../../verify/log-walk.ts';
+import { DAILY_MS, type Lateness, PastMarket } from '../../verify/past-market.ts';
 import type { PublicReader } from '../../verify/reader.ts';
 import type { ReadManifest } from './check-exports.ts';
 import { type ExpectedPart, expectedMarketRows, expectedObservations, expectedParts } from './expected-rows.ts';
 import { ndjsonLine } from './write-texts.ts';
-
-/** A log that was read and verified. */
-export type ReadLog = Pick<LogWalk, 'fold' | 'size' | 'rootAt'>;
 
 type Resource = ReadManifest['resources'][number];
 type Row = ExportRow & { readonly market: string };

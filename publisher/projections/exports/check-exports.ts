@@ -1,17 +1,25 @@
 /** Checks that the newest export has the files that its manifest promises: their bytes, and the rows of those in NDJSON. */
 import { createGunzip } from 'node:zlib';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { exportManifestSchema } from '../../../contract/files/export-manifest.ts';
 import { EXPORT_ROOT, EXPORTS_URL, exportUrl } from '../../../contract/files/routes.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { bodyDigest } from '../../../storage/ports/object-rules.ts';
-import { checkAnswer, checkBody, type Findings } from '../../verify/check-body.ts';
+import { type Checked, checkAnswer, checkBody, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 import type { Share } from '../../verify/share.ts';
+import { withKept } from './manifest.ts';
 
 /** The rows of a part; what is larger after decompression is not read. */
 const ROWS_BYTES_MAX = 1024 * 1024 * 1024;
 
 export type ReadManifest = z.infer<typeof exportManifestSchema>;
+
+const datasetSchema = z.looseObject({
+  version: z.string(),
+  identifier: z.string(),
+  distribution: z.array(z.looseObject({ contentUrl: z.string(), sha256: z.string() })),
+});
 
 /**
  * The newest export, and those that its manifest names as kept. A deployment without exports answers 404, which is no
@@ -20,18 +28,52 @@ export type ReadManifest = z.infer<typeof exportManifestSchema>;
 export async function checkExports(reader: PublicReader, findings: Findings, share: Share): Promise<void> {
   const response = await reader(EXPORTS_URL);
   if (response.status === 404) return;
-  const latest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema)?.value;
-  const manifests = latest === undefined ? [] : [latest];
-  for (const { date } of latest?.kept ?? []) {
+  const latest = checkAnswer(findings, EXPORTS_URL, response, exportManifestSchema);
+  if (latest === null) return;
+  await checkDay(reader, findings, latest);
+  const manifests = [latest.value];
+  for (const { date } of latest.value.kept ?? []) {
     const kept = await checkBody(reader, findings, exportUrl(date), exportManifestSchema);
-    if (kept !== null) manifests.push(kept.value);
+    if (kept === null) continue;
+    await checkDay(reader, findings, kept);
+    manifests.push(kept.value);
   }
+  const schemas = new Set(manifests.flatMap((manifest) => manifest.resources.map(({ schema }) => schema)));
+  for (const path of schemas) await checkSchema(reader, findings, path);
   const resources = new Map(manifests.flatMap((manifest) => manifest.resources.map((each) => [each.path, each])));
   for (const [index, resource] of [...resources.values()].entries()) {
     if (index % share.of !== share.index) continue;
     const url = EXPORT_ROOT + resource.path;
     await checkExportFile(findings, url, await reader(url), resource);
   }
+}
+
+/** A schema is named by its digest. */
+async function checkSchema(reader: PublicReader, findings: Findings, path: string): Promise<void> {
+  const url = EXPORT_ROOT + path;
+  const { status, body } = await reader(url);
+  if (status !== 200) findings.add(url, 'status', `answered ${status}, expected 200`);
+  else if (!path.includes(`-schema-${bodyDigest(body).slice(0, 32)}.`))
+    findings.add(url, 'digest', 'holds other bytes than its name says');
+}
+
+/** The two manifests under the day of an export must say what this one says. */
+async function checkDay(
+  reader: PublicReader,
+  findings: Findings,
+  { text, value: { version: date, log, resources } }: Checked<ReadManifest>,
+): Promise<void> {
+  const [packageUrl, datasetUrl] = [exportUrl(date), `${EXPORT_ROOT}${date}/dataset.jsonld`];
+  const ofDay = await checkBody(reader, findings, packageUrl, z.unknown());
+  if (ofDay !== null && ofDay.text !== withKept(text, []))
+    findings.add(packageUrl, 'digest', 'differs from the newest manifest');
+  const dataset = await checkBody(reader, findings, datasetUrl, datasetSchema, undefined, 'application/ld+json');
+  if (dataset === null) return;
+  const { version, identifier, distribution } = dataset.value;
+  const files = distribution.map(({ contentUrl, sha256 }) => [contentUrl, `sha256:${sha256}`]);
+  const expected = [date, `log ${log.size} ${log.root}`, resources.map(({ path, hash }) => [path, hash])];
+  if (canonicalJson([version, identifier, files]) !== canonicalJson(expected))
+    findings.add(datasetUrl, 'digest', 'names another export than its manifest');
 }
 
 /** Whether a file is the one that the manifest promises. */

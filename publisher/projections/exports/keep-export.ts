@@ -7,13 +7,13 @@
 import type { KeptExport } from '../../../contract/files/export-manifest.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../../contract/files/public-objects.ts';
 import { EXPORT_ROOT } from '../../../contract/files/routes.ts';
-import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
+import { withKept } from './manifest.ts';
 
 /**
  * - `done`: it is kept, or not kept any more, as was asked.
@@ -63,12 +63,6 @@ export async function keptExports({ ledger }: Pick<PublisherStorage, 'ledger'>):
   return (await readAll(ledger, EXPORT_DAYS)).flatMap((day) =>
     day.value.kept ? [{ date: dateOfExportDay(day), label: day.value.kept.label }] : [],
   );
-}
-
-/** The manifest of the newest export: that of its day, and the exports that are kept. */
-export function withKept(text: string, kept: readonly KeptExport[]): string {
-  const { kept: _, ...manifest } = JSON.parse(text) as { readonly [name: string]: Json };
-  return canonicalJson(kept.length === 0 ? manifest : { ...manifest, kept: kept.map((each) => ({ ...each })) });
 }
 
 async function nameKept(storage: PublisherStorage, date: string): Promise<void> {

@@ -16,7 +16,8 @@ import { generationKey, HEAD_KEY, type HeadValue } from '../../../storage/record
 import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
-import { changeDay, keptExports, withKept } from './keep-export.ts';
+import { changeDay, keptExports } from './keep-export.ts';
+import { withKept } from './manifest.ts';
 import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
 import { putManifests } from './put-manifests.ts';

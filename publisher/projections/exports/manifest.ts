@@ -3,6 +3,7 @@
  * JSON-LD. Pure: the same export has the same bytes.
  */
 
+import type { KeptExport } from '../../../contract/files/export-manifest.ts';
 import {
   type ColumnType,
   EXPORT_FORMATS,
@@ -154,4 +155,10 @@ function downloadsOf({ file, formats }: ExportFiles): readonly Json[] {
     encodingFormat: EXPORT_FORMATS[extension].contentType,
     sha256: `${formats[extension]?.digest}`,
   }));
+}
+
+/** The manifest of the newest export: that of its day, and the exports that are kept. */
+export function withKept(text: string, kept: readonly KeptExport[]): string {
+  const { kept: _, ...manifest } = JSON.parse(text) as { readonly [name: string]: Json };
+  return canonicalJson(kept.length === 0 ? manifest : { ...manifest, kept: kept.map((each) => ({ ...each })) });
 }

@@ -17,6 +17,12 @@ export const exports: Projector = {
       await (await import('./check-exports.ts')).checkExports(reader, findings, share);
     },
   }),
+  checkLogged: async ({ reader, findings, walk, partEntries, nowMs }) => ({
+    end: async () =>
+      await (await import('./check-export-rows.ts')).checkExportRows(reader, findings, walk, { partEntries, nowMs }),
+  }),
+  isDaily: true,
+  leadUrl: EXPORTS_URL,
   describe: {
     what: 'All observations as files for analysis, once a day.',
     paths: [

@@ -4,6 +4,7 @@ import {
   historyFilesDue,
   historyIndex,
   historyIndexSchema,
+  historyTooLongDocument,
   historyTooLongSchema,
 } from '../../../contract/files/history-files.ts';
 import {
@@ -77,6 +78,20 @@ interface CheckedFile {
   readonly isDue: boolean;
 }
 
+/** Its answer has no rows, and names where they are. */
+export async function checkTooLong(
+  reader: PublicReader,
+  findings: Findings,
+  { slug, format, year, years }: Omit<CheckedFile, 'isDue'>,
+): Promise<void> {
+  const url = historyFileUrl(slug, format, year);
+  const answer = checkAnswer(findings, url, await reader(url), historyTooLongSchema, undefined, 410);
+  if (answer === null) return;
+  const named = answer.value.instead.join(' ');
+  const expected = historyTooLongSchema.parse(historyTooLongDocument(slug, format, year, years)).instead.join(' ');
+  if (named !== expected) findings.add(url, 'link', `names other places: ${named}`);
+}
+
 async function checkFile(
   reader: PublicReader,
   findings: Findings,
@@ -91,14 +106,7 @@ async function checkFile(
     return { one, header, body: rows.map((row) => line(row)).join('') };
   });
   const isTooLong = rows.length > FILE_ROWS_MAX || texts.some(({ body }) => Buffer.byteLength(body) > FILE_BYTES_MAX);
-  if (isTooLong) {
-    const answer = checkAnswer(findings, url, response, historyTooLongSchema, undefined, 410);
-    const named = answer?.value.instead.join(' ');
-    const expected = years.map((one) => historyFileUrl(slug, format, one)).join(' ');
-    if (year === null && answer !== null && named !== expected)
-      findings.add(url, 'link', `names other years: ${named}`);
-    return;
-  }
+  if (isTooLong) return await checkTooLong(reader, findings, { slug, format, year, years });
   if (response.status !== 200) {
     findings.add(url, 'status', `answered ${response.status}, expected 200`);
     return;

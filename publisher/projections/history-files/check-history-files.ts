@@ -8,6 +8,7 @@ import { canonicalInstant } from '../../../contract/values/metric.ts';
 import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import { Findings } from '../../verify/check-body.ts';
 import type { PublicReader } from '../../verify/reader.ts';
+import { checkTooLong } from './check-files.ts';
 import { areFilesBehind } from './check-older-files.ts';
 import { FILES_START, HistoryFiles, NO_PREFIXES } from './history-files.ts';
 
@@ -28,6 +29,7 @@ export async function checkHistoryFiles(
   for (const { order, observation } of observations) files.add(order, observation);
   const whole = files.finish();
   const years = files.takeYears();
+  const named = years.map(({ year }) => year as string).sort();
   const found = new Findings();
   const compare = async (url: string, expected: string | Buffer): Promise<void> => {
     const { status, body } = await reader(url);
@@ -36,8 +38,9 @@ export async function checkHistoryFiles(
   };
   for (const { year, bodies } of [whole, ...(hasYears ? years : [])]) {
     for (const format of HISTORY_FORMATS) {
-      // A file that is too long answers 410, and has no rows.
-      if (bodies !== null) await compare(historyFileUrl(slug, format, year), bodies[format]);
+      const url = historyFileUrl(slug, format, year);
+      if (bodies !== null) await compare(url, bodies[format]);
+      else await checkTooLong(reader, found, { slug, format, year, years: named });
     }
   }
   const closed = cursors.map((cursor, page) => {
@@ -45,7 +48,6 @@ export async function checkHistoryFiles(
     const at = (index: number) => canonicalInstant(onPage.at(index)?.observation.observedAt ?? '');
     return { cursor, count: onPage.length, firstObservedAt: at(0), lastObservedAt: at(-1) };
   });
-  const named = years.map(({ year }) => year as string).sort();
   if (hasYears) await compare(indexUrl, canonicalJson(historyIndex(slug, closed, named) as Json));
   // Files that wait for their turn are older than the log. The other oracle compares them with the pages.
   if (found.all.length > 0 && !(await areFilesBehind(reader))) findings.all.push(...found.all);

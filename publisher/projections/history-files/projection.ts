@@ -15,6 +15,7 @@ export const historyFiles: Projector = {
   name: 'history-files',
   kinds: HISTORY_FILE_KINDS,
   check: async (context) => (await import('./check.ts')).checkHistories(context),
+  checkLogged: async (context) => (await import('./check.ts')).checkThatFilesAreThere(context),
   describe: {
     what: 'Histories as files: whole, and by year with an index where there is more than one page, in CSV and NDJSON.',
     paths: [

@@ -7,9 +7,8 @@ import { publish } from '../../../publisher/publish.ts';
 import { UpstreamInvalid } from '../../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { MirrorCopy } from '../../../server/mirror/copy.ts';
-import { MirrorLog, type MirrorLogState } from '../../../server/mirror/mirror-log.ts';
-import { publishedWorld, roundOf, servedBy } from '../../server/mirror/mirrored-world.ts';
+import type { MirrorLogState } from '../../../server/mirror/mirror-log.ts';
+import { mirrorWith, publishedWorld, servedBy } from '../../server/mirror/mirrored-world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { TEST_LOG, testSigner } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -18,7 +17,7 @@ import { price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { damagedReader, withBody } from './damaged-reader.ts';
 import { hidingHost, hostWithoutCorrection } from './hiding-host.ts';
 
-const FIRST: MirrorLogState = { vkeys: [testSigner().vkey], checkpoint: null, bodiesAt: 0 };
+const FIRST: MirrorLogState = { vkeys: [testSigner().vkey], checkpoint: null };
 
 let world: World;
 
@@ -37,8 +36,8 @@ const CHECKPOINT = 'public/api/v1/log/checkpoint';
 const HIDDEN = `not-in-log ${LOG_ROOT}/ndjson/000.p/W.gz`;
 
 async function mirrorOf(upstream: PublicReader, copied = openMemoryObjects(), state = FIRST) {
-  const log = await MirrorLog.open(upstream, new MirrorCopy(copied, 1e9), state);
-  return { log, copied, round: () => roundOf(world, copied, { log, upstream }) };
+  const { mirror, folder } = await mirrorWith(world, copied, { logState: state, upstream });
+  return { folder, copied, round: () => mirror.follow() };
 }
 
 /** The lines of all files of the copy. */
@@ -128,7 +127,7 @@ describe('a takedown', () => {
     expect(servedBy(fresh.copied).get(CHECKPOINT)).toBe(servedBy(world.objects).get(CHECKPOINT));
     expect(linesOf(fresh.copied).match(/takenDown/g)).toHaveLength(137);
     // A new process reads its copy again.
-    const again = await mirrorOf(readerOf(world.objects), fresh.copied, fresh.log.state);
+    const again = await mirrorOf(readerOf(world.objects), fresh.copied, fresh.folder.state.log ?? FIRST);
     expect((await again.round()).state).toBe('current');
     expect(await verified(readerOf(early.copied))).toMatchObject({ findings: [] });
   });

@@ -259,5 +259,5 @@ test('without a log, too, each rate has a price behind it', async () => {
   const { findings } = await verify(damagedReader(reader, { [`${RATES}/usd.json`]: invented }), {
     pageSizes: SMALL_PAGES,
   });
-  expect(findings).toMatchObject([{ rule: 'file', url: `${RATES}/usd.json` }]);
+  expect(findings).toContainEqual(expect.objectContaining({ rule: 'file', url: `${RATES}/usd.json` }));
 });

@@ -206,7 +206,7 @@ describe('damage', () => {
     });
     expect(await found(more)).toEqual(
       expect.arrayContaining([
-        'digest /api/v1/markets',
+        'digest /api/v1/snapshot',
         'not-in-log /api/v1/markets/0',
         'not-in-log /api/v1/markets/a',
       ]),

@@ -1,23 +1,20 @@
-/** A mirror of the daily compat: the files of markets, what includes them, and rates. */
-import { expect, test } from 'vitest';
+/** A mirror of the files for other programs: the parts, what leads to them, and rates. */
+import { expect, onTestFinished, test } from 'vitest';
 import { RATES_KEPT_DAYS } from '../../../contract/files/compat-limits.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import { MirrorCopy } from '../../../server/mirror/copy.ts';
-import { copyCompat } from '../../../server/mirror/copy-compat.ts';
-import { KnownMarkets } from '../../../server/mirror/known-markets.ts';
-import { NO_PROGRESS } from '../../../server/mirror/step-progress.ts';
-import { sweepCopy } from '../../../server/mirror/sweep-copy.ts';
+import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import { COMPAT, compatWorld, DAY_MS, PATHS } from '../../publisher/compat/compat-world.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
-import { roundOf } from './mirrored-world.ts';
+import { temporaryFolder } from '../../storage/temporary-folder.ts';
+import { mirrorIn } from './mirrored-world.ts';
 
 type Objects = Parameters<typeof publicObjects>[0];
 
-const facesIn = (objects: Objects) =>
+const compatIn = (objects: Objects) =>
   Object.fromEntries([...publicObjects(objects)].filter(([key]) => key.includes('/compat/')));
 
 const rate = (slug: string, of: string) =>
@@ -28,45 +25,42 @@ async function mirrored() {
   await world.ingest([market('a'), rate('eur', 'EUR'), price('a', 0, 100), price('a', 1, 101), price('eur', 0, 117)]);
   await world.nextDay();
   const copied = openMemoryObjects();
+  const folder = await openMirrorFolder(await temporaryFolder(), new URL('https://data.example'));
+  onTestFinished(() => folder.close());
+  Object.assign(folder, { objects: copied });
   const pauses: number[] = [];
-  const follow = async (upstream: PublicReader = world.read) => {
-    await roundOf(world, copied);
-    return await copyCompat(
-      {
-        ...{ upstream, copy: new MirrorCopy(copied, 1e9), log: null, pageSizes: SMALL_PAGES, generation: 1 },
-        ...{ known: new KnownMarkets(), progress: NO_PROGRESS },
-        pause: async (durationMs) => void pauses.push(durationMs),
-      },
-      16_000,
-    );
-  };
-  const check = async () => (await verify(readerOf(copied), { pageSizes: SMALL_PAGES, settled: true })).findings;
-  const sweep = async () =>
-    await sweepCopy(new MirrorCopy(copied, 1e9), {}, { lost: new Set(), logSizes: [], nowMs: world.clock.nowMs });
-  return { world, copied, follow, check, sweep, pauses };
+  const pause = async (durationMs: number) => void pauses.push(durationMs);
+  /** A round of a new process. */
+  const follow = async (upstream: PublicReader = world.read) =>
+    (await (await mirrorIn(folder, world, { upstream, pause })).follow()).findings;
+  const check = async (settled = true) =>
+    (await verify(readerOf(copied), { pageSizes: SMALL_PAGES, settled })).findings;
+  return { world, copied, folder, follow, check, pauses };
 }
 
-test('the copy has every file, verify finds nothing, and no file is asked for twice', async () => {
+test('the copy has every file, verify finds nothing, and no file is sent twice', async () => {
   const { world, copied, follow, check } = await mirrored();
   expect(await follow()).toEqual([]);
-  expect(Object.keys(facesIn(world.objects))).toHaveLength(3 * 2 + 3 + 2 * 3);
-  expect(facesIn(copied)).toEqual(facesIn(world.objects));
+  expect(Object.keys(compatIn(world.objects))).toHaveLength(3 * 2 + 3 + 2 * 3);
+  expect(compatIn(copied)).toEqual(compatIn(world.objects));
   expect(await check()).toEqual([]);
   const asked: string[] = [];
   const upstream: PublicReader = async (url, headers) => {
-    asked.push(url);
-    return await world.read(url, headers);
+    const answer = await world.read(url, headers);
+    if (answer.status === 200) asked.push(url);
+    return answer;
   };
   expect(await follow(upstream)).toEqual([]);
   expect(asked.filter((url) => /(beancount|hledger|quotes)\/[0-9a-f]{2}\.|v1\/20/.test(url))).toEqual([]);
 });
 
-test('it follows from day to day, and has the days from before it began', async () => {
-  const { world, copied, follow, check, sweep } = await mirrored();
+test('it follows from day to day', async () => {
+  const { world, copied, folder, follow, check } = await mirrored();
+  await follow();
   await world.ingest([price('a', 2, 102)]);
   await world.nextDay();
   await follow();
-  expect(facesIn(copied)).toEqual(facesIn(world.objects));
+  expect(compatIn(copied)).toEqual(compatIn(world.objects));
   // Published, and not in the compat before the next run.
   await world.ingest([price('a', 3, 103), market('b'), price('b', 0, 1)]);
   await world.publish();
@@ -74,13 +68,29 @@ test('it follows from day to day, and has the days from before it began', async 
   expect(await check()).toEqual([]);
   await world.nextDay();
   expect(await follow()).toEqual([]);
-  expect(facesIn(copied)).toEqual(facesIn(world.objects));
+  expect(compatIn(copied)).toEqual(compatIn(world.objects));
   expect(await check()).toEqual([]);
-  world.clock.nowMs += (RATES_KEPT_DAYS - 1) * DAY_MS;
+  world.clock.nowMs += (RATES_KEPT_DAYS - 3) * DAY_MS;
   await world.nextDay();
   await follow();
-  const { unreached } = await sweep();
-  expect(Object.keys(unreached).filter((key) => key.includes('/compat/'))).toHaveLength(2 * 3);
+  // Those of the first days, without the newest one.
+  expect(Object.keys(folder.unreached).filter((key) => key.includes('/compat/'))).toHaveLength(3 * 3);
+});
+
+test('a mirror that asks every few minutes has the compat files of a new day', async () => {
+  const { world, copied, folder } = await mirrored();
+  const mirror = await mirrorIn(folder, world);
+  await mirror.follow();
+  await world.ingest([price('a', 2, 102)]);
+  const startMs = world.clock.nowMs;
+  await world.nextDay();
+  // Only some minutes pass between the rounds.
+  world.clock.nowMs = startMs;
+  for (const _ of [1, 2, 3]) {
+    world.clock.nowMs += 4 * 60_000;
+    await mirror.follow();
+  }
+  expect(compatIn(copied)).toMatchObject(compatIn(world.objects));
 });
 
 test('killed after any read, the copy keeps its promises, and the next round ends it', async () => {
@@ -101,10 +111,10 @@ test('killed after any read, the copy keeps its promises, and the next round end
       () => false,
     );
     const bodies = JSON.stringify([...publicObjects(copied)]);
-    if (bodies !== checked) expect(await check()).toEqual([]);
+    if (bodies !== checked) expect(await check(false)).toEqual([]);
     checked = bodies;
   }
-  expect(facesIn(copied)).toEqual(facesIn(world.objects));
+  expect(compatIn(copied)).toEqual(compatIn(world.objects));
 });
 
 test.each<[string, RegExp, string, RegExp, string]>([
@@ -123,17 +133,17 @@ test.each<[string, RegExp, string, RegExp, string]>([
   const isOfPart = /hledger|quotes/.test(where.source);
   const findings = await follow(upstream);
   expect(findings.map((finding) => finding.rule)).toContain(rule);
-  expect(Object.keys(facesIn(copied)).filter((key) => where.test(key))).toEqual([]);
+  expect(Object.keys(compatIn(copied)).filter((key) => where.test(key))).toEqual([]);
   const leading = isOfPart ? '/parts.json' : '/v1/currencies.json';
-  const led = Object.keys(facesIn(copied)).filter((key) => key.endsWith(leading));
-  expect(led.length).toBeLessThan(Object.keys(facesIn(world.objects)).filter((key) => key.endsWith(leading)).length);
-  expect(pauses).toEqual(isOfPart ? [16_000] : []);
+  const led = Object.keys(compatIn(copied)).filter((key) => key.endsWith(leading));
+  expect(led.length).toBeLessThan(Object.keys(compatIn(world.objects)).filter((key) => key.endsWith(leading)).length);
+  expect(pauses).toEqual([16_000]);
 });
 
 test('a file that a cache had is asked for again', async () => {
   const { world, copied, follow, check, pauses } = await mirrored();
   await follow();
-  const old = facesIn(copied);
+  const old = compatIn(copied);
   await world.ingest([price('a', 2, 102)]);
   await world.nextDay();
   const upstream: PublicReader = async (url, headers) => {
@@ -145,7 +155,7 @@ test('a file that a cache had is asked for again', async () => {
   };
   expect(await follow(upstream)).toEqual([]);
   expect(pauses).toEqual([16_000]);
-  expect(facesIn(copied)).toEqual(facesIn(world.objects));
+  expect(compatIn(copied)).toEqual(compatIn(world.objects));
   expect(await check()).toEqual([]);
 });
 
@@ -155,26 +165,23 @@ test('files of a removed market are gone, and its currency has no old rate', asy
   await removeMarket(world, 'eur', null);
   await world.nextDay();
   expect(await follow()).toEqual([]);
-  const { body } = await readerOf(copied)(`${COMPAT}${PATHS('eur').hledger}`);
-  expect(Buffer.from(body).toString()).not.toContain('markets/eur');
-  expect(facesIn(copied)).toEqual(facesIn(world.objects));
+  expect((await readerOf(copied)(`${COMPAT}${PATHS('eur').hledger}`)).status).toBe(404);
+  expect((await readerOf(copied)(`${COMPAT}/currency-api/latest/v1/currencies/eur.json`)).status).toBe(404);
   expect(await check()).toEqual([]);
 });
 
 test('a service without compat has none in its mirror; one that switches them off loses them there', async () => {
-  const { world, copied, follow, sweep } = await mirrored();
-  expect(await follow(async () => ({ status: 404, headers: new Map(), body: Buffer.of() }))).toEqual([]);
-  expect(facesIn(copied)).toEqual({});
-  await follow();
-  expect((await sweep()).unreached).toEqual({});
+  const { world, copied, folder, follow } = await mirrored();
+  const without: PublicReader = async (url, headers) =>
+    url.includes('/compat/') ? { status: 404, headers: new Map(), body: Buffer.of() } : await world.read(url, headers);
+  await follow(without);
+  expect(compatIn(copied)).toEqual({});
+  expect(await follow()).toEqual([]);
+  expect(folder.unreached).toEqual({});
   Object.assign(world.dependencies, { projections: new Set() });
   await world.ingest([price('a', 2, 102)]);
   await world.publish();
   await follow();
-  const compat = Object.keys(facesIn(copied));
-  expect(
-    Object.keys((await sweep()).unreached)
-      .filter((key) => key.includes('/compat/'))
-      .sort(),
-  ).toEqual(compat.sort());
+  const keys = Object.keys(folder.unreached).filter((key) => key.includes('/compat/'));
+  expect(keys.sort()).toEqual(Object.keys(compatIn(copied)).sort());
 });

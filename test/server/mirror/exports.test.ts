@@ -1,8 +1,7 @@
 /** A mirror of daily exports: files by their digests, manifests last. */
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { EXPORT_KEPT_DAYS } from '../../../contract/files/export-tables.ts';
-import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { checkExports } from '../../../publisher/projections/exports/check-exports.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
@@ -10,12 +9,14 @@ import { publish } from '../../../publisher/publish.ts';
 import { Findings } from '../../../publisher/verify/check-body.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { ALL_MARKETS } from '../../../publisher/verify/share.ts';
-import { MirrorCopy, MirrorFull } from '../../../server/mirror/copy.ts';
-import { copyExports } from '../../../server/mirror/copy-exports.ts';
-import { sweepCopy, type Unreached } from '../../../server/mirror/sweep-copy.ts';
+import { MirrorFull } from '../../../server/mirror/copy.ts';
+import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import { DAY_MS, days, exportWorld } from '../../publisher/exports/export-world.ts';
+import { testSigner } from '../../publisher/log/test-log.ts';
 import { market, publicObjects, readerOf } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { temporaryFolder } from '../../storage/temporary-folder.ts';
+import { mirrorIn } from './mirrored-world.ts';
 
 type Objects = Parameters<typeof publicObjects>[0];
 
@@ -26,14 +27,20 @@ async function mirrored() {
   await world.ingest([market('a'), ...days('a', 300)]);
   await world.nextDay();
   const copied = openMemoryObjects();
-  const follow = (upstream: PublicReader = world.read, maxBytes = 1e9, pause = async () => {}) =>
-    copyExports({ upstream, copy: new MirrorCopy(copied, maxBytes), log: null, generation: 1, pause }, 16_000);
+  const folder = await openMirrorFolder(await temporaryFolder(), new URL('https://data.example'));
+  onTestFinished(() => folder.close());
+  Object.assign(folder, { objects: copied });
+  /** A round of a new process, which reads the whole copy and sweeps it. */
+  const follow = async (upstream: PublicReader = world.read, maxBytes = 1e9, pause = async () => {}) => {
+    const options = { upstream, maxBytes, pause, logKeys: [testSigner().vkey], partEntries: 256 };
+    return (await (await mirrorIn(folder, world, options)).follow()).findings;
+  };
   const check = async () => {
     const findings = new Findings();
     await checkExports(readerOf(copied), findings, ALL_MARKETS);
     return findings.all;
   };
-  return { world, copied, follow, check };
+  return { world, copied, folder, follow, check };
 }
 
 test('the copy has every file of the newest export, and verify finds nothing', async () => {
@@ -55,13 +62,10 @@ test('an export that is kept is copied, and stays for as long as it is kept', as
   expect(keys()).toEqual(expect.arrayContaining(exportsIn(world.objects).map(([key]) => key)));
   const ofDay = keys().filter((key) => key.includes(date));
   expect(ofDay).toHaveLength(2);
-  let unreached: Unreached = {};
   const sweep = async () => {
     world.clock.nowMs += 40 * DAY_MS;
     await world.nextDay();
     expect(await follow()).toEqual([]);
-    const options = { lost: new Set<string>(), logSizes: [], nowMs: world.clock.nowMs };
-    ({ unreached } = await sweepCopy(new MirrorCopy(copied, 1e9), unreached, options));
   };
   for (const _ of [1, 2]) await sweep();
   expect(keys()).toEqual(expect.arrayContaining(ofDay));
@@ -148,30 +152,37 @@ test('an export that is made again meanwhile is no finding, whichever of its man
     };
     expect(await follow(upstream, 1e9, pause)).toEqual([]);
   }
-  expect(Object.fromEntries(exportsIn(copied))).toMatchObject(Object.fromEntries(exportsIn(world.objects)));
+  const manifests = (objects: Objects) => exportsIn(objects).filter(([key]) => !key.includes('/parts/'));
+  expect(manifests(copied)).toEqual(manifests(world.objects));
   expect(await check()).toEqual([]);
 });
 
-test('a service without exports has none in its mirror; one that does not fit is not begun', async () => {
-  const { copied, follow } = await mirrored();
-  expect(await follow(async () => ({ status: 404, headers: new Map(), body: Buffer.of() }))).toEqual([]);
-  await expect(follow(undefined, 3_000)).rejects.toThrow(MirrorFull);
+test('a service without exports has none in its mirror; one that does not fit is left out', async () => {
+  const { world, copied, follow } = await mirrored();
+  const without: PublicReader = async (url, headers) =>
+    url.includes('/exports/') ? { status: 404, headers: new Map(), body: Buffer.of() } : await world.read(url, headers);
+  expect(await follow(without)).toEqual([]);
+  expect(exportsIn(copied)).toEqual([]);
+  const bytes = [...copied.snapshot().values()].reduce((sum, { body }) => sum + body.byteLength, 0);
+  await expect(follow(undefined, bytes + 3_000)).rejects.toThrow(MirrorFull);
   expect(exportsIn(copied)).toEqual([]);
 });
 
 test('days that are over go with the files that only they name', async () => {
-  const { world, copied, follow, check } = await mirrored();
+  const { world, copied, folder, follow, check } = await mirrored();
   await follow();
+  const first = exportsIn(copied).length;
   await world.ingest(days('a', 10, 300));
-  world.clock.nowMs += EXPORT_KEPT_DAYS * DAY_MS;
   await world.nextDay();
   await follow();
-  const options = { lost: new Set<string>(), logSizes: [] };
-  const copy = new MirrorCopy(copied, 1e9);
-  const { unreached } = await sweepCopy(copy, {}, { ...options, nowMs: world.clock.nowMs });
+  const unreached = Object.keys(folder.unreached).filter((key) => key.includes('/exports/'));
   // Two manifests, and three formats of two parts.
-  expect(Object.keys(unreached)).toHaveLength(8);
-  const nowMs = world.clock.nowMs + PAGE_RETENTION_SECONDS * 1000;
-  expect(await sweepCopy(copy, unreached, { ...options, nowMs })).toMatchObject({ removed: 8, unreached: {} });
+  expect(unreached).toHaveLength(8);
+  world.clock.nowMs += EXPORT_KEPT_DAYS * DAY_MS - 1;
+  await follow();
+  expect(exportsIn(copied).map(([key]) => key)).toEqual(expect.arrayContaining(unreached));
+  world.clock.nowMs += 1;
+  await follow();
+  expect(exportsIn(copied)).toHaveLength(first);
   expect(await check()).toEqual([]);
 });

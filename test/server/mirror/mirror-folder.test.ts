@@ -20,6 +20,18 @@ test('its state is kept', async () => {
   second.close();
 });
 
+test('a state of an earlier version is read', async () => {
+  const path = await temporaryFolder();
+  const log = { vkeys: ['key'], checkpoint: null, bodiesAt: 7 };
+  await writeFile(
+    join(path, 'mirror.json'),
+    JSON.stringify({ format: 1, url: SERVICE.href, lastSuccessAt: null, log }),
+  );
+  const folder = await openMirrorFolder(path, SERVICE);
+  expect(folder.state.log).toMatchObject({ vkeys: ['key'] });
+  folder.close();
+});
+
 test('it is in use by one process', async () => {
   const path = await temporaryFolder();
   const first = await openMirrorFolder(path, SERVICE);

@@ -1,18 +1,21 @@
 /** A small service, and a copy of it. */
 
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import type { Projection } from '../../../contract/files/projections.ts';
 import type { LogSettings } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { siteOf } from '../../../publisher/site.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
-import { MirrorCopy } from '../../../server/mirror/copy.ts';
-import { KnownMarkets } from '../../../server/mirror/known-markets.ts';
-import type { MirrorLog } from '../../../server/mirror/mirror-log.ts';
-import { copyOnce, type RoundReport } from '../../../server/mirror/round.ts';
-import { NO_PROGRESS } from '../../../server/mirror/step-progress.ts';
+import { Mirror } from '../../../server/mirror/mirror.ts';
+import { type MirrorFolder, openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
+import type { MirrorLogState } from '../../../server/mirror/mirror-log.ts';
+import type { RoundReport } from '../../../server/mirror/round.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { withLog } from '../../publisher/log/test-log.ts';
+import { testSigner, withLog } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
+import { temporaryFolder } from '../../storage/temporary-folder.ts';
 
 export const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const;
 
@@ -42,27 +45,49 @@ export async function changeWorld(world: World): Promise<void> {
 
 export interface RoundOptions {
   readonly upstream?: PublicReader;
-  readonly objects?: ObjectStore;
   readonly maxBytes?: number;
-  readonly log?: MirrorLog;
-  readonly known?: KnownMarkets;
-  readonly broken?: ReadonlySet<string>;
+  /** Keys of the log. Default: that of the test log, if the world has a log. */
+  readonly logKeys?: readonly string[];
+  /** What an earlier process knew of the log. */
+  readonly logState?: MirrorLogState;
+  readonly partEntries?: number;
   readonly pause?: (durationMs: number) => Promise<void>;
 }
 
-export async function roundOf(world: World, copied: ObjectStore, options: RoundOptions = {}): Promise<RoundReport> {
-  const { upstream = readerOf(world.objects), maxBytes = 1e9, broken = new Set<string>() } = options;
-  return await copyOnce({
-    upstream,
-    copy: new MirrorCopy(copied, maxBytes),
-    log: options.log ?? null,
-    known: options.known ?? new KnownMarkets(),
-    progress: NO_PROGRESS,
+/** A mirror of the world in a folder of its own, whose copy is `copied`. */
+export async function mirrorOf(world: World, copied: ObjectStore, options: RoundOptions = {}): Promise<Mirror> {
+  return (await mirrorWith(world, copied, options)).mirror;
+}
+
+export async function mirrorWith(world: World, copied: ObjectStore, options: RoundOptions = {}) {
+  const folder = await openMirrorFolder(join(await temporaryFolder(), 'mirror'), new URL('https://data.example'));
+  onTestFinished(() => folder.close());
+  if (options.logState) folder.state = { ...folder.state, log: options.logState };
+  const mirror = await mirrorIn(Object.assign(folder, { objects: copied }), world, options);
+  return { mirror, folder };
+}
+
+/** As a new process. */
+export async function mirrorIn(folder: MirrorFolder, world: World, options: RoundOptions = {}): Promise<Mirror> {
+  const mirror = new Mirror({
+    folder,
+    upstream: options.upstream ?? readerOf(world.objects),
+    maxBytes: options.maxBytes ?? 1e9,
+    logKeys: options.logKeys ?? (world.dependencies.log ? [testSigner().vkey] : []),
+    site: siteOf(new Map()),
+    onTrusted: () => {},
     pageSizes: SMALL_PAGES,
-    broken,
+    ...(options.partEntries && { partEntries: options.partEntries }),
     nowMs: () => world.clock.nowMs,
     pause: options.pause ?? (async () => {}),
   });
+  await mirror.open();
+  return mirror;
+}
+
+/** One round of a mirror that knows nothing but its copy. */
+export async function roundOf(world: World, copied: ObjectStore, options: RoundOptions = {}): Promise<RoundReport> {
+  return await (await mirrorOf(world, copied, options)).follow();
 }
 
 /** What readers can ask for: the page of the CDN for 404 has no URL. */

@@ -1,6 +1,6 @@
 /** One round of a mirror: the copy keeps the promises to readers at every moment, whatever the service answers. */
 import { describe, expect, test } from 'vitest';
-import { PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-objects.ts';
+import { LOG_ROOT, PUBLIC_CACHE_CONTROL } from '../../../contract/files/public-objects.ts';
 import { historyUrl, MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { PROJECTORS } from '../../../publisher/projections.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -11,7 +11,7 @@ import { MirrorCopy, MirrorFull } from '../../../server/mirror/copy.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { price, readerOf, SMALL_PAGES } from '../../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
-import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
+import { changeWorld, mirrorOf, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
 const findingsOf = async (objects: ObjectStore, settled: boolean, removed: readonly string[] = []) =>
   (await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled, removed })).findings;
@@ -19,7 +19,7 @@ const findingsOf = async (objects: ObjectStore, settled: boolean, removed: reado
 test('a copy has the bytes of the service, and verify finds nothing', async () => {
   const world = await publishedWorld();
   const copied = openMemoryObjects();
-  expect(await roundOf(world, copied)).toMatchObject({ state: 'current', copied: 7, findings: [], lost: [] });
+  expect(await roundOf(world, copied)).toMatchObject({ state: 'current', copied: 7, findings: [] });
   expect(servedBy(copied)).toEqual(servedBy(world.objects));
   expect(await findingsOf(copied, true)).toEqual([]);
 });
@@ -148,29 +148,29 @@ describe('the files of the list', () => {
     expect(data[1]?.decimal).toBe(`0.0${value}`);
   });
 
-  test('that are not there yet leave the copy behind', async () => {
+  test('that are missing are a finding', async () => {
     const world = await publishedWorld(undefined, ['latest']);
     const missing: PublicReader = async (url) =>
       url === '/api/v1/latest' ? { status: 404, headers: new Map(), body: Buffer.of() } : readerOf(world.objects)(url);
-    expect(await roundOf(world, openMemoryObjects(), { upstream: missing })).toMatchObject({
-      state: 'behind',
-      findings: [],
-    });
+    const { state, findings } = await roundOf(world, openMemoryObjects(), { upstream: missing });
+    expect([state, findings]).toMatchObject(['faulty', [{ url: '/api/v1/latest', rule: 'status' }]]);
   });
 });
 
-test('a round without a change asks for the snapshot alone, and puts nothing', async () => {
+test('a round without a change asks for the snapshot, and whether there is a log, and puts nothing', async () => {
   const world = await publishedWorld();
   const copied = openMemoryObjects();
-  await roundOf(world, copied);
-  copied.resetCounts();
   const asked: string[] = [];
   const upstream: PublicReader = (url, headers) => {
     asked.push(url);
     return readerOf(world.objects)(url, headers);
   };
-  expect(await roundOf(world, copied, { upstream })).toMatchObject({ state: 'current', copied: 0 });
-  expect([asked, copied.puts]).toEqual([[SNAPSHOT_URL], []]);
+  const mirror = await mirrorOf(world, copied, { upstream });
+  await mirror.follow();
+  asked.length = 0;
+  copied.resetCounts();
+  expect(await mirror.follow()).toMatchObject({ state: 'current', copied: 0 });
+  expect([asked, copied.puts]).toEqual([[`${LOG_ROOT}/vkey`, SNAPSHOT_URL], []]);
 });
 
 test('killed after any write, the copy keeps its promises, and the next round ends it', async () => {
@@ -339,7 +339,7 @@ test.each([historyUrl('c'), marketUrl('c')])(
       if (url === missing) return { status: 404, headers: new Map(), body: new Uint8Array() };
       return await readerOf(world.objects)(url, headers);
     };
-    expect(await roundOf(world, copied, { upstream })).toMatchObject({ state: 'behind', waiting: ['c'] });
+    expect(await roundOf(world, copied, { upstream })).toMatchObject({ state: 'faulty' });
     expect(await findingsOf(copied, false)).toEqual([]);
     expect(await roundOf(world, copied)).toMatchObject({ state: 'current', copied: 1 });
   },

@@ -1,88 +1,85 @@
-/** What the copy does not reach any more goes, but not before the cursors to it have expired. */
-import { expect, test } from 'vitest';
+/** What no walk reaches any more goes, but not before the cursors to it have expired. */
+import { expect, onTestFinished, test } from 'vitest';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
-import { MirrorCopy } from '../../../server/mirror/copy.ts';
-import { sweepCopy, type Unreached } from '../../../server/mirror/sweep-copy.ts';
-import { readCheckpoint, readTexts, TEST_LOG } from '../../publisher/log/test-log.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
+import { TEST_LOG } from '../../publisher/log/test-log.ts';
+import { price } from '../../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
-import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
+import { temporaryFolder } from '../../storage/temporary-folder.ts';
+import { changeWorld, mirrorIn, publishedWorld, servedBy } from './mirrored-world.ts';
 
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
-const NONE: ReadonlySet<string> = new Set();
 
-const pagesOf = (objects: MemoryObjects) => [...servedBy(objects).keys()].filter((key) => key.includes('/pages/'));
-const bytesOf = (objects: MemoryObjects) =>
-  [...objects.snapshot().values()].reduce((sum, { body }) => sum + body.byteLength, 0);
-const sweep = async (objects: MemoryObjects, before: Unreached, nowMs: number, lost = NONE, sizes: number[] = []) => {
-  const copy = new MirrorCopy(objects, 1e9);
-  const report = await sweepCopy(copy, before, { lost, logSizes: sizes, nowMs });
-  expect(copy.usedBytes).toBe(bytesOf(objects));
-  return report;
-};
+const keysOf = (objects: MemoryObjects) => [...servedBy(objects).keys()];
 
-test('superseded pages stay for the lifetime of a cursor after the first sweep without them', async () => {
-  const world = await publishedWorld();
+async function mirrored(log?: typeof TEST_LOG) {
+  const world = await publishedWorld(log);
+  const folder = await openMirrorFolder(await temporaryFolder(), new URL('https://data.example'));
+  onTestFinished(() => folder.close());
   const copied = openMemoryObjects();
-  await roundOf(world, copied);
-  const first = pagesOf(copied);
-  expect(await sweep(copied, {}, 0)).toEqual({ unreached: {}, removed: 0, broken: [] });
+  Object.assign(folder, { objects: copied });
+  /** The first round of a process reads the whole copy, and sweeps. */
+  const follow = async () => {
+    expect((await (await mirrorIn(folder, world)).follow()).state).toBe('current');
+    return Object.keys(folder.unreached);
+  };
+  return { world, copied, follow };
+}
+
+test.each([false, true])('superseded pages stay for the lifetime of a cursor (with a log: %s)', async (hasLog) => {
+  const { world, copied, follow } = await mirrored(hasLog ? TEST_LOG : undefined);
+  expect(await follow()).toEqual([]);
+  const first = keysOf(copied);
   await changeWorld(world);
-  await roundOf(world, copied);
-  const both = pagesOf(copied);
-  const { unreached } = await sweep(copied, {}, 1_000);
-  expect(first).toEqual(expect.arrayContaining(Object.keys(unreached)));
-  expect(Object.keys(unreached).length).toBeGreaterThan(2);
-  expect(await sweep(copied, unreached, RETENTION_MS + 999)).toMatchObject({ removed: 0, unreached });
-  expect(pagesOf(copied)).toEqual(both);
-  const removed = Object.keys(unreached).length;
-  expect(await sweep(copied, unreached, RETENTION_MS + 1_000)).toEqual({ unreached: {}, removed, broken: [] });
-  expect(pagesOf(copied)).toEqual(both.filter((key) => !(key in unreached)));
+  // What a round has only compared counts as reached.
+  await follow();
+  const unreached = await follow();
+  expect(first).toEqual(expect.arrayContaining([...unreached]));
+  expect(unreached.filter((key) => key.includes('pages')).length).toBeGreaterThan(1);
+  const both = keysOf(copied);
+  world.clock.nowMs += RETENTION_MS - 1;
+  expect(await follow()).toEqual(unreached);
+  expect(keysOf(copied)).toEqual(both);
+  world.clock.nowMs += 1;
+  expect(await follow()).toEqual([]);
+  expect(keysOf(copied)).toEqual(both.filter((key) => !unreached.includes(key)));
 });
 
-test('bodies of a market that the service lost go after the same time', async () => {
-  const world = await publishedWorld();
-  const copied = openMemoryObjects();
-  await roundOf(world, copied);
-  const { unreached } = await sweep(copied, {}, 0, new Set(['g']));
-  expect(Object.keys(unreached)).toEqual(['public/api/v1/markets/g.json', 'public/api/v1/markets/g/history.json']);
-  expect(await sweep(copied, unreached, RETENTION_MS, new Set(['g']))).toMatchObject({ removed: 2 });
-  // It came back in between.
-  expect((await sweep(copied, unreached, 1)).unreached).toEqual({});
+test('a body that nothing leads to goes after the same time, unless it comes back', async () => {
+  const { world, copied, follow } = await mirrored();
+  await follow();
+  const market = await copied.get('public/api/v1/markets/a.json');
+  if (market.kind !== 'found') throw new Error('it is missing');
+  const put = async () =>
+    void (await copied.put('public/api/v1/markets/z.json', market.body, market.metadata, { kind: 'absent' }));
+  await put();
+  expect(await follow()).toEqual(['public/api/v1/markets/z.json']);
+  await world.ingest([price('z', 0, 1)]).catch(() => undefined);
+  world.clock.nowMs += RETENTION_MS;
+  expect(await follow()).toEqual([]);
+  expect(keysOf(copied)).not.toContain('public/api/v1/markets/z.json');
 });
 
-test('a market with a gap in its history is found, and taken over again', async () => {
-  const world = await publishedWorld();
-  const copied = openMemoryObjects();
-  await roundOf(world, copied);
-  const [page = ''] = pagesOf(copied).filter((key) => key.includes('/a/history/pages/'));
+test.each([false, true])('a market with a gap in its history is taken over again (with a log: %s)', async (hasLog) => {
+  const { world, copied, follow } = await mirrored(hasLog ? TEST_LOG : undefined);
+  await follow();
+  const [page = ''] = keysOf(copied).filter((key) => /history-pages\/a\/|markets\/a\/history\/pages/.test(key));
   const present = await copied.stat(page);
   if (present !== null) await copied.delete(page, present.etag);
-  const { broken } = await sweep(copied, {}, 0);
-  expect(broken).toEqual(['a']);
-  expect(await roundOf(world, copied, { broken: new Set(broken) })).toMatchObject({ state: 'current', copied: 1 });
+  await follow();
   expect(servedBy(copied)).toEqual(servedBy(world.objects));
 });
 
 test('partial tiles of an earlier size go, full ones and those in use stay', async () => {
-  const world = await publishedWorld(TEST_LOG);
-  const copied = openMemoryObjects();
-  for (const [key, { body, metadata }] of world.objects.snapshot()) {
-    if (key.includes('/log/')) await copied.put(key, body, metadata, { kind: 'absent' });
-  }
-  const first = [...servedBy(copied).keys()];
-  await changeWorld(world);
-  for (const [key, { body, metadata }] of world.objects.snapshot()) {
-    if (key.includes('/log/')) await copied.put(key, body, metadata, { kind: 'absent' });
-  }
-  const { size } = (await readCheckpoint(world.objects)) ?? { size: 0 };
-  const { unreached } = await sweep(copied, {}, 0, NONE, [size]);
-  const partial = first.filter((key) => key.includes('.p/'));
+  const { world, copied, follow } = await mirrored(TEST_LOG);
+  await follow();
+  const partial = keysOf(copied).filter((key) => key.includes('.p/'));
   expect(partial).toHaveLength(3);
-  expect(Object.keys(unreached)).toEqual(partial);
-  expect((await sweep(copied, {}, 0, NONE, [size, (await readTexts(world.objects)).length])).unreached).toEqual(
-    unreached,
-  );
-  const earlier = Number(/p\/(\d+)/.exec(partial[0] ?? '')?.[1]);
-  expect((await sweep(copied, {}, 0, NONE, [size, earlier])).unreached).toEqual({});
-  expect((await sweep(copied, unreached, RETENTION_MS, NONE, [size])).removed).toBe(3);
+  await world.ingest([price('b', 1, 2)]);
+  await publish(world.dependencies);
+  expect((await follow()).filter((key) => key.includes('/log/'))).toEqual(partial);
+  world.clock.nowMs += RETENTION_MS;
+  await follow();
+  expect(keysOf(copied)).not.toEqual(expect.arrayContaining(partial));
 });

@@ -1,0 +1,273 @@
+/**
+ * What a round has read of the service, as the copy would serve it: with the header fields of the copy, each body once.
+ * Nothing of it is served before it is put. The checks of `verify` read it, so they judge what the copy will be.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PublicObjectKind, PublicObjectName } from '../../contract/files/public-object-names.ts';
+import {
+  cacheControlOf,
+  LOG_ROOT,
+  PUBLIC_OBJECTS,
+  publicKey,
+  publicPath,
+} from '../../contract/files/public-objects.ts';
+import { ndjsonPath, parseTilePath } from '../../contract/log/tiles.ts';
+import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/edge-problems.ts';
+import { takenDownAnswer } from '../../publisher/core/log/log-tiles.ts';
+import { PROJECTORS } from '../../publisher/projections.ts';
+import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
+import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
+import { type MirrorCopy, MirrorFull, nameOfUrl } from './copy.ts';
+
+/** Larger rounds put their bodies into files. */
+const MEMORY_BYTES = 64 * 1024 * 1024;
+
+interface Staged {
+  readonly name: PublicObjectName;
+  readonly status: number;
+  readonly etag: string;
+  readonly bytes: number;
+  /** In memory, or the path of a file. Null: the copy has it. */
+  readonly body: Uint8Array | string | null;
+}
+
+export interface StageSettings {
+  readonly upstream: PublicReader;
+  readonly copy: MirrorCopy;
+  /** Where bodies wait that are too many for the memory. */
+  readonly folder: string;
+  /** Whether the copy is proven to have the newest bodies of this market: then nobody is asked for them. */
+  readonly isKept: (slug: string) => boolean;
+  /** Gets the key of each body that answers. */
+  readonly reached: Set<string>;
+}
+
+export class Stage {
+  /** By market ('' for everything else), then by key, in the order of reading. */
+  readonly #groups = new Map<string, Map<string, Promise<Staged>>>();
+  readonly #settings: StageSettings;
+  /** The keys of bodies that have answered. */
+  readonly reached: ReadonlySet<string>;
+  readonly #copyOnly = new Set<string>();
+  #memoryBytes = 0;
+  #isClosed = false;
+  #bytes = 0;
+  #files: string | null = null;
+  #written = 0;
+
+  constructor(settings: StageSettings) {
+    this.#settings = settings;
+    this.reached = settings.reached;
+  }
+
+  readonly reader: PublicReader = async (url) => {
+    const name = nameOfUrl(url);
+    // The pages for people are those of the mirror's own version.
+    if (name === null || name.kind.startsWith('site-')) return NOT_FOUND;
+    const key = publicKey(name);
+    const isSure = this.#isSure(name);
+    if (isSure || isImmutable(name)) {
+      const answer = await this.#settings.copy.reader(url);
+      if (isSure || answer.status !== 404) return this.#reach(key, answer);
+    }
+    const group = this.#groupOf(name);
+    let read = group.get(key);
+    if (read === undefined) {
+      read = this.#ask(url, name);
+      group.set(key, read);
+      read.catch(() => group.delete(key));
+    }
+    return this.#reach(key, await this.#answerOf(url, await read));
+  };
+
+  /** The service's answer, as the copy would serve it. Nothing is remembered, and the copy is not asked. */
+  readonly direct: PublicReader = async (url) => {
+    const name = nameOfUrl(url);
+    if (name === null) return NOT_FOUND;
+    const { status, body } = await this.#settings.upstream(url);
+    return answerWith(name, status, body);
+  };
+
+  /** Reads a market from the copy alone, or as any other. */
+  readFromCopy(slug: string, isCopyOnly: boolean): void {
+    if (isCopyOnly) this.#copyOnly.add(slug);
+    else this.#copyOnly.delete(slug);
+  }
+
+  /** The entity tag and the status that were read at a URL: whether a later look sees the same. */
+  async seenAt(url: string): Promise<string> {
+    const name = nameOfUrl(url);
+    const read = name === null ? undefined : await this.#groupOf(name).get(publicKey(name));
+    return `${read?.status} ${read?.etag}`;
+  }
+
+  /** Puts the bodies of a market, without what is made once a day. */
+  async putMarket(slug: string, generation: number): Promise<void> {
+    await this.#putGroup(this.#groups.get(slug), () => true, generation);
+    this.#groups.delete(slug);
+  }
+
+  /** Puts what was read of everything that is of no market, or is made once a day. Returns the number of bodies. */
+  async put(isWanted: (name: PublicObjectName) => boolean, generation: number): Promise<number> {
+    return await this.#putGroup(this.#groups.get(''), isWanted, generation);
+  }
+
+  /** In the other direction: what was read later, others lead to. */
+  async #putGroup(
+    group: Map<string, Promise<Staged>> | undefined,
+    isWanted: (name: PublicObjectName) => boolean,
+    generation: number,
+  ): Promise<number> {
+    let count = 0;
+    for (const [key, read] of [...(group ?? [])].reverse()) {
+      const staged = await read;
+      if (this.#isClosed) throw new Error('the round has ended');
+      const isAnswer = staged.status === 200 || staged.status === 410;
+      if (staged.body === null || !isAnswer || !isWanted(staged.name)) continue;
+      const body = await this.#bodyOf(staged);
+      const contentType = contentTypeOf(staged.name, staged.status);
+      await this.#settings.copy.put(staged.name, {
+        body,
+        generation,
+        contentType,
+        nextCursor: nextCursorOf(staged.name, body),
+      });
+      this.#drop(staged);
+      group?.set(key, Promise.resolve({ ...staged, body: null }));
+      count++;
+    }
+    return count;
+  }
+
+  /** Forgets what was read and not put: it may have changed meanwhile, and nobody has proven it. */
+  async forget(isUnwanted: (name: PublicObjectName) => boolean = () => true): Promise<void> {
+    for (const group of this.#groups.values()) {
+      for (const [key, read] of [...group]) {
+        const staged = await read;
+        if (!isUnwanted(staged.name)) continue;
+        this.#drop(staged);
+        group.delete(key);
+      }
+    }
+  }
+
+  /** Walks that an error has ended may still be reading. They put nothing more. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#files !== null) rmSync(this.#files, { recursive: true, force: true });
+  }
+
+  #groupOf(name: PublicObjectName): Map<string, Promise<Staged>> {
+    const owner = 'slug' in name ? name.slug : '';
+    let group = this.#groups.get(owner);
+    if (group === undefined) {
+      group = new Map();
+      this.#groups.set(owner, group);
+    }
+    return group;
+  }
+
+  #isSure(name: PublicObjectName): boolean {
+    if (!('slug' in name)) return false;
+    return this.#copyOnly.has(name.slug) || this.#settings.isKept(name.slug);
+  }
+
+  async #ask(url: string, name: PublicObjectName): Promise<Staged> {
+    const { upstream, copy } = this.#settings;
+    const copied = await copy.head(name);
+    const answer = await upstream(url, copied === null ? {} : { 'if-none-match': copied.etag as string });
+    if (answer.status === 304 && copied !== null) {
+      const status = statusOfObject(copied.metadata.contentType);
+      return { name, status, etag: copied.etag as string, bytes: 0, body: null };
+    }
+    const { status } = answer;
+    if (!(status === 200 || (status === 410 && PUBLIC_OBJECTS[name.kind].mayBeGone)))
+      return { name, status: status === 200 ? 404 : status, etag: '', bytes: 0, body: NO_BODY };
+    // Nobody signs what stands in the place of a bundle.
+    const body = 'tile' in name && status === 410 ? goneBundle(name) : answer.body;
+    const etag = etagOfDigest(bodyDigest(body)) as string;
+    if (copied?.etag === etag && copied.metadata.contentType === contentTypeOf(name, status))
+      return { name, status, etag, bytes: 0, body: null };
+    return { name, status, etag, bytes: body.byteLength, body: await this.#keep(body) };
+  }
+
+  async #keep(body: Uint8Array): Promise<Uint8Array | string> {
+    const { copy, folder } = this.#settings;
+    this.#bytes += body.byteLength;
+    if (copy.usedBytes + this.#bytes > copy.maxBytes)
+      throw new MirrorFull(`the copy would be larger than ${copy.maxBytes} bytes: give it more with --max-bytes`);
+    if (this.#memoryBytes + body.byteLength <= MEMORY_BYTES) {
+      this.#memoryBytes += body.byteLength;
+      return body;
+    }
+    this.#files ??= mkdtempSync(join(folder, 'staged-'));
+    const path = join(this.#files, `${this.#written++}`);
+    await writeFile(path, body);
+    return path;
+  }
+
+  #drop({ bytes, body }: Staged): void {
+    if (body === null) return;
+    this.#bytes -= bytes;
+    if (typeof body === 'string') rmSync(body, { force: true });
+    else this.#memoryBytes -= bytes;
+  }
+
+  async #bodyOf({ body }: Staged): Promise<Uint8Array> {
+    return typeof body === 'string' ? await readFile(body) : (body ?? NO_BODY);
+  }
+
+  async #answerOf(url: string, staged: Staged): Promise<PublicResponse> {
+    if (staged.body === null) return await this.#settings.copy.reader(url);
+    return answerWith(staged.name, staged.status, await this.#bodyOf(staged));
+  }
+
+  #reach(key: string, answer: PublicResponse): PublicResponse {
+    if (answer.status === 200 || answer.status === 410) this.#settings.reached.add(key);
+    return answer;
+  }
+}
+
+const NO_BODY = new Uint8Array();
+const NOT_FOUND: PublicResponse = { status: 404, headers: new Map(), body: NO_BODY };
+
+const DAILY: ReadonlySet<PublicObjectKind> = new Set(
+  PROJECTORS.filter((projector) => projector.isDaily).flatMap(({ kinds }) => kinds),
+);
+
+/** Made once a day, by a job of its own. */
+export const isDaily = ({ kind }: PublicObjectName): boolean => DAILY.has(kind);
+
+const PAGED: ReadonlySet<PublicObjectKind> = new Set(['market-list', 'market-list-page', 'history', 'history-page']);
+
+function goneBundle(name: PublicObjectName): Uint8Array {
+  const tile = parseTilePath(publicPath(name).slice(LOG_ROOT.length + 1));
+  return tile === null ? NO_BODY : takenDownAnswer(ndjsonPath(tile.n, tile.width));
+}
+
+/** Named by its bytes, or by its place in a log that was verified: what the copy has is right. */
+function isImmutable(name: PublicObjectName): boolean {
+  return 'cursor' in name || 'tile' in name || (PUBLIC_OBJECTS[name.kind].retention === 'export' && 'file' in name);
+}
+
+function contentTypeOf({ kind }: PublicObjectName, status: number): string {
+  return status === 410 ? PROBLEM_CONTENT_TYPE : PUBLIC_OBJECTS[kind].contentType;
+}
+
+function answerWith(name: PublicObjectName, status: number, body: Uint8Array): PublicResponse {
+  const fields = {
+    'content-type': contentTypeOf(name, status),
+    'cache-control': cacheControlOf(name),
+    etag: etagOfDigest(bodyDigest(body)) as string,
+  };
+  return { status, headers: new Map(Object.entries(fields)), body };
+}
+
+/** Null: the body is no page, or the last one. */
+function nextCursorOf({ kind }: PublicObjectName, body: Uint8Array): string | null {
+  if (!PAGED.has(kind)) return null;
+  const text = Buffer.from(body.subarray(-400)).toString('utf8');
+  return /"page":\{[^{}]*"nextCursor":"([^"]+)"/.exec(text)?.[1] ?? null;
+}
