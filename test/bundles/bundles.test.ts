@@ -26,10 +26,10 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 725 * KILOBYTE,
-  verify: 171 * KILOBYTE,
-  'collect-garbage': 530 * KILOBYTE,
-  export: 612 * KILOBYTE,
+  publish: 730 * KILOBYTE,
+  verify: 176 * KILOBYTE,
+  'collect-garbage': 536 * KILOBYTE,
+  export: 615 * KILOBYTE,
   repair: 500 * KILOBYTE,
 };
 

@@ -81,7 +81,7 @@ export function runStages(root: string, file: string, folder: string): readonly 
       case 'USER':
         return { ...stage, user: text };
       case 'ENV':
-        return { ...stage, environment: Object.fromEntries(words.map((pair) => pair.split('=', 2))) };
+        return { ...stage, environment: { ...stage.environment, ...environmentOf(text) } };
       case 'ENTRYPOINT':
         return { ...stage, entrypoint: JSON.parse(text) };
       case 'CMD':
@@ -121,6 +121,12 @@ export function runStages(root: string, file: string, folder: string): readonly 
   function isIgnored(path: string): boolean {
     return ignored.some((pattern) => matchesGlob(path, pattern) || matchesGlob(path, `${pattern}/**`));
   }
+}
+
+/** Words, and texts in quotation marks. */
+function environmentOf(text: string): Stage['environment'] {
+  const pairs = text.matchAll(/(\w+)=(?:"([^"]*)"|(\S+))/g);
+  return Object.fromEntries([...pairs].map(([, name, quoted, word]) => [name, quoted ?? word]));
 }
 
 /** The Node that the base image brings. */

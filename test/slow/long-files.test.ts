@@ -62,6 +62,7 @@ test.runIf(process.platform === 'linux')(
     ledger.close();
     const files = put.filter((key) => key.includes(`/markets/${market.slug}/history`));
     expect(files.map((key) => key.slice(key.indexOf('history'))).sort()).toEqual([
+      'history.json',
       'history/2019.csv',
       'history/2019.ndjson',
     ]);
