@@ -52,7 +52,13 @@ export class LaterFiles {
     // Twice: a list may just have been published when the market changed.
     const lateness = { nowMs, mostMs: 2 * listSeconds * 1000 + SLACK_MS };
     const isAskedFor = (kind: Projection) => !isKept || service?.projections.includes(kind) !== false;
-    const rows = await ListRows.read(reader, findings, isAskedFor);
+    // A file that has become too long stays as it was until the sweep removes it, within the hour. A copy leaves it out.
+    const isShort = (marketsMax: number) => !isKept || listed.size <= marketsMax;
+    const rows = await ListRows.read(
+      reader,
+      findings,
+      ({ projection, marketsMax }) => isAskedFor(projection) && isShort(marketsMax),
+    );
     const later = new LaterFiles(findings, walk, listed, lateness, rows, isKept);
     const context = { reader, findings, walk, nowMs, partEntries, isAskedFor, miss: later.#miss };
     const checks = await Promise.all(projectors.map((projector) => projector.checkLogged?.(context)));

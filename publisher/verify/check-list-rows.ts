@@ -116,11 +116,11 @@ export class ListRows {
   static async read(
     reader: PublicReader,
     findings: Findings,
-    isAskedFor: (kind: Projection) => boolean,
+    isAskedFor: (form: Pick<FileForm, 'projection' | 'marketsMax'>) => boolean,
   ): Promise<ListRows> {
     const found = new ListRows(findings);
     for (const form of FORMS) {
-      if (!isAskedFor(form.projection)) continue;
+      if (!isAskedFor(form)) continue;
       const { status, body } = await reader(form.url);
       if (status !== 200) found.#missing.push(form);
       else found.#take(form, Buffer.from(body).toString('utf8'));
