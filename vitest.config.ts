@@ -36,9 +36,11 @@ const PROCESSES = [
   ].map((name) => `test/server/${name}.test.ts`),
   'test/sources/internal-source.test.ts',
 ];
-/** Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others. */
+/**
+ * Slow tests that neither build the package nor need the machine for themselves. CI runs them beside the others, which take
+ * as long together.
+ */
 const COMPUTING = [
-  'backup',
   'client-package',
   'damaged-objects',
   'folder-hosting',
@@ -50,10 +52,8 @@ const COMPUTING = [
   'mirror',
   'scenario',
   'shipped-recipes',
-  'simulator',
   'sources-command',
   'takedown',
-  'torture',
 ].map((name) => `test/slow/${name}.test.ts`);
 const slowPart = process.env.TIDEMARK_SLOW;
 const leftOut = process.env.TIDEMARK_PROCESSES === 'few' ? PROCESSES : [];
