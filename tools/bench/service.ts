@@ -1,4 +1,5 @@
 /** `npm start`, without npm: the embedded server in a process of its own. */
+import { execSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +7,9 @@ import type { Readable } from 'node:stream';
 import { placed } from './processor-time.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Of `tidemark`. */
-const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+const ROOT = join(import.meta.dirname, '../..');
+/** Builds the bundle, and then starts it with little memory. */
+const [BUILD, START] = startScript();
 /** The last of the lines that it prints once it serves. */
 const STARTED = /curl -i \S+/;
 
@@ -31,8 +33,10 @@ export async function startServiceProcess(workspace: Workspace, dataFolder: stri
   const { PATH = '', TIDEMARK_PROJECTIONS } = process.env;
   // A test leaves the daily files out: they take most of a first start.
   const settings = TIDEMARK_PROJECTIONS === undefined ? {} : { TIDEMARK_PROJECTIONS };
+  execSync(BUILD, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const beganAtMs = performance.now();
-  const child = workspace.spawn(...placed('server', process.execPath, [MAIN, 'start']), {
+  const child = workspace.spawn(...placed('server', 'sh', ['-c', START]), {
+    cwd: ROOT,
     env: { PATH, PORT: '0', TIDEMARK_DATA: dataFolder, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -57,6 +61,11 @@ export async function startServiceProcess(workspace: Workspace, dataFolder: stri
     },
     stop: () => workspace.end(child),
   };
+}
+
+function startScript(): [build: string, start: string] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return scripts.start.split(' && ');
 }
 
 async function servingAt(stdout: Readable): Promise<string> {
