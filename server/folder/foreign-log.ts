@@ -1,0 +1,47 @@
+/**
+ * Refuses to publish where another copy of this data folder has published since: the log would have two versions. A CI job that
+ * gets an old cache, and a fresh checkout, is such a copy.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import { openCheckpoint } from '../../contract/log/checkpoint.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { verifierKey } from '../../contract/log/notes.ts';
+import { LogTree } from '../../contract/log/tree.ts';
+import { ledgerTiles } from '../../publisher/core/log/log-edge.ts';
+import { ignoreMissing } from '../../storage/directory/object-places.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
+import { StartError } from '../service/start-error.ts';
+import type { LogKeys } from '../settings/log-key.ts';
+
+/**
+ * Reads the file itself: to the store, it would be one that was damaged.
+ *
+ * @throws StartError if the published log is no beginning of the ledger's log
+ */
+export async function checkIsOwnLog(dataFolder: string, ledger: Ledger, { signers }: LogKeys): Promise<void> {
+  const file = join(dataFolder, publicKey({ kind: 'log-checkpoint' }));
+  const note = await readFile(file, 'utf8').catch(ignoreMissing);
+  const shown = note === undefined ? null : signedBy(note, signers);
+  if (shown === null) return;
+  const { size = 0 } = (await ledger.get(HEAD_KEY))?.value.log ?? {};
+  if (shown.size <= size && (await LogTree.at(shown.size, ledgerTiles(ledger))).root().equals(shown.root)) return;
+  throw new StartError(
+    `${file} shows ${shown.size} entries of the log ${shown.origin} that the data folder ${dataFolder} has not written, or not all of them: another copy of it has published there since. Put that copy back.`,
+  );
+}
+
+/** Null: our keys have not signed it, so it is damaged. It is published again. */
+function signedBy(note: string, signers: LogKeys['signers']) {
+  try {
+    return openCheckpoint(
+      note,
+      signers.map(({ vkey }) => verifierKey(vkey)),
+    );
+  } catch (error) {
+    if (error instanceof LogFaultError) return null;
+    throw error;
+  }
+}
