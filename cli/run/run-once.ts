@@ -1,6 +1,6 @@
 /** One round, its summary, and its exit code. */
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
 import { FolderInUse, StartError } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
@@ -21,11 +21,22 @@ export interface RunAsked {
   readonly messageFile: string | null;
 }
 
-type Outcome = 'published' | 'unchanged' | 'sources-failed' | 'set-aside' | 'findings';
+/** How a round ended, and the exit code for it. */
+const OUTCOMES = {
+  published: 'done',
+  unchanged: 'unchanged',
+  'sources-failed': 'sources-failed',
+  'rows-refused': 'set-aside',
+  faulty: 'findings',
+} as const satisfies Record<string, Exit>;
+
+type Outcome = keyof typeof OUTCOMES;
 
 /** @throws CommandError `busy`, `refused`, and for files that cannot be read */
 export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
-  const { files, sources, mode, isUnsigned, waitSeconds } = asked;
+  const { files, sources, mode, isUnsigned, waitSeconds, messageFile } = asked;
+  const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
+  if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
   const startedMs = performance.now();
   let ingested: readonly FileSummary[] = [];
@@ -33,6 +44,8 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
     ...{ isUnsigned, waitSeconds },
     takeIn: async (api) => {
       const client = localClient(options, api);
+      // First: a recipe with faults ends the run before it changes anything.
+      const named = await Promise.all(sources.map((place) => askForRun(client, place)));
       const runId = randomBytes(6).toString('hex');
       const how = {
         mode,
@@ -43,43 +56,45 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
         retractMissing: false,
       } as const;
       if (files.length > 0) ingested = await sendFiles(client, files, { ...how, runId, wait: 0 }, options);
-      return sources.length === 0 ? null : new Set(await Promise.all(sources.map((place) => askForRun(client, place))));
+      return named.length === 0 ? null : new Set(named);
     },
     step: (name) => progress.at(name, { share: null }),
   })
-    .catch(refusalOf)
+    .catch((error: unknown) => tellRefusal(error, options.json === true))
     .finally(progress.clear);
 
   const outcome = outcomeOf(report, ingested);
-  const published = report.files.written + report.files.removed > 0;
-  if (asked.messageFile !== null && published) writeFileSync(asked.messageFile, messageOf(report));
+  if (messageFile !== null && hasPublished(report)) writeFileSync(messageFile, messageOf(report));
   const durationMs = Math.round(performance.now() - startedMs);
   if (options.json) {
     const { files: publicFiles, ...rest } = report;
     await printJson({ outcome, ...rest, publicFiles, ingested, durationMs });
   } else await printReport(report, ingested, outcome);
-  for (const { source, reason } of report.sources.filter(hasFailed))
+  for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
+  }
   for (const fault of report.faults) note(fault);
-  if (outcome !== 'published') endWith(outcome);
+  endWith(OUTCOMES[outcome]);
 }
 
-function outcomeOf({ files, sources, deferred, faults }: RunReport, ingested: readonly FileSummary[]): Outcome {
-  if (ingested.some(({ refused }) => refused > 0)) return 'set-aside';
-  if (faults.length > 0 || deferred.length > 0) return 'findings';
+function outcomeOf(report: RunReport, ingested: readonly FileSummary[]): Outcome {
+  const { sources, deferred, faults } = report;
+  if (faults.length > 0 || deferred.length > 0) return 'faulty';
+  if (ingested.some(({ refused }) => refused > 0)) return 'rows-refused';
   if (sources.some(hasFailed)) return 'sources-failed';
-  return files.written + files.removed > 0 ? 'published' : 'unchanged';
+  return hasPublished(report) ? 'published' : 'unchanged';
 }
 
+const hasPublished = ({ files }: RunReport) => files.written + files.removed > 0;
 const hasFailed = ({ outcome }: SourceEnd) => outcome === 'failed';
 
-function refusalOf(error: unknown): never {
-  const refuse = (exit: Exit, hint: string | null) => {
-    throw new CommandError(exit, (error as Error).message, hint, { cause: error });
-  };
-  if (error instanceof FolderInUse) refuse('busy', null);
-  if (error instanceof StartError) refuse('refused', 'Nothing was published.');
-  throw error;
+/** A job reads the outcome in every case. */
+async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
+  const exit = error instanceof FolderInUse ? 'busy' : error instanceof StartError ? 'refused' : null;
+  if (exit === null) throw error;
+  const { message } = error as Error;
+  if (asJson) await printJson({ outcome: exit, detail: message });
+  throw new CommandError(exit, message, null, { cause: error });
 }
 
 async function printReport(report: RunReport, ingested: readonly FileSummary[], outcome: Outcome): Promise<void> {

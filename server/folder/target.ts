@@ -32,6 +32,9 @@ const INDEX_PAGE = 'index.html';
  */
 export async function attachTarget(dataFolder: string, target: string): Promise<void> {
   const link = join(dataFolder, PUBLIC_FOLDER);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
+    throw new StartError(`${target} is no folder: name a folder, and copy it to its host with the tool of that host.`);
+  }
   await makeFolder(target, READABLE_FOLDER);
   const path = realpathSync(target);
   checkApart(realpathSync(dataFolder), path);

@@ -12,6 +12,7 @@ import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
 import { takeSample } from '../commands/sample.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
@@ -82,7 +83,8 @@ export async function runRound(environment: Environment, options: RoundOptions):
   try {
     return await runOn(data, config, options);
   } catch (error) {
-    throw refusedStart(config.dataFolder, error);
+    // Storage that fails refuses nothing: the next run continues.
+    throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
   } finally {
     data.close();
   }

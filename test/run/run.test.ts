@@ -84,7 +84,7 @@ describe('a run is refused', () => {
     ['with a key file that is missing', { TIDEMARK_LOG_KEY: '', TIDEMARK_LOG_KEY_FILE: '/does/not/exist' }],
   ])('%s', async (_, environment) => {
     const world = await openRunWorld();
-    expect(await world.run([], environment)).toMatchObject({ code: codeOf('refused'), output: '' });
+    expect(await world.run([], environment)).toMatchObject({ code: codeOf('refused'), report: { outcome: 'refused' } });
     expect(existsSync(join(world.data, 'public/api'))).toBe(false);
   });
 
@@ -106,7 +106,7 @@ test('a row that is refused sets its file aside; the rest is published', async (
   await writeFile(bad, '{"type":"observation","market":"none"}\n');
   expect(await world.run([good, bad])).toMatchObject({
     code: codeOf('set-aside'),
-    report: { outcome: 'set-aside', markets: 1, ingested: [{ refused: 0 }, { refused: 1 }] },
+    report: { outcome: 'rows-refused', markets: 1, ingested: [{ refused: 0 }, { refused: 1 }] },
   });
 });
 
@@ -152,7 +152,7 @@ describe('two runs at once', () => {
   test('or ends with a code of its own', async () => {
     const world = await openRunWorld();
     const first = await world.blocked();
-    expect(await world.run(['--wait', '0'])).toMatchObject({ code: codeOf('busy'), output: '' });
+    expect(await world.run(['--wait', '0'])).toMatchObject({ code: codeOf('busy'), report: { outcome: 'busy' } });
     await first.end();
     expect(await world.run([await world.records('a.ndjson', { gold: [1000] }), '--wait', '0'])).toMatchObject({
       code: 0,
