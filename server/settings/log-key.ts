@@ -19,7 +19,7 @@ const SEE = 'See docs/operations.md, "The key of the log".';
 export interface GivenLogKey {
   /** For messages. */
   readonly place: string;
-  /** As a `log-key` holds it. */
+  /** As a `log-key` holds it; during a rotation, the content of `log-key-previous` follows. */
   readonly text: string;
 }
 
@@ -68,7 +68,7 @@ export interface LogKeysOptions {
 export function keepLogKeys(options: LogKeysOptions): LogKeys {
   const { folder, given = null, origin, checkpoint, randomBytes } = options;
   const place = given?.place ?? join(folder, 'log-key');
-  const found = given === null ? readLogKeys(folder) : ([logKeyOf(place, given.text, ANOTHER)] as const);
+  const found = given === null ? readLogKeys(folder) : givenKeys(given);
   const published = publishedLog(checkpoint);
   if (found === null) {
     if (published !== null) {
@@ -93,6 +93,16 @@ export function keepLogKeys(options: LogKeysOptions): LogKeys {
   }
   if (published !== null) checkIsOfLog(place, found, published);
   return { origin: name, signers: found, isNew: false };
+}
+
+/** Newest first. Each begins a line; during a rotation, the one before follows. */
+function givenKeys({ place, text }: GivenLogKey): readonly [LogKey, ...LogKey[]] {
+  const [newest, ...older] = text.split(/\n(?=PRIVATE\+KEY\+)/).map((key) => logKeyOf(place, key.trim(), ANOTHER));
+  const other = older.find(({ name }) => name !== newest?.name);
+  if (other === undefined) return [newest as LogKey, ...older];
+  throw new StartError(
+    `${place} has keys of two logs, ${newest?.name} and ${other.name}: delete the one that is not of this log.`,
+  );
 }
 
 /** A key of the log. `replaces`: the ids of lost keys whose log it goes on with; empty for nearly all. */

@@ -140,6 +140,21 @@ test('the key comes from a file that only its owner may read; it is printed and 
   expect(texts.filter((text) => text.includes(secret))).toEqual([]);
 });
 
+test('a key is changed by two keys in one secret: both sign, and then the new one alone', async () => {
+  const world = await openRunWorld();
+  const next = (await tidemark(['log', 'keys', 'new', '--origin', ORIGIN])).output.trim();
+  await world.run([await world.records('a.ndjson', { gold: [1000] })]);
+  const signersAfter = async (key: string, amount: number) => {
+    const file = await world.records('b.ndjson', { gold: [1000, amount] });
+    expect(await world.run([file, '--mode', 'correct'], { TIDEMARK_LOG_KEY: key })).toMatchObject({ code: 0 });
+    const note = await readFile(join(world.data, 'public/api/v1/log/checkpoint'), 'utf8');
+    return note.match(/^— /gm)?.length;
+  };
+  expect(await signersAfter(`${next}\n${world.key}`, 1001)).toBe(2);
+  expect(await signersAfter(next, 1002)).toBe(1);
+  expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
+});
+
 describe('two runs at once', () => {
   test('the second one waits', async () => {
     const world = await openRunWorld();
