@@ -64,7 +64,8 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
     .finally(progress.clear);
 
   const outcome = outcomeOf(report, ingested);
-  if (messageFile !== null && hasPublished(report)) writeFileSync(messageFile, messageOf(report));
+  // In every case: a run that was killed may have left files to commit.
+  if (messageFile !== null) writeFileSync(messageFile, messageOf(report));
   const durationMs = Math.round(performance.now() - startedMs);
   if (options.json) {
     const { files: publicFiles, ...rest } = report;
@@ -73,7 +74,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
   for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
   }
-  for (const fault of report.faults) note(fault);
+  for (const text of [...report.faults, ...report.warnings]) note(text);
   endWith(OUTCOMES[outcome]);
 }
 

@@ -9,6 +9,7 @@ import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
@@ -23,6 +24,8 @@ import { openUploads } from '../http/write-api.ts';
 import { expire } from '../loops/expiry-loop.ts';
 import { makeDailyFiles } from '../loops/export-loop.ts';
 import { sourceRuns } from '../loops/source-loop.ts';
+import { openWitness } from '../loops/witness-client.ts';
+import { startWitnessLoop } from '../loops/witness-loop.ts';
 import { createWorkRound } from '../loops/work-loop.ts';
 import { openCore, refusedStart } from '../service/core.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
@@ -39,7 +42,7 @@ export interface RoundOptions {
   /** How long to wait for another process that has the folder. */
   readonly waitSeconds: number;
   /** Called before the data folder is opened, and perhaps several times. */
-  readonly prepare?: (dataFolder: string) => Promise<void>;
+  readonly prepare?: (config: EmbeddedConfig) => Promise<void>;
   /** Sends files and recipes to the write API. Returns the sources that must run now; null: those that are due. */
   readonly takeIn: (api: typeof fetch) => Promise<ReadonlySet<string> | null>;
   readonly step: (name: string) => void;
@@ -64,6 +67,8 @@ export interface RunReport {
   readonly deferred: readonly string[];
   /** What failed beside all that. The next run tries it again. */
   readonly faults: readonly string[];
+  /** What does not hold up a publication, such as a witness that does not answer. */
+  readonly warnings: readonly string[];
 }
 
 const FIRST_PAUSE_MS = 50;
@@ -94,7 +99,7 @@ async function openInTime(config: EmbeddedConfig, { prepare, waitSeconds, step }
   const deadlineMs = performance.now() + waitSeconds * 1000;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      await prepare?.(config.dataFolder);
+      await prepare?.(config);
       return await openDataFolder(config.dataFolder, config);
     } catch (error) {
       if (!(error instanceof FolderInUse) || performance.now() + pauseMs > deadlineMs) throw error;
@@ -111,10 +116,11 @@ async function runOn(
 ): Promise<RunReport> {
   const { ledger } = data;
   const { nowMs } = systemRuntime;
-  const faults: string[] = [];
-  const report = (what: string, cause: unknown) => {
-    faults.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  const [faults, warnings]: [string[], string[]] = [[], []];
+  const addTo = (texts: string[]) => (what: string, cause: unknown) => {
+    texts.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
   };
+  const report = addTo(faults);
   const info = () => {};
   const damage = watchDamage(data.objects);
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
@@ -152,6 +158,7 @@ async function runOn(
   step('Publishing');
   const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage);
   const { head, deferred } = await publishAll(dependencies, lost, work);
+  if (logKeys !== null && config.witnesses.length > 0) await cosignOnce(dependencies, config, addTo(warnings));
   const later = async (what: string, does: () => Promise<unknown>) => {
     step(what);
     await does().catch((cause: unknown) => report(`${what} failed`, cause));
@@ -175,8 +182,20 @@ async function runOn(
     ...{ generation, markets, observations },
     log: logKeys === null ? null : { origin: logKeys.origin, size: log?.size ?? 0 },
     files: { ...counts },
-    ...{ sources, deferred, faults },
+    ...{ sources, deferred, faults, warnings },
   };
+}
+
+/** One try. The next run asks again. */
+async function cosignOnce(
+  storage: PublisherDependencies,
+  { witnesses }: EmbeddedConfig,
+  report: (what: string, cause: unknown) => void,
+): Promise<void> {
+  const cosigning = startWitnessLoop({ storage, witnesses: witnesses.map(openWitness), report, info: () => {} });
+  cosigning.wake();
+  await cosigning.settled();
+  await cosigning.stop();
 }
 
 /** @throws StartError if there is no key for the log, and nobody has said that this may be so */

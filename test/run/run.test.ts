@@ -4,8 +4,10 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { ed25519Signer } from '../../contract/log/notes.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { sampled } from '../runs.ts';
+import { startWitness } from '../server/witness.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
 import { filesIn, ORIGIN, openRunWorld, startSource, verify } from './run-world.ts';
 
@@ -152,6 +154,20 @@ test('a key is changed by two keys in one secret: both sign, and then the new on
   };
   expect(await signersAfter(`${next}\n${world.key}`, 1001)).toBe(2);
   expect(await signersAfter(next, 1002)).toBe(1);
+  expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
+});
+
+test('a witness cosigns what a run publishes; one that does not answer is told', async () => {
+  const world = await openRunWorld();
+  const witness = await startWitness(ed25519Signer(world.key).vkey, Date.now);
+  const file = await world.records('a.ndjson', { gold: [1000] });
+  const asking = (url: string) => world.run([file], { TIDEMARK_WITNESSES: `${witness.vkey} ${url}` });
+  expect(await asking('http://127.0.0.1:1')).toMatchObject({
+    code: 0,
+    report: { markets: 1, warnings: [expect.any(String)] },
+  });
+  expect(await asking(witness.url)).toMatchObject({ code: 0, report: { publicFiles: { written: 1 } } });
+  expect(await asking(witness.url)).toMatchObject({ code: codeOf('unchanged') });
   expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
 });
 
