@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
-import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
@@ -41,13 +40,11 @@ export interface RoundOptions {
   readonly isUnsigned: boolean;
   /** How long to wait for another process that has the folder. */
   readonly waitSeconds: number;
-  /** Called before the data folder is opened, and perhaps several times. */
+  /** Makes the data folder ready before it is opened. May be called again while another process has it. */
   readonly prepare?: (config: EmbeddedConfig) => Promise<void>;
   /** Sends files and recipes to the write API. Returns the sources that must run now; null: those that are due. */
   readonly takeIn: (api: typeof fetch) => Promise<ReadonlySet<string> | null>;
   readonly step: (name: string) => void;
-  /** How sources are asked; tests have sources of their own. */
-  readonly ask?: AskSource;
 }
 
 export interface SourceEnd extends Pick<RunValue, 'outcome' | 'reason' | 'records' | 'refusedRows' | 'counts'> {
@@ -112,7 +109,7 @@ async function openInTime(config: EmbeddedConfig, { prepare, waitSeconds, step }
 async function runOn(
   data: DataFolder,
   config: EmbeddedConfig,
-  { isUnsigned, takeIn, step, ask }: RoundOptions,
+  { isUnsigned, takeIn, step }: RoundOptions,
 ): Promise<RunReport> {
   const { ledger } = data;
   const { nowMs } = systemRuntime;
@@ -147,7 +144,7 @@ async function runOn(
     ...systemRuntime,
     ...{ ledger, uploads, report, info, folder: config.dataFolder },
     archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
-    ask: ask ?? ((request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts })),
+    ask: (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
   });
   const wants = (source: string) => named === null || named.has(source);
   const ended = (source: string, _: string, { outcome, reason, records, refusedRows, counts: rows }: RunValue) => {
