@@ -48,8 +48,17 @@ export interface Call {
 }
 
 export async function openClient(options: GlobalOptions): Promise<Client> {
-  const profile = await readProfile(options);
-  const requests = requestsOf(options);
+  return clientOf(await readProfile(options), options, fetch);
+}
+
+/** Of a write API in this process, which asks for no key. */
+export function localClient(options: GlobalOptions, api: typeof fetch): Client {
+  const url = new URL('http://localhost');
+  return clientOf({ readUrl: url, writeUrl: url, uploadHost: null, key: 'local', keySource: '' }, options, api);
+}
+
+function clientOf(profile: Profile, options: GlobalOptions, fetched: typeof fetch): Client {
+  const requests = requestsOf(options, fetched);
   const send = async (request: Omit<SentRequest, 'signal'>): Promise<HttpAnswer> => {
     const { status, headers, body } = await requests.send({ ...request, signal: undefined });
     return { status, headers, text: new TextDecoder().decode(body) };
@@ -85,11 +94,11 @@ export async function openClient(options: GlobalOptions): Promise<Client> {
 }
 
 /** With the manners of a command: no redirection is followed, and a person learns for what it waits. */
-function requestsOf({ timeout, patience }: GlobalOptions): Requests {
+function requestsOf({ timeout, patience }: GlobalOptions, fetched: typeof fetch): Requests {
   let hasAnswered = false;
   const ask: typeof fetch = async (url, init) => {
     const headers = { 'user-agent': 'tidemark', ...(init?.headers as Record<string, string>) };
-    const response = await fetch(url, { ...init, headers });
+    const response = await fetched(url, { ...init, headers });
     hasAnswered = true;
     return response;
   };

@@ -112,7 +112,11 @@ function runId(text: string): string {
   throw new InvalidArgumentError('Write the twelve letters and digits that the interrupted run has printed.');
 }
 
-async function formReader({ mapping, format }: IngestFlags): Promise<(path: string) => SourceForm> {
+/** @throws CommandError for a mapping with faults */
+export async function formReader({
+  mapping,
+  format,
+}: Pick<IngestFlags, 'mapping' | 'format'>): Promise<(path: string) => SourceForm> {
   const parsed = mapping === undefined ? null : (await import('../mapping/mapping-file.ts')).readMappingFile(mapping);
   return (path) => {
     const named = format ?? formByName(path) ?? (parsed === null ? 'ndjson' : 'csv');

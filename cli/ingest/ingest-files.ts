@@ -21,25 +21,53 @@ const BATCHES_MOST = 10;
 /** A dry run of a whole file holds it in memory first, to see whether it is short enough. */
 const HELD_CHARACTERS_MAX = 50_000_000;
 
-interface FileSummary extends IngestTotals, Partial<MissingRows> {
+export interface FileSummary extends IngestTotals, Partial<MissingRows> {
   readonly file: string;
   readonly dryRun: boolean;
   readonly faults: readonly (Omit<FaultGroup, 'first'> & { readonly first: string })[];
 }
 
-/** Ends with `set-aside` if any row was refused. A later file is not begun after one that was refused. */
+export interface NamedFile {
+  readonly path: string;
+  readonly source: SourceForm;
+}
+
+interface IngestOutput {
+  readonly report?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Ends with `set-aside` if any row was refused. */
 export async function ingestFiles(
   client: Client,
-  sources: readonly { readonly path: string; readonly source: SourceForm }[],
+  files: readonly NamedFile[],
   asked: IngestOptions,
-  { report: reportPath, json, quiet }: { readonly report?: string; readonly json?: boolean; readonly quiet?: boolean },
+  output: IngestOutput,
 ): Promise<void> {
+  const summaries = await sendFiles(client, files, asked, output, async (summary, { source }) => {
+    if (!output.json) await printSummary(summary, source.form === 'csv');
+    if (summary.refused > 0) endWith('set-aside');
+  });
+  if (output.json) await printJson(summaries);
+  else if (summaries.some(({ generation }) => generation !== null)) note(CACHES);
+}
+
+/** A later file is not begun after one that was refused. @param ended is called after each file */
+export async function sendFiles(
+  client: Client,
+  files: readonly NamedFile[],
+  asked: IngestOptions,
+  { report: reportPath, json, quiet }: IngestOutput,
+  ended: (summary: FileSummary, file: NamedFile) => Promise<void> = async () => {},
+): Promise<readonly FileSummary[]> {
   const { runId } = asked;
   const report = new ReportFile(reportPath);
   const progress = progressOf({ ...(json && { json }), ...(quiet && { quiet }) });
   const summaries: FileSummary[] = [];
   try {
-    for (const [index, { path, source }] of sources.entries()) {
+    for (const [index, file] of files.entries()) {
+      const { path, source } = file;
       const input = await openInput(path);
       const faults = new FaultLog(input.name, report);
       const totals = newTotals();
@@ -63,16 +91,14 @@ export async function ingestFiles(
       };
       report.write({ summary: { ...summary, faults: undefined } });
       summaries.push(summary);
-      if (!json) await printSummary(summary, source.form === 'csv');
-      if (totals.refused > 0) endWith('set-aside');
+      await ended(summary, file);
       if (totals.stoppedAtLine !== null) break;
     }
   } finally {
     report.close();
   }
-  if (json) await printJson(summaries);
-  else if (summaries.some(({ generation }) => generation !== null)) note(CACHES);
   report.checkWhole();
+  return summaries;
 }
 
 const CACHES = 'Readers behind caches may get the values before it for up to 15 seconds.';

@@ -6,7 +6,7 @@ import type { GlobalOptions } from '../program/profile.ts';
 
 const START_SETTINGS = `
 Settings in the environment:
-  HOST, PORT, TIDEMARK_DATA     the same as --host, --port, --data
+  HOST, PORT, TIDEMARK_DATA, TIDEMARK_TO  the same as --host, --port, --data, --to
   TIDEMARK_SAMPLE=no            the same as --no-sample
   TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
   TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
@@ -16,6 +16,8 @@ Settings in the environment:
   TIDEMARK_VERIFY_HOURS=N       how often the server verifies what it serves (default 24; 0: never)
   TIDEMARK_LOG_ORIGIN=NAME      the name of the signed log, for the first start, such as
                                 data.example.com/prices (default: a random one)
+  TIDEMARK_LOG_KEY=KEY          the private key of the log, in place of log-key of the data folder; or
+                                TIDEMARK_LOG_KEY_FILE, a file that holds it
   TIDEMARK_LOG_NEXT_KEY=KEY     the key with which another server will go on with the log
   TIDEMARK_WITNESSES=LIST       witnesses that cosign the log: pairs of a key and a URL
   TIDEMARK_SOURCE_HOSTS=LIST    internal hosts that sources may be at, with scheme and port, such as
@@ -34,6 +36,7 @@ interface StartOptions extends GlobalOptions {
   readonly host?: string;
   readonly port?: string;
   readonly sample?: boolean;
+  readonly to?: string;
 }
 
 interface TokenFlags extends GlobalOptions {
@@ -50,15 +53,17 @@ export function addLocalCommands(program: Command): void {
     .option('--port <n>', 'the port (default 8787); 0 picks a free one')
     .option('--sample', 'begin with the bundled sample (the default in a folder that has published nothing)')
     .option('--no-sample', 'begin with nothing, for your own data; later starts need no option')
+    .addOption(targetOption())
     .addHelpText('after', START_SETTINGS)
     .action(async (_, command: Command) => {
-      const { host, port, sample, data } = command.optsWithGlobals<StartOptions>();
+      const { host, port, sample, data, to } = command.optsWithGlobals<StartOptions>();
       const { runServer } = await import('../../server/commands/run.ts');
       await runServer(
         settings({
           HOST: host,
           PORT: port,
           TIDEMARK_DATA: data,
+          TIDEMARK_TO: to,
           TIDEMARK_SAMPLE: sample === undefined ? undefined : sample ? 'yes' : 'no',
         }),
       );
@@ -111,6 +116,12 @@ export function addLocalCommands(program: Command): void {
       await removeGarbage(folderOf(command), dryRun);
     });
 }
+
+export const targetOption = () =>
+  new Option(
+    '--to <folder>',
+    'another folder for the public files, and for nothing else; later runs and starts keep it',
+  );
 
 /** The environment, with the options that were given. */
 export function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {

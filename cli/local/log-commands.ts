@@ -1,5 +1,7 @@
 /** `tidemark log`: the keys that sign the log of a data folder. The server must be stopped. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isLogOrigin } from '../../contract/log/origin.ts';
+import { note, print } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';
 
@@ -24,7 +26,24 @@ export function addLogCommands(program: Command): void {
         await run(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
       });
   const commands = () => import('../../server/commands/log-keys.ts');
-  add('keys', 'print the name of the log and its public keys', async (at) => (await commands()).showLogKeys(at));
+  const keys = add('keys', 'print the name of the log and its public keys', async (at) =>
+    (await commands()).showLogKeys(at),
+  );
+  keys
+    .command('new')
+    .description('print a new private key, for the secret store of a job that runs tidemark run')
+    .addOption(
+      new Option('--origin <name>', 'the name of the log, such as data.example.com/prices (default: a random one)')
+        .argParser(logOrigin)
+        .default(null),
+    )
+    .addHelpText('after', '\nExample:\n  tidemark log keys new --origin data.example.com/prices > log-key')
+    .action(async (_, command: Command) => {
+      const { makeLogKey } = await commands();
+      const { key, vkey } = makeLogKey(command.optsWithGlobals<{ readonly origin: string | null }>().origin);
+      await print(`${key}\n`);
+      note(`Keep it secret, and keep a copy: a lost key ends the log. Readers verify with ${vkey}`);
+    });
   add('rotate', 'make the next key; both sign from the next start on', async (at) =>
     (await commands()).rotateLogKey(at),
   );
@@ -32,4 +51,9 @@ export function addLogCommands(program: Command): void {
   add('replace-lost-key', 'make another key after the key was lost for good', async (at) =>
     (await commands()).replaceLostLogKey(at),
   );
+}
+
+function logOrigin(text: string): string {
+  if (isLogOrigin(text)) return text;
+  throw new InvalidArgumentError('Write a name such as data.example.com/prices, in lower case, without https://.');
 }

@@ -11,7 +11,11 @@ export const EXIT_CODES = {
     code: 2,
     meaning: 'Wrong arguments, settings or input files; or a question was not answered with yes. No request was sent.',
   },
-  refused: { code: 3, meaning: 'The server refused the request. Nothing was changed by it.' },
+  refused: {
+    code: 3,
+    meaning:
+      'The server refused the request, and nothing was changed by it. Or `run` refused to publish: key, data folder and target do not belong together.',
+  },
   'set-aside': {
     code: 4,
     meaning:
@@ -21,6 +25,9 @@ export const EXIT_CODES = {
   unreachable: { code: 5, meaning: 'No answer that settles the request, after all retries.' },
   unfinished: { code: 6, meaning: 'Accepted, but not finished while the command waited.' },
   forked: { code: 7, meaning: 'The log of the service contradicts itself. The evidence is kept.' },
+  unchanged: { code: 8, meaning: 'Of `run`: there was nothing new, and nothing was written.' },
+  'sources-failed': { code: 9, meaning: 'Of `run`: some sources failed. The rest is published.' },
+  busy: { code: 10, meaning: 'Of `run`: another process has the data folder, and kept it while the command waited.' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 
 export type Exit = keyof typeof EXIT_CODES;

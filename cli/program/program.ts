@@ -11,6 +11,7 @@ import { addReceiptCommands } from '../log/commands.ts';
 import { addMappingCommands } from '../mapping/commands.ts';
 import { addMirrorCommand } from '../mirror/command.ts';
 import { addReadCommands } from '../reads/commands.ts';
+import { addRunCommand } from '../run/command.ts';
 import { addSourceCommands } from '../sources/commands.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { seconds } from './numbers.ts';
@@ -62,6 +63,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addOption(new Option('--allow-clear-text', 'send the key over http to other machines'))
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
+  addRunCommand(program);
   addBackupCommands(program);
   addExportCommands(program);
   addLogCommands(program);

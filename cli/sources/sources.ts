@@ -1,7 +1,5 @@
 /** Adds, shows, pauses and removes sources. */
-import { parse } from 'jsonc-parser';
 import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
-import { parseRecipeText } from '../../mapping/recipe/recipe.ts';
 import type { SentSchedule } from '../../mapping/recipe/schedule.ts';
 import type { Client } from '../http/client.ts';
 import { isAnswered } from '../http/refusals.ts';
@@ -10,7 +8,7 @@ import { CommandError } from '../program/exit-codes.ts';
 import { type Cell, note, printFields, printItems, printJson } from '../program/output.ts';
 import { walkList } from '../reads/walk.ts';
 import { SOURCES_PATH, sourcePath } from './api.ts';
-import { readRecipe } from './recipe-file.ts';
+import { checkedRecipe, readRecipe } from './recipe-file.ts';
 
 /**
  * Nothing is sent, and no key is needed, if the recipe has faults.
@@ -23,17 +21,9 @@ export async function addSource(
   isReplaced: boolean,
   asJson: boolean,
 ): Promise<void> {
-  const text = readRecipe(file);
-  const result = parseRecipeText(text);
-  if ('faults' in result) {
-    const lines = result.faults.map(({ line, pointer, detail }) => `${file}:${line ?? 1} ${pointer || '/'}: ${detail}`);
-    throw new CommandError('usage', `The recipe ${file} is not valid.`, lines.join('\n'));
-  }
-  const { name } = result.recipe;
+  const { name, body } = checkedRecipe(file, readRecipe(file));
   const client = await openClient();
   const headers = isReplaced ? { 'if-match': await etagOf(client, name) } : { 'if-none-match': '*' };
-  // As the file has it: the defaults are those of the service.
-  const body = JSON.stringify(parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true }));
   const source = await client
     .resource<SourceRecipe>({ method: 'PUT', path: sourcePath(name), headers, body })
     .catch((error: unknown) => {

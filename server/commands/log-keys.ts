@@ -3,6 +3,7 @@
  * the keys that are there, and announces a new one in the log.
  */
 import { join } from 'node:path';
+import { ed25519Signer } from '../../contract/log/notes.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StartError } from '../service/start-error.ts';
 import { type Environment, readConfig } from '../settings/config.ts';
@@ -11,6 +12,7 @@ import {
   type LogKeys,
   logKeyInPlaceOf,
   newLogKey,
+  newLogOrigin,
   type PublishedLog,
   publishedLog,
   readLogCheckpoint,
@@ -29,6 +31,12 @@ interface LogFolder {
   readonly checkpoint: string | null;
   readonly published: PublishedLog | null;
   readonly terminal: Terminal;
+}
+
+/** A key for a new log, which no folder has. @param origin null: a random name */
+export function makeLogKey(origin: string | null): { readonly key: string; readonly vkey: string } {
+  const key = newLogKey(origin ?? newLogOrigin(randomBytes), randomBytes);
+  return { key, vkey: ed25519Signer(key).vkey };
 }
 
 /** Prints the name of the log and its keys. Sets the exit code, as {@link useDataFolder} does. */

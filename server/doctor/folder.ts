@@ -122,7 +122,7 @@ function examineFormat(folder: string): Diagnosis {
 
 function examineLogKey(folder: string): Diagnosis {
   const keys = readLogKeys(folder);
-  if (keys === null) return ok('log key', 'none yet: the next start makes it');
+  if (keys === null) return ok('log key', 'none in the folder: TIDEMARK_LOG_KEY gives it, or the first start makes it');
   const [{ name, keyId }] = keys;
   const detail = `${name}, key ${keyId.toString(16).padStart(8, '0')}`;
   if (keys.length === 1) return ok('log key', detail);

@@ -9,9 +9,10 @@ import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
-import { StartError, unusable } from '../service/start-error.ts';
+import { FolderInUse, StartError, unusable } from '../service/start-error.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from '../settings/private-files.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
+import { attachTarget } from './target.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';
 /** In a folder that a restore has begun to change, and has not finished. */
@@ -28,14 +29,23 @@ export interface DataFolder {
   close(): void;
 }
 
+export interface OpenOptions {
+  /** Whether a restore opens it, whose files are in place. */
+  readonly isRestoring?: boolean;
+  /** Another folder for the public files, from now on. Null: where they are. */
+  readonly target?: string | null;
+}
+
 /**
  * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
- * @param isRestoring whether a restore opens it, whose files are in place
  * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has another
  *   format
  */
-export async function openDataFolder(folder: string, { isRestoring = false } = {}): Promise<DataFolder> {
+export async function openDataFolder(
+  folder: string,
+  { isRestoring = false, target = null }: OpenOptions = {},
+): Promise<DataFolder> {
   checkIsPrivate(folder);
   if (!isRestoring) checkNotHalf(folder);
   checkFolderFormat(folder);
@@ -45,6 +55,7 @@ export async function openDataFolder(folder: string, { isRestoring = false } = {
       await claimFormat({ ...systemRuntime, ledger });
       keepFolderFormat(folder);
       leaveOwner(folder);
+      if (target !== null) await attachTarget(folder, target);
       const objects = await openDirectoryObjects(folder);
       return {
         ledger,
@@ -84,7 +95,7 @@ function refusalOf(folder: string, cause: Error): StartError {
   const owner = lockOwner(folder, cause);
   if (owner === null) return unusable(folder, cause);
   const message = `The data folder ${folder} is in use by process ${owner}: stop it, or set TIDEMARK_DATA to another folder.`;
-  return new StartError(message, { cause });
+  return new FolderInUse(message, { cause });
 }
 
 /** For commands that need a ledger. @throws StartError if the folder has no ledger, or a restore was interrupted */

@@ -10,7 +10,7 @@ import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
 import { createCursors } from '../../lambdas/http/cursor.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
 import { createWriteApi, type HandleWrite, type RequestLog } from '../../lambdas/pipeline/handle.ts';
-import { createSecrets, MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
+import { createSecrets, MASTER_SECRET_BYTES, type Secrets } from '../../lambdas/pipeline/secrets.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { type DirectoryUploads, openDirectoryUploads } from '../../storage/directory/directory-uploads.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
@@ -51,20 +51,8 @@ export async function openWriteApi(
   log: (entry: RequestLog) => void,
 ): Promise<WriteApi> {
   const { dataFolder } = config;
-  const secret = keepSecretFile(
-    dataFolder,
-    'secret',
-    () => Buffer.from(systemRuntime.randomBytes(MASTER_SECRET_BYTES)).toString('hex'),
-    (text) => /^[0-9a-f]+$/.test(text) && text.length === 2 * MASTER_SECRET_BYTES,
-  );
-  const secrets = createSecrets(new Uint8Array(Buffer.from(secret, 'hex')));
+  const { secrets, uploads } = openUploads(dataFolder);
   const operatorKey = await keepOperatorKey(ledger, dataFolder);
-  const uploads = openDirectoryUploads({
-    ...systemRuntime,
-    folder: uploadsFolder(dataFolder),
-    key: secrets.uploadKey,
-    newName: randomUUID,
-  });
   const handle = createWriteApi({
     ...systemRuntime,
     ledger,
@@ -77,6 +65,25 @@ export async function openWriteApi(
     log,
   });
   return { handle, uploads, uploadKey: secrets.uploadKey, operatorKey };
+}
+
+/** The secrets of the deployment, and the storage of large files. @throws StartError if the secret cannot be kept */
+export function openUploads(dataFolder: string): { readonly secrets: Secrets; readonly uploads: DirectoryUploads } {
+  const secret = keepSecretFile(
+    dataFolder,
+    'secret',
+    () => Buffer.from(systemRuntime.randomBytes(MASTER_SECRET_BYTES)).toString('hex'),
+    (text) => /^[0-9a-f]+$/.test(text) && text.length === 2 * MASTER_SECRET_BYTES,
+  );
+  const secrets = createSecrets(new Uint8Array(Buffer.from(secret, 'hex')));
+  const key = secrets.uploadKey;
+  const uploads = openDirectoryUploads({
+    ...systemRuntime,
+    folder: uploadsFolder(dataFolder),
+    key,
+    newName: randomUUID,
+  });
+  return { secrets, uploads };
 }
 
 /** The configured issuer, or one of this machine; null if that one must not serve other machines. */

@@ -19,22 +19,22 @@ const GRACE_MS = 60 * 60 * 1000;
 /** Small enough that waiting requests do not notice. */
 const BATCH_ITEMS = 200;
 
+/** The work of every hour, once. */
+export async function expire(
+  { removeExpired, removeFiles, sealAudit, nowMs }: Omit<ExpiryDependencies, 'report'>,
+  stopping: Pick<AbortSignal, 'aborted'> = { aborted: false },
+): Promise<void> {
+  const beforeMs = nowMs() - GRACE_MS;
+  do await nextTurn();
+  while (!stopping.aborted && removeExpired(beforeMs, BATCH_ITEMS) === BATCH_ITEMS);
+  if (!stopping.aborted) await removeFiles();
+  if (!stopping.aborted) await sealAudit();
+}
+
 /** At once, and then every hour. */
-export function startExpiryLoop({
-  removeExpired,
-  removeFiles,
-  sealAudit,
-  nowMs,
-  report,
-}: ExpiryDependencies): WakeLoop {
+export function startExpiryLoop({ report, ...dependencies }: ExpiryDependencies): WakeLoop {
   const loop = startWakeLoop({
-    round: async (stopping) => {
-      const beforeMs = nowMs() - GRACE_MS;
-      do await nextTurn();
-      while (!stopping.aborted && removeExpired(beforeMs, BATCH_ITEMS) === BATCH_ITEMS);
-      if (!stopping.aborted) await removeFiles();
-      if (!stopping.aborted) await sealAudit();
-    },
+    round: (stopping) => expire(dependencies, stopping),
     intervalMs: INTERVAL_MS,
     onError: (cause) => report('the work of every hour failed', cause),
   });

@@ -37,15 +37,47 @@ export interface ExportLoop extends WakeLoop {
 
 export type ToKeep = readonly [date: string, kept: { readonly label: string | null } | null];
 
+/**
+ * The daily files that are due.
+ *
+ * @param exportOnce makes the export of today. Default: as {@link makeExport}; with news on the day of the first one, again
+ */
+export async function makeDailyFiles(
+  { info, ...options }: Omit<ExportLoopOptions, 'report'>,
+  exportOnce: (options: Pick<ExportOptions, 'storage' | 'yieldToEventLoop'>) => Promise<ExportOutcome> = (asked) =>
+    makeExport({ ...asked, again: { afterQuietMs: 0 }, readEntries: tilesOf(options.storage) }),
+): Promise<void> {
+  const { storage } = options;
+  const timed = async (event: string, make: () => Promise<DailyOutcome | null | undefined>) => {
+    const startedMs = performance.now();
+    const outcome = await make();
+    const durationMs = Math.round(performance.now() - startedMs);
+    if (outcome?.kind === 'made') info(event, { date: outcome.date, durationMs });
+  };
+  if (storage.projections?.has('exports')) {
+    await timed('exported', () => exportOnce(options));
+    for (const date of await remakeKept({ ...options, readEntries: tilesOf(storage) })) {
+      info('kept export made again', { date });
+    }
+  }
+  for (const { name, daily } of PROJECTORS) {
+    await timed(`made ${name}`, async () => await daily?.({ ...options, hasTime: () => true }));
+  }
+}
+
+const tilesOf =
+  ({ ledger }: Pick<ExportLoopOptions['storage'], 'ledger'>): ExportOptions['readEntries'] =>
+  (tile, width) =>
+    readEntries(ledger, tile, width);
+
 export function startExportLoop({ storage, yieldToEventLoop, report, info }: ExportLoopOptions): ExportLoop {
-  const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
   let made = 0;
   let asked: PromiseWithResolvers<ExportOutcome | null>[] = [];
 
   async function exportOnce(options: Pick<ExportOptions, 'storage' | 'yieldToEventLoop'>): Promise<ExportOutcome> {
     const askers = [...asked];
     const again = askers.length > 0 ? 'always' : ({ afterQuietMs: QUIET_MS * Math.max(1, made) } as const);
-    const outcome = await makeExport({ ...options, again, readEntries: readTile });
+    const outcome = await makeExport({ ...options, again, readEntries: tilesOf(storage) });
     if (outcome.kind === 'made') made++;
     if (outcome.kind === 'busy') {
       if (askers.length > 0) loop.wakeIn(RETRY_MS);
@@ -62,27 +94,12 @@ export function startExportLoop({ storage, yieldToEventLoop, report, info }: Exp
   }
 
   const loop = startWakeLoop({
-    round: async (stopping) => {
-      const options = {
-        storage,
-        yieldToEventLoop: async () => {
-          stopping.throwIfAborted();
-          await yieldToEventLoop();
-        },
+    round: (stopping) => {
+      const yielding = async () => {
+        stopping.throwIfAborted();
+        await yieldToEventLoop();
       };
-      const timed = async (event: string, make: () => Promise<DailyOutcome | null | undefined>) => {
-        const startedMs = performance.now();
-        const outcome = await make();
-        const durationMs = Math.round(performance.now() - startedMs);
-        if (outcome?.kind === 'made') info(event, { date: outcome.date, durationMs });
-      };
-      if (storage.projections?.has('exports')) {
-        await timed('exported', () => exportOnce(options));
-        for (const date of await remakeKept({ ...options, readEntries: readTile }))
-          info('kept export made again', { date });
-      }
-      for (const { name, daily } of PROJECTORS)
-        await timed(`made ${name}`, async () => await daily?.({ ...options, hasTime: () => true }));
+      return makeDailyFiles({ storage, yieldToEventLoop: yielding, info }, exportOnce);
     },
     intervalMs: INTERVAL_MS,
     onError: (cause) => {

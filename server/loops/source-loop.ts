@@ -19,37 +19,44 @@ const PATIENCE_MS = 2_000;
 /** The only runner of its ledger, so leases of an earlier process are its own. */
 const OWNER = 'embedded';
 
-export interface SourceLoopOptions
-  extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'hasTime' | 'hasRoom'> {
+export interface SourceRunsOptions
+  extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'wants' | 'hasTime' | 'hasRoom'> {
   /** Of the archive. */
   readonly folder: string;
   readonly uploads: DirectoryUploads;
-  /** Called after each round: uploads may wait for the worker. */
-  readonly onRound: () => void;
   readonly report: (what: string, cause: unknown) => unknown;
   readonly info: Log['info'];
 }
 
+export interface SourceLoopOptions extends SourceRunsOptions {
+  /** Called after each round: uploads may wait for the worker. */
+  readonly onRound: () => void;
+}
+
+/** The surroundings of runs in this process. */
+export function sourceRuns({ uploads, report, info, folder, ...dependencies }: SourceRunsOptions): SourceDependencies {
+  return {
+    ...dependencies,
+    owner: OWNER,
+    uploads: runUploads(uploads),
+    hasRoom: (bytes) => hasRoom(folder, bytes),
+    failed: (run, error) => report(`the run ${run} failed`, error),
+    ended: (source, id, run) => info('run', runFields(source, id, run)),
+  };
+}
+
 /** Starts the loop. It wakes by itself when a run is due. */
 export function startSourceLoop(options: SourceLoopOptions): WakeLoop {
-  const { uploads, onRound, report, info, folder, ...dependencies } = options;
+  const { onRound, report, nowMs } = options;
   const pool = new RunPool();
   const loop = startWakeLoop({
     round: async (stopping) => {
-      const runs: SourceDependencies = {
-        ...dependencies,
-        owner: OWNER,
-        uploads: runUploads(uploads),
-        hasTime: () => !stopping.aborted,
-        hasRoom: (bytes) => hasRoom(folder, bytes),
-        failed: (run, error) => report(`the run ${run} failed`, error),
-        ended: (source, id, run) => info('run', runFields(source, id, run)),
-      };
+      const runs = { ...sourceRuns(options), hasTime: () => !stopping.aborted };
       const patience = () => sleep(PATIENCE_MS, undefined, { signal: stopping, ref: false }).catch(() => {});
       const { nextAtMs } = await runDueSources(runs, pool, patience);
       onRound();
       awaitSlowRuns();
-      if (nextAtMs !== null) loop.wakeIn(Math.min(LOOK_AGAIN_MS, nextAtMs - dependencies.nowMs()));
+      if (nextAtMs !== null) loop.wakeIn(Math.min(LOOK_AGAIN_MS, nextAtMs - nowMs()));
     },
     intervalMs: LOOK_AGAIN_MS,
     onError: (cause) => report('the sources were not looked at; the next try is in a minute', cause),

@@ -1,6 +1,6 @@
 /** Does queued work in the background, one step at a time, so that the publisher gets its turn between two steps. */
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
-import { runWork } from '../../lambdas/worker/run-work.ts';
+import { runWork, type WorkDependencies, type WorkDone } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Log } from '../service/log.ts';
@@ -17,45 +17,59 @@ const PUBLISHER_TURN_MS = 250;
 /** The only worker of its ledger, so leases of an earlier process are its own. */
 const OWNER = 'embedded';
 
-export interface WorkLoopOptions {
-  readonly publishing: Pick<WakeLoop, 'wake' | 'settled'>;
+export interface WorkRoundOptions {
   /** Called after each erasure. */
   readonly onErased: () => void;
   readonly report: Log['fault'];
   readonly info: Log['info'];
 }
 
-/** Starts the loop. It wakes by itself when work becomes due. */
-export function startWorkLoop(
+export interface WorkLoopOptions extends WorkRoundOptions {
+  readonly publishing: Pick<WakeLoop, 'wake' | 'settled'>;
+}
+
+/** A function that does the queued work which may be done now. It says when more is due. */
+export function createWorkRound(
   dependencies: UploadDependencies & Runtime,
-  { publishing, onErased, report, info }: WorkLoopOptions,
-): WakeLoop {
-  const { nowMs, pause, ledger } = dependencies;
+  { onErased, report, info }: WorkRoundOptions,
+): (between?: Pick<WorkDependencies, 'hasTime' | 'afterStep'>) => Promise<WorkDone> {
+  const { ledger } = dependencies;
   const runUpload = createUploadRunner(dependencies);
   const runners = createRunners(dependencies, async (id) => {
     const outcome = await runUpload(id);
     if (outcome === 'done') await logUpload(info, ledger, id);
     return outcome;
   });
+  return (between = {}) =>
+    runWork({
+      ...dependencies,
+      owner: OWNER,
+      runners: {
+        ...runners,
+        ingest: async (item) => {
+          const outcome = await runners.ingest(item);
+          if (outcome === 'done') await logBatch(info, ledger, item.value.batch);
+          return outcome;
+        },
+        erasure: async (item) => {
+          const outcome = await runners.erasure(item);
+          if (outcome === 'done') onErased();
+          return outcome;
+        },
+      },
+      failed: ({ sort }, error) => report(`work ${sort} failed`, error),
+      ...between,
+    });
+}
+
+/** Starts the loop. It wakes by itself when work becomes due. */
+export function startWorkLoop(dependencies: UploadDependencies & Runtime, options: WorkLoopOptions): WakeLoop {
+  const { nowMs, pause } = dependencies;
+  const { publishing, report } = options;
+  const workRound = createWorkRound(dependencies, options);
   const loop = startWakeLoop({
     round: async (stopping) => {
-      const { nextAtMs } = await runWork({
-        ...dependencies,
-        owner: OWNER,
-        runners: {
-          ...runners,
-          ingest: async (item) => {
-            const outcome = await runners.ingest(item);
-            if (outcome === 'done') await logBatch(info, ledger, item.value.batch);
-            return outcome;
-          },
-          erasure: async (item) => {
-            const outcome = await runners.erasure(item);
-            if (outcome === 'done') onErased();
-            return outcome;
-          },
-        },
-        failed: ({ sort }, error) => report(`work ${sort} failed`, error),
+      const { nextAtMs } = await workRound({
         hasTime: () => !stopping.aborted,
         afterStep: async () => {
           publishing.wake();

@@ -2,22 +2,13 @@
  * All of Tidemark on one machine. The core is here: ledger, objects, ingest of the sample, write API, worker, publisher.
  * The edge has a thread of its own (edge-host/), so that no reader waits for the core.
  */
-import { readFile } from 'node:fs/promises';
-import { parseVkey } from '../../contract/log/notes.ts';
-import type { Json } from '../../contract/values/canonical-json.ts';
-import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { createRefusalLog } from '../../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../../lambdas/ingest/upload-sender.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
-import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
-import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
-import { assertSameOrigin } from '../../publisher/kernel/same-origin.ts';
-import { staticBodies } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
@@ -29,20 +20,18 @@ import { announceChanges } from '../folder/announced-objects.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { publishIfNothingIsShown } from '../folder/lost-objects.ts';
-import { readSite } from '../folder/site-folder.ts';
 import { answerWrites } from '../http/answer-writes.ts';
 import { type OperatorKeyFile, openWriteApi, uploadsFolder } from '../http/write-api.ts';
-import { HISTORY_FILE_BYTES, listEverySeconds } from '../loops/pace.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
 import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
 import { WriteCounts } from '../metrics/write-counts.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
-import { keepLogKeys, type LogKeys, readLogCheckpoint } from '../settings/log-key.ts';
+import type { LogKeys } from '../settings/log-key.ts';
 import { type Background, startBackground } from './background.ts';
+import { openCore, refusedStart } from './core.ts';
 import { openFilling } from './filling.ts';
 import { createHealth } from './health.ts';
 import type { Log } from './log.ts';
-import { StartError, unusable } from './start-error.ts';
 
 /** Receives the progress of the start. */
 export interface StartProgress extends SampleProgress {
@@ -82,11 +71,10 @@ export async function startService(
   edge: EdgeThread = startEdge(log),
 ): Promise<Service> {
   try {
-    return await startOn(edge, await openDataFolder(config.dataFolder), config, progress, log, ask);
+    return await startOn(edge, await openDataFolder(config.dataFolder, config), config, progress, log, ask);
   } catch (error) {
     await edge.stop();
-    if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
-    throw unusable(config.dataFolder, error as Error);
+    throw refusedStart(config.dataFolder, error);
   }
 }
 
@@ -146,24 +134,10 @@ async function startOn(
         report,
       });
     }
-    const logKeys = config.projections.has('log') ? await openLogKeys(objects, config) : null;
-    const dependencies: PublisherDependencies = {
-      ledger: data.ledger,
-      objects,
-      ...systemRuntime,
-      pageSizes: DEFAULT_PAGE_SIZES,
-      projections: config.projections,
-      staticBodies: staticBodies({
-        waitlist: waitlistBody({ email: config.waitlistEmail }),
-        openapi: await readOpenApi(),
-      }),
-      site: await readSite(),
-      caches: { purge: edge.purge },
-      listEverySeconds,
-      historyFileBytes: HISTORY_FILE_BYTES,
-      ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
-    };
-    await assertSameOrigin(dependencies);
+    const { logKeys, dependencies } = await openCore(
+      { ledger: data.ledger, objects, caches: { purge: edge.purge } },
+      config,
+    );
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
       if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId}${before})`, fault);
@@ -218,30 +192,4 @@ async function startOn(
     data.close();
     throw error;
   }
-}
-
-/** @throws StartError as `keepLogKeys` does */
-async function openLogKeys(
-  objects: DataFolder['objects'],
-  { dataFolder: folder, logOrigin: origin }: EmbeddedConfig,
-): Promise<LogKeys> {
-  const { randomBytes } = systemRuntime;
-  return keepLogKeys({ folder, origin, checkpoint: await readLogCheckpoint(objects), randomBytes });
-}
-
-/** @throws StartError for a key of another log: it could never sign this one */
-function announcedKeys({ origin }: LogKeys, { nextLogKey }: EmbeddedConfig): readonly string[] {
-  if (nextLogKey === null) return [];
-  if (parseVkey(nextLogKey).name === origin) return [nextLogKey];
-  throw new StartError(
-    `TIDEMARK_LOG_NEXT_KEY is a key of another log than ${origin}: give the next server this name, and take its key then.`,
-  );
-}
-
-/** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
-const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch, LogForked];
-
-/** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */
-async function readOpenApi(): Promise<Json> {
-  return JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as Json;
 }

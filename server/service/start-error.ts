@@ -2,7 +2,12 @@
 
 /** Printed in one line and without a stack for the person who started the server: the fault and its remedy. */
 export class StartError extends Error {
-  override readonly name = 'StartError';
+  override readonly name: string = 'StartError';
+}
+
+/** Another process has the data folder. It may end soon. */
+export class FolderInUse extends StartError {
+  override readonly name = 'FolderInUse';
 }
 
 /** The error for a data folder that cannot be used. Always one line, even if its cause has several. */

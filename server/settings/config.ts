@@ -15,6 +15,7 @@ import { isProxy, type Proxies } from '../http/sender.ts';
 import { parseWitnesses, type WitnessAddress } from '../loops/witness-client.ts';
 import { StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
+import { type GivenLogKey, readGivenLogKey } from './log-key.ts';
 
 /** Whether the bundled sample is wanted. `unsaid`: in a folder that has published nothing yet. See sample.ts. */
 export type SampleSetting = 'yes' | 'no' | 'unsaid';
@@ -25,6 +26,8 @@ export interface EmbeddedConfig {
   readonly port: number;
   /** The folder of the ledger and the objects. */
   readonly dataFolder: string;
+  /** Another folder for the public files. Null: where they are. */
+  readonly target: string | null;
   readonly sample: SampleSetting;
   /** The address for requests for API keys; published. */
   readonly waitlistEmail: string;
@@ -45,6 +48,8 @@ export interface EmbeddedConfig {
   readonly metrics: MetricsConfig | null;
   /** The name of the log, for the first start; null: a random one. It never changes. */
   readonly logOrigin: string | null;
+  /** The private key of the log, in place of the data folder's. Null: none is given. */
+  readonly logKey: GivenLogKey | null;
   /** A verifier key that the log names, because it will sign the log elsewhere. Null: none. */
   readonly nextLogKey: string | null;
   /** Internal hosts that sources may be at, as origins such as `http://prices:8080`. */
@@ -83,8 +88,8 @@ export function checkClock(nowMs: number): void {
 export type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`,
+ * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_TO`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -118,6 +123,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     port,
     sample: sample ?? 'unsaid',
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
+    target: environment.TIDEMARK_TO || null,
     waitlistEmail,
     projections: readProjections(environment),
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
@@ -125,6 +131,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     metrics: readMetrics(environment),
     verifyEveryHours: readVerifyHours(environment),
     logOrigin: readLogOrigin(environment),
+    logKey: readGivenLogKey(environment),
     nextLogKey: readNextLogKey(environment),
     sourceHosts: readSourceHosts(environment),
     witnesses: readWitnesses(environment),

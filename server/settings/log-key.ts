@@ -9,10 +9,36 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { ed25519Signer, type NoteSigner, parseNote, privateNoteKey } from '../../contract/log/notes.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { StartError } from '../service/start-error.ts';
+import { readOwnersFile } from './private-files.ts';
 import { keepSecretFile, readSecretFile, type SecretFile } from './secret-files.ts';
 
 const SEED_BYTES = 32;
 const SEE = 'See docs/operations.md, "The key of the log".';
+
+/** A private key that is no file of the data folder. */
+export interface GivenLogKey {
+  /** For messages. */
+  readonly place: string;
+  /** As a `log-key` holds it; during a rotation, the content of `log-key-previous` follows. */
+  readonly text: string;
+}
+
+const ANOTHER = 'it must hold what a file log-key holds, as `tidemark log keys new` prints it';
+
+/**
+ * The key of `TIDEMARK_LOG_KEY`, or of the file that `TIDEMARK_LOG_KEY_FILE` names. Null: neither is set.
+ *
+ * @throws StartError for a file that is missing, or that others may read
+ */
+export function readGivenLogKey(environment: Readonly<Record<string, string | undefined>>): GivenLogKey | null {
+  const { TIDEMARK_LOG_KEY: text, TIDEMARK_LOG_KEY_FILE: file } = environment;
+  if (text && file) throw new StartError('TIDEMARK_LOG_KEY and TIDEMARK_LOG_KEY_FILE are both set: unset one of them.');
+  if (text) return { place: 'TIDEMARK_LOG_KEY', text: text.trim() };
+  if (!file) return null;
+  const content = readOwnersFile(file);
+  if (content === null) throw new StartError(`TIDEMARK_LOG_KEY_FILE is ${file}, and there is no such file.`);
+  return { place: file, text: content.trim() };
+}
 
 export interface LogKeys {
   /** The name of the log. */
@@ -25,6 +51,8 @@ export interface LogKeys {
 
 export interface LogKeysOptions {
   readonly folder: string;
+  /** A key from elsewhere, in place of those of the folder: it is never written there. Default: none. */
+  readonly given?: GivenLogKey | null;
   /** The configured name of the log; null: the name of its key, or a random one for a new log. */
   readonly origin: string | null;
   /** The published checkpoint; null: the log has none yet. */
@@ -38,37 +66,53 @@ export interface LogKeysOptions {
  * @throws StartError if a key is missing, damaged or readable for others, or is not one of this log
  */
 export function keepLogKeys(options: LogKeysOptions): LogKeys {
-  const { folder, origin, checkpoint, randomBytes } = options;
-  const found = readLogKeys(folder);
+  const { folder, given = null, origin, checkpoint, randomBytes } = options;
+  const place = given?.place ?? join(folder, 'log-key');
+  const found = given === null ? readLogKeys(folder) : givenKeys(given);
   const published = publishedLog(checkpoint);
   if (found === null) {
     if (published !== null) {
       throw new StartError(
-        `${join(folder, 'log-key')} is missing, and the log ${published.origin} was signed with it: put it back from a backup, or from the folder replaced-… that a restore has left. ${SEE}`,
+        `${join(folder, 'log-key')} is missing, and the log ${published.origin} was signed with it: put it back from a backup, or from the folder replaced-… that a restore has left, or set TIDEMARK_LOG_KEY to it. ${SEE}`,
       );
     }
-    const name = origin ?? `tidemark.local/${Buffer.from(randomBytes(4)).toString('hex')}`;
+    const name = origin ?? newLogOrigin(randomBytes);
     const text = keepSecretFile(
       folder,
       'log-key',
       () => newLogKey(name, randomBytes),
       () => true,
     );
-    return { origin: name, signers: [logKeyOf(folder, 'log-key', text)], isNew: true };
+    return { origin: name, signers: [logKeyOf(place, text)], isNew: true };
   }
   const [{ name }] = found;
   if (origin !== null && origin !== name) {
     throw new StartError(
-      `TIDEMARK_LOG_ORIGIN is ${origin}, and ${join(folder, 'log-key')} is the key of ${name}: the name of a log never changes. Unset it.`,
+      `TIDEMARK_LOG_ORIGIN is ${origin}, and ${place} is the key of ${name}: the name of a log never changes. Unset it.`,
     );
   }
-  if (published !== null) checkIsOfLog(join(folder, 'log-key'), found, published);
+  if (published !== null) checkIsOfLog(place, found, published);
   return { origin: name, signers: found, isNew: false };
+}
+
+/** Newest first. Each begins a line; during a rotation, the one before follows. */
+function givenKeys({ place, text }: GivenLogKey): readonly [LogKey, ...LogKey[]] {
+  const [newest, ...older] = text.split(/\n(?=PRIVATE\+KEY\+)/).map((key) => logKeyOf(place, key.trim(), ANOTHER));
+  const other = older.find(({ name }) => name !== newest?.name);
+  if (other === undefined) return [newest as LogKey, ...older];
+  throw new StartError(
+    `${place} has keys of two logs, ${newest?.name} and ${other.name}: delete the one that is not of this log.`,
+  );
 }
 
 /** A key of the log. `replaces`: the ids of lost keys whose log it goes on with; empty for nearly all. */
 export interface LogKey extends NoteSigner {
   readonly replaces: readonly number[];
+}
+
+/** A random name, for a log without one. */
+export function newLogOrigin(randomBytes: LogKeysOptions['randomBytes']): string {
+  return `tidemark.local/${Buffer.from(randomBytes(4)).toString('hex')}`;
 }
 
 /** A new private key as one line. */
@@ -95,7 +139,7 @@ export function readLogKeys(folder: string): readonly [LogKey, ...LogKey[]] | nu
 
 function readLogKey(folder: string, file: SecretFile): LogKey | null {
   const text = readSecretFile(folder, file);
-  return text === null ? null : logKeyOf(folder, file, text);
+  return text === null ? null : logKeyOf(join(folder, file), text);
 }
 
 /** A second line, of a key that was made for a lost one. */
@@ -106,7 +150,8 @@ export function logKeyInPlaceOf(key: string, lost: readonly number[]): string {
   return `${key}\n${REPLACES}${lost.join(' ')}`;
 }
 
-function logKeyOf(folder: string, file: SecretFile, text: string): LogKey {
+/** @param remedy of a text that holds no key */
+function logKeyOf(place: string, text: string, remedy = 'put it back from a backup'): LogKey {
   try {
     const [key = '', second = '', ...more] = text.split('\n');
     const isWhole = more.length === 0 && (second === '' || /^replaces \d{1,10}( \d{1,10})*$/.test(second));
@@ -115,7 +160,7 @@ function logKeyOf(folder: string, file: SecretFile, text: string): LogKey {
     return { ...ed25519Signer(key), replaces };
   } catch (error) {
     if (!(error instanceof LogFaultError)) throw error;
-    throw new StartError(`${join(folder, file)} is damaged: put it back from a backup. ${SEE}`, { cause: error });
+    throw new StartError(`${place} is damaged: ${remedy}. ${SEE}`, { cause: error });
   }
 }
 

@@ -5,7 +5,18 @@ import type { Environment } from './config.ts';
 const PREFIX = 'TIDEMARK_';
 /** Of the server. */
 const SETTINGS = [
-  ...['AUDIENCE', 'DATA', 'ISSUER', 'JWKS_URI', 'LOCAL_ISSUER', 'LOG', 'LOG_NEXT_KEY', 'LOG_ORIGIN'],
+  ...[
+    'AUDIENCE',
+    'DATA',
+    'ISSUER',
+    'JWKS_URI',
+    'LOCAL_ISSUER',
+    'LOG',
+    'LOG_KEY',
+    'LOG_KEY_FILE',
+    'LOG_NEXT_KEY',
+    'LOG_ORIGIN',
+  ],
   ...[
     'METRICS_HOST',
     'METRICS_PORT',
@@ -14,6 +25,7 @@ const SETTINGS = [
     'SAMPLE',
     'SCOPE_PREFIX',
     'SOURCE_HOSTS',
+    'TO',
     'UPLOADS_KEPT_DAYS',
   ],
   ...['VERIFY_HOURS', 'WAITLIST_EMAIL', 'WITNESSES'],

@@ -19,7 +19,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StorageCorrupt } from '../ports/errors.ts';
 import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
@@ -35,6 +35,7 @@ import type {
 } from '../ports/object-store.ts';
 import { DirectoryReader, indexedVersions } from './directory-reader.ts';
 import { makeFolder, syncFolder } from './durable-files.ts';
+import { besideOf, moveAcross } from './move-across.ts';
 import { moveRenamed } from './move-renamed.ts';
 import { headOf, type IndexedObject, type ObjectIndex } from './object-index.ts';
 import {
@@ -96,6 +97,7 @@ class DirectoryObjects implements ObjectStore {
   async recover(): Promise<void> {
     for (const key of this.#index.unsettled()) {
       const { current = null, next = null } = this.#index.get(key) ?? {};
+      if (next !== null) await rm(besideOf(this.#fileOf(key, next)), { force: true });
       if (next !== null && (await this.#holds(key, next))) {
         // Readers that see the object must be able to rely on its name.
         for (let folder = dirname(this.#fileOf(key, next)); ; folder = dirname(folder)) {
@@ -235,12 +237,12 @@ class DirectoryObjects implements ObjectStore {
     const mode = isPublic(key) ? READABLE_FOLDER : undefined;
     await this.#ensureFolder(folder, mode);
     try {
-      await rename(from, path);
+      await moveAcross(from, path);
     } catch (error) {
       ignoreMissing(error);
       this.#folders.delete(folder);
       await this.#ensureFolder(folder, mode);
-      await rename(from, path);
+      await moveAcross(from, path);
     }
   }
 

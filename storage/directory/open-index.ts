@@ -58,8 +58,12 @@ async function rebuild(root: string, index: ObjectIndex): Promise<void> {
     for (const entry of entries) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
+      const keys = keysAt(relative(folder, path).replaceAll(sep, '/'), isInternal);
+      // The folder of public files may be a checkout, with other files.
+      const ours = keys.filter((key) => isInternal || parsePublicKey(currentKey(key)) !== null);
+      if (ours.length === 0) continue;
       const bytes = await readFile(path);
-      for (const found of keysAt(relative(folder, path).replaceAll(sep, '/'), isInternal)) {
+      for (const found of ours) {
         const key = currentKey(found);
         const metadata = isInternal ? internalMetadata(key) : publicMetadata(key, bytes, generation, path);
         if (metadata === null || bytes.length === 0 || objectFile(root, found, metadata) !== path) continue;

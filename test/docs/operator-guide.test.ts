@@ -98,7 +98,7 @@ function patternOf(line: string): RegExp {
 }
 
 test('the table has every exit code', () => {
-  const rows = [...guide.matchAll(/^\| (\d) \| (.*) \|$/gm)].map(([, code, meaning]) => ({
+  const rows = [...guide.matchAll(/^\| (\d+) \| (.*) \|$/gm)].map(([, code, meaning]) => ({
     code: Number(code),
     meaning,
   }));

@@ -52,6 +52,8 @@ async function startOnFolder() {
       logOrigin: null,
       nextLogKey: null,
       witnesses: [],
+      logKey: null,
+      target: null,
       sourceHosts: new Set<string>(),
     },
     {

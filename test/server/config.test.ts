@@ -19,6 +19,8 @@ const DEFAULTS = {
   issuer: null,
   metrics: null,
   verifyEveryHours: 24,
+  logKey: null,
+  target: null,
   logOrigin: null,
   nextLogKey: null,
   witnesses: [],

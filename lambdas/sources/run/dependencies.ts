@@ -19,6 +19,8 @@ export interface SourceDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   readonly yieldToEventLoop?: () => Promise<void>;
   /** Whether the disk has room for so many bytes more, and for everything else. Default: always true. */
   readonly hasRoom?: (bytes: number) => Promise<boolean>;
+  /** Whether a source that is due is run. Default: each is. */
+  readonly wants?: (source: string) => boolean;
   /** Asked before each run; false leaves the rest for the next round. Default: always true. */
   readonly hasTime?: () => boolean;
   /** Receives each failure that is not one of the source or of storage. */

@@ -28,9 +28,9 @@ export async function runDueSources(
   pool: RunPool = new RunPool(),
   patience: () => Promise<void> = () => pool.settled(),
 ): Promise<RoundDone> {
-  const { ledger, nowMs, failed: report, hasTime = () => true } = dependencies;
+  const { ledger, nowMs, failed: report, hasTime = () => true, wants = () => true } = dependencies;
   const states = await readAll(ledger, SOURCE_STATES);
-  const due = states.filter((item) => isDue(item, nowMs()));
+  const due = states.filter((item) => isDue(item, nowMs()) && wants(item.sort));
   for (const item of due) await beginRun(dependencies, item);
   const work = await readAll(ledger, RUN_WORK);
   let failed = 0;

@@ -1,0 +1,37 @@
+/** Asks for a run of one source. A recipe that was named is stored first, as the file has it. */
+import { existsSync } from 'node:fs';
+import type { SourceRecipe } from '../../contract/operations/sources.ts';
+import type { Client } from '../http/client.ts';
+import { isAnswered } from '../http/refusals.ts';
+import { sourcePath } from '../sources/api.ts';
+import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
+
+/**
+ * @param place the name of a source, the path of a recipe's file, or the name of a shipped recipe
+ * @returns the name of the source
+ * @throws CommandError `usage` if the recipe has faults
+ */
+export async function askForRun(client: Client, place: string): Promise<string> {
+  const name = !existsSync(place) && (await find(client, place)) !== null ? place : await store(client, place);
+  await client.call({
+    method: 'POST',
+    path: sourcePath(name, '/runs'),
+    body: JSON.stringify({ unconditional: false }),
+  });
+  return name;
+}
+
+async function store(client: Client, place: string): Promise<string> {
+  const { name, body } = checkedRecipe(place, readRecipe(place));
+  const stored = await find(client, name);
+  const headers = stored === null ? { 'if-none-match': '*' } : { 'if-match': `"${stored.revision}"` };
+  await client.call({ method: 'PUT', path: sourcePath(name), headers, body });
+  return name;
+}
+
+async function find(client: Client, name: string): Promise<SourceRecipe | null> {
+  return await client.resource<SourceRecipe>({ path: sourcePath(name) }).catch((error: unknown) => {
+    if (isAnswered(error, 404)) return null;
+    throw error;
+  });
+}

@@ -1,0 +1,74 @@
+/** `tidemark run`: one round of a service without a server. */
+import { type Command, Option } from 'commander';
+import { formReader } from '../ingest/commands.ts';
+import { settings, targetOption } from '../local/commands.ts';
+import { CommandError, EXIT_CODES } from '../program/exit-codes.ts';
+import { seconds } from '../program/numbers.ts';
+import type { GlobalOptions } from '../program/profile.ts';
+
+interface RunFlags extends GlobalOptions {
+  readonly source?: readonly string[];
+  readonly mapping?: string;
+  readonly mode: 'append' | 'correct';
+  readonly unsigned?: boolean;
+  readonly wait: number;
+  readonly messageFile?: string;
+  readonly to?: string;
+}
+
+const codeOf = (...exits: readonly (keyof typeof EXIT_CODES)[]) =>
+  exits.map((exit) => `  ${EXIT_CODES[exit].code}  ${EXIT_CODES[exit].meaning}`).join('\n');
+
+const HELP = `
+Fetches the sources that are due, ingests the files, publishes, and ends. Without a server, a scheduled job runs it: see
+docs/hosting-static.md. Kill it at any moment: the next run continues. A run without news writes no public file.
+
+The log is signed with TIDEMARK_LOG_KEY, or with the file that TIDEMARK_LOG_KEY_FILE names, or with log-key of the data
+folder. A new key for a secret store: tidemark log keys new. Other settings are those of tidemark start.
+
+Exit codes:
+  0  Published.
+${codeOf('unchanged', 'sources-failed', 'refused', 'set-aside', 'busy', 'findings')}
+
+Examples:
+  tidemark run --source ecb-daily
+  tidemark run prices.csv --mapping prices.mapping.jsonc --to ./site --json`;
+
+export function addRunCommand(program: Command): void {
+  program
+    .command('run')
+    .description('one round without a server: fetch what is due, ingest files, publish, end')
+    .argument('[file...]', 'files to ingest, as of tidemark ingest')
+    .addOption(
+      new Option(
+        '--source <name>',
+        'fetch this source now, and no other: of the data folder, a file of a recipe, or a shipped recipe; may be repeated',
+      ).argParser((name: string, names: readonly string[] = []) => [...names, name]),
+    )
+    .addOption(targetOption())
+    .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
+    .addOption(
+      new Option('--mode <mode>', 'what to do with known observations that differ')
+        .choices(['append', 'correct'])
+        .default('append'),
+    )
+    .option('--unsigned', 'publish without a log, if there is no key')
+    .addOption(
+      new Option('--wait <seconds>', 'how long to wait for another process that has the data folder')
+        .argParser(seconds)
+        .default(60),
+    )
+    .option('--message-file <file>', 'write what was published there, as the message of a commit')
+    .addHelpText('after', HELP)
+    .action(async (paths: readonly string[], _, command: Command) => {
+      const options = command.optsWithGlobals<RunFlags>();
+      const { source = [], mode, unsigned = false, wait, messageFile = null, data, to } = options;
+      if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
+      const formOf = await formReader(options);
+      const { runOnce } = await import('./run-once.ts');
+      await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
+        files: paths.map((path) => ({ path, source: formOf(path) })),
+        ...{ sources: source, mode, isUnsigned: unsigned, waitSeconds: wait, messageFile },
+      });
+    });
+}

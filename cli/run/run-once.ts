@@ -1,0 +1,131 @@
+/** One round, its summary, and its exit code. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
+import { FolderInUse, StartError } from '../../server/service/start-error.ts';
+import { counted } from '../../server/terminal/words.ts';
+import { localClient } from '../http/client.ts';
+import { type FileSummary, type NamedFile, sendFiles } from '../ingest/ingest-files.ts';
+import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
+import { note, printFields, printJson, progressOf } from '../program/output.ts';
+import type { GlobalOptions } from '../program/profile.ts';
+import { askForRun } from './ask-for-run.ts';
+
+export interface RunAsked {
+  readonly files: readonly NamedFile[];
+  /** Names, or places of recipes. Empty: those that are due. */
+  readonly sources: readonly string[];
+  readonly mode: 'append' | 'correct';
+  readonly isUnsigned: boolean;
+  readonly waitSeconds: number;
+  readonly messageFile: string | null;
+}
+
+/** How a round ended, and the exit code for it. */
+const OUTCOMES = {
+  published: 'done',
+  unchanged: 'unchanged',
+  'sources-failed': 'sources-failed',
+  'rows-refused': 'set-aside',
+  faulty: 'findings',
+} as const satisfies Record<string, Exit>;
+
+type Outcome = keyof typeof OUTCOMES;
+
+/** @throws CommandError `busy`, `refused`, and for files that cannot be read */
+export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
+  const { files, sources, mode, isUnsigned, waitSeconds, messageFile } = asked;
+  const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
+  if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
+  const progress = progressOf(options);
+  const startedMs = performance.now();
+  let ingested: readonly FileSummary[] = [];
+  const report = await runRound(environment, {
+    ...{ isUnsigned, waitSeconds },
+    takeIn: async (api) => {
+      const client = localClient(options, api);
+      // First: a recipe with faults ends the run before it changes anything.
+      const named = await Promise.all(sources.map((place) => askForRun(client, place)));
+      const runId = randomBytes(6).toString('hex');
+      const how = {
+        mode,
+        partial: false,
+        dryRun: false,
+        asserted: [],
+        complete: false,
+        retractMissing: false,
+      } as const;
+      if (files.length > 0) ingested = await sendFiles(client, files, { ...how, runId, wait: 0 }, options);
+      return named.length === 0 ? null : new Set(named);
+    },
+    step: (name) => progress.at(name, { share: null }),
+  })
+    .catch((error: unknown) => tellRefusal(error, options.json === true))
+    .finally(progress.clear);
+
+  const outcome = outcomeOf(report, ingested);
+  // In every case: a run that was killed may have left files to commit.
+  if (messageFile !== null) writeFileSync(messageFile, messageOf(report));
+  const durationMs = Math.round(performance.now() - startedMs);
+  if (options.json) {
+    const { files: publicFiles, ...rest } = report;
+    await printJson({ outcome, ...rest, publicFiles, ingested, durationMs });
+  } else await printReport(report, ingested, outcome);
+  for (const { source, reason } of report.sources.filter(hasFailed)) {
+    note(`${source}: ${reason?.code}: ${reason?.detail}`);
+  }
+  for (const text of [...report.faults, ...report.warnings]) note(text);
+  endWith(OUTCOMES[outcome]);
+}
+
+function outcomeOf(report: RunReport, ingested: readonly FileSummary[]): Outcome {
+  const { sources, deferred, faults } = report;
+  if (faults.length > 0 || deferred.length > 0) return 'faulty';
+  if (ingested.some(({ refused }) => refused > 0)) return 'rows-refused';
+  if (sources.some(hasFailed)) return 'sources-failed';
+  return hasPublished(report) ? 'published' : 'unchanged';
+}
+
+const hasPublished = ({ files }: RunReport) => files.written + files.removed > 0;
+const hasFailed = ({ outcome }: SourceEnd) => outcome === 'failed';
+
+/** A job reads the outcome in every case. */
+async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
+  const exit = error instanceof FolderInUse ? 'busy' : error instanceof StartError ? 'refused' : null;
+  if (exit === null) throw error;
+  const { message } = error as Error;
+  if (asJson) await printJson({ outcome: exit, detail: message });
+  throw new CommandError(exit, message, null, { cause: error });
+}
+
+async function printReport(report: RunReport, ingested: readonly FileSummary[], outcome: Outcome): Promise<void> {
+  const { generation, markets, observations, log, files, sources, deferred } = report;
+  await printFields([
+    ['outcome', outcome],
+    ...ingested.map(({ file, accepted, unchanged, refused }) => {
+      return ['file', `${file}: ${accepted} new, ${unchanged} known, ${refused} refused`] as const;
+    }),
+    ...sources.map((end) => ['source', inWords(end)] as const),
+    ['generation', generation],
+    ['public', `${counted(markets, 'market')}, ${counted(observations, 'observation')}`],
+    ['log', log === null ? 'none' : `${log.origin}, ${counted(log.size, 'entry', 'entries')}`],
+    ['files', `${files.written} written, ${files.removed} removed`],
+    ...(deferred.length === 0 ? [] : [['not published', deferred.join(', ')] as const]),
+  ]);
+}
+
+function inWords({ source, outcome, counts, refusedRows }: SourceEnd): string {
+  const { accepted = 0, unchanged = 0, refused = 0 } = counts ?? {};
+  const rows = refused + refusedRows;
+  return `${source}: ${outcome}${counts === null ? '' : `, ${accepted} new, ${unchanged} known`}${rows === 0 ? '' : `, ${rows} refused`}`;
+}
+
+/** The message of a commit: one line, and what led to it. */
+function messageOf({ generation, markets, observations, log, sources }: RunReport): string {
+  const lines = [
+    ...sources.map(inWords),
+    ...(log === null ? [] : [`Log ${log.origin}: ${counted(log.size, 'entry', 'entries')}`]),
+  ];
+  const title = `data: generation ${generation}, ${counted(markets, 'market')}, ${counted(observations, 'observation')}`;
+  return [title, ...(lines.length === 0 ? [] : ['', ...lines])].join('\n').concat('\n');
+}

@@ -1,0 +1,107 @@
+/**
+ * Another folder for the public files, such as the checkout of a static host. `public` of the data folder becomes a link to it,
+ * so everything that reads or writes public files finds them there; ledger, index and bundles stay in the data folder
+ * (docs/decisions/084-a-target-is-a-link.md).
+ */
+import {
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import { makeFolder, syncFolderSync } from '../../storage/directory/durable-files.ts';
+import { ObjectIndex } from '../../storage/directory/object-index.ts';
+import { indexPath, PUBLIC_FOLDER, READABLE_FOLDER } from '../../storage/directory/object-places.ts';
+import { StartError } from '../service/start-error.ts';
+
+const SNAPSHOT = publicKey({ kind: 'snapshot' });
+/** Of our pages, and of everybody else's. */
+const INDEX_PAGE = 'index.html';
+
+/**
+ * To be called with the lock of the data folder, before its objects are opened.
+ *
+ * @throws StartError for a folder that cannot be the target
+ */
+export async function attachTarget(dataFolder: string, target: string): Promise<void> {
+  const link = join(dataFolder, PUBLIC_FOLDER);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
+    throw new StartError(`${target} is no folder: name a folder, and copy it to its host with the tool of that host.`);
+  }
+  await makeFolder(target, READABLE_FOLDER);
+  const path = realpathSync(target);
+  checkApart(realpathSync(dataFolder), path);
+  const before = lstatSync(link, { throwIfNoEntry: false });
+  if (before?.isSymbolicLink() && readlinkSync(link) === path) {
+    if (isLaterThanIndex(dataFolder)) forgetIndex(dataFolder);
+    return;
+  }
+  if (existsSync(join(path, INDEX_PAGE)) && !existsSync(fileIn(path, SNAPSHOT))) {
+    throw new StartError(
+      `${path} has an ${INDEX_PAGE} of somebody else, which the pages of Tidemark would replace: name another folder, or move that file away.`,
+    );
+  }
+  // The index is of other files.
+  forgetIndex(dataFolder);
+  if (before?.isDirectory()) removeEmptyFolder(link, path);
+  const unnamed = `${link}.new`;
+  rmSync(unnamed, { force: true });
+  symlinkSync(path, unnamed, 'junction');
+  renameSync(unnamed, link);
+  syncFolderSync(dataFolder);
+}
+
+/** Keys and ledger would be public, or the public files would lie among them. */
+function checkApart(dataFolder: string, target: string): void {
+  const isIn = (inner: string, outer: string) => inner === outer || inner.startsWith(outer.replace(/\/?$/, sep));
+  if (!isIn(dataFolder, target) && !isIn(target, dataFolder)) return;
+  throw new StartError(
+    `The data folder ${dataFolder} and the target ${target} must lie apart: the data folder holds keys, and the target is public. Name another data folder with --data.`,
+  );
+}
+
+function removeEmptyFolder(folder: string, target: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (cause) {
+    throw new StartError(
+      `${resolve(folder)} holds what was published until now: delete it, or move its files to ${target}. Then run this again. Everything can be published again from the ledger.`,
+      { cause },
+    );
+  }
+}
+
+/** Another copy of this data folder has published there since. The index that is made again from the files shows it. */
+function isLaterThanIndex(dataFolder: string): boolean {
+  if (!existsSync(indexPath(dataFolder))) return false;
+  const index = new ObjectIndex(indexPath(dataFolder), { isReadOnly: true });
+  const { current, next } = index.get(SNAPSHOT) ?? { current: null, next: null };
+  void index.close();
+  const known = Math.max(0, ...[current, next].map((object) => object?.metadata.generation ?? 0));
+  return shownGenerationIn(dataFolder) > known;
+}
+
+function shownGenerationIn(dataFolder: string): number {
+  try {
+    const { generation } = JSON.parse(readFileSync(join(dataFolder, SNAPSHOT), 'utf8')) as { generation?: unknown };
+    return Number.isSafeInteger(generation) ? (generation as number) : 0;
+  } catch {
+    // It is absent or damaged: it is published again.
+    return 0;
+  }
+}
+
+function forgetIndex(dataFolder: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(indexPath(dataFolder) + suffix, { force: true });
+}
+
+function fileIn(target: string, key: string): string {
+  return join(target, key.slice(PUBLIC_FOLDER.length + 1));
+}

@@ -1,0 +1,77 @@
+/**
+ * The write API without a port, for the process that has the data folder. Its caller is the operator: who may open the folder
+ * has its keys. So files and recipes take the same way into the ledger as through a server, with the same checks and audit.
+ */
+import { randomUUID } from 'node:crypto';
+import { ALL_SCOPES } from '../../contract/operations/scopes.ts';
+import { FEATURES } from '../../contract/values/features.ts';
+import { OPERATOR_SUBJECT } from '../../lambdas/credentials/operator-key.ts';
+import type { Principal } from '../../lambdas/credentials/principal.ts';
+import { createCursors } from '../../lambdas/http/cursor.ts';
+import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
+import type { Secrets } from '../../lambdas/pipeline/secrets.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+
+export interface LocalApiOptions {
+  readonly ledger: Ledger;
+  readonly secrets: Secrets;
+  readonly uploads: DirectoryUploads;
+  /** Awaited before the answer of a write: its work is done then. */
+  readonly onCommitted: () => Promise<void>;
+}
+
+/** Limits bound what a stolen credential can add. Here is none. */
+const UNLIMITED = Object.fromEntries(
+  Object.entries(FEATURES).map(([name, { maxLimit }]) => [name, { limit: maxLimit, expiresAt: null }]),
+) as unknown as Principal['entitlements']['features'];
+
+const OPERATOR: Principal = {
+  kind: 'api-key',
+  actor: 'system:run',
+  subject: OPERATOR_SUBJECT,
+  scopes: new Set(ALL_SCOPES),
+  markets: null,
+  expiresAt: null,
+  entitlements: { revision: null, features: UNLIMITED },
+};
+
+const RATE = {
+  policy: { name: 'local', limit: 1, windowSeconds: 1 },
+  ...{ allowed: true, remaining: 1, resetSeconds: 0, retryAfterSeconds: 0 },
+};
+
+/** Answers as `fetch` does. The host of the URL does not matter. */
+export function openLocalApi({ ledger, secrets, uploads, onCommitted }: LocalApiOptions): typeof fetch {
+  const handle = createWriteApi({
+    ...systemRuntime,
+    ...{ ledger, secrets, uploads },
+    environment: 'dev',
+    authenticator: { authenticate: async () => ({ principal: OPERATOR }), learn: () => {}, forget: () => {} },
+    rateLimiter: { take: () => RATE },
+    cursors: createCursors(secrets.cursorKey),
+    log: () => {},
+  });
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const { pathname, search } = new URL(request.url);
+    const body = Buffer.from(await request.arrayBuffer());
+    const { result, committed } = await handle({
+      version: '2.0',
+      rawPath: pathname,
+      rawQueryString: search.slice(1),
+      headers: Object.fromEntries(request.headers),
+      requestContext: {
+        http: { method: request.method, path: pathname, sourceIp: '127.0.0.1' },
+        requestId: randomUUID(),
+        timeEpoch: systemRuntime.nowMs(),
+      },
+      ...(body.length === 0 ? {} : { body: body.toString('base64') }),
+      isBase64Encoded: body.length > 0,
+    });
+    if (committed) await onCommitted();
+    const hasBody = result.statusCode !== 204 && result.statusCode !== 304;
+    return new Response(hasBody ? (result.body ?? '') : null, { status: result.statusCode, headers: result.headers });
+  };
+}

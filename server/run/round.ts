@@ -1,0 +1,210 @@
+/**
+ * One round of a service without a server: take in, publish, sweep, end. It does what the server's loops do, once. Each step
+ * may be cut short at any point: the next run continues.
+ */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
+import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import type { PublisherDependencies } from '../../publisher/dependencies.ts';
+import { NO_CACHES } from '../../publisher/notify/purge.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { RunValue } from '../../storage/records/sources.ts';
+import { takeSample } from '../commands/sample.ts';
+import { watchDamage } from '../folder/damaged-objects.ts';
+import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
+import { watchLostObjects } from '../folder/lost-objects.ts';
+import { removeOldUploads } from '../folder/old-uploads.ts';
+import { openUploads } from '../http/write-api.ts';
+import { expire } from '../loops/expiry-loop.ts';
+import { makeDailyFiles } from '../loops/export-loop.ts';
+import { sourceRuns } from '../loops/source-loop.ts';
+import { openWitness } from '../loops/witness-client.ts';
+import { startWitnessLoop } from '../loops/witness-loop.ts';
+import { createWorkRound } from '../loops/work-loop.ts';
+import { openCore, refusedStart } from '../service/core.ts';
+import { FolderInUse, StartError } from '../service/start-error.ts';
+import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
+import { readLogCheckpoint, readLogKeys } from '../settings/log-key.ts';
+import { countFiles, type FileCounts } from './counted-objects.ts';
+import { endSourceRuns } from './end-source-runs.ts';
+import { openLocalApi } from './local-api.ts';
+import { publishAll } from './publish-all.ts';
+
+export interface RoundOptions {
+  /** May publish without a log. */
+  readonly isUnsigned: boolean;
+  /** How long to wait for another process that has the folder. */
+  readonly waitSeconds: number;
+  /** Makes the data folder ready before it is opened. May be called again while another process has it. */
+  readonly prepare?: (config: EmbeddedConfig) => Promise<void>;
+  /** Sends files and recipes to the write API. Returns the sources that must run now; null: those that are due. */
+  readonly takeIn: (api: typeof fetch) => Promise<ReadonlySet<string> | null>;
+  readonly step: (name: string) => void;
+}
+
+export interface SourceEnd extends Pick<RunValue, 'outcome' | 'reason' | 'records' | 'refusedRows' | 'counts'> {
+  readonly source: string;
+}
+
+export interface RunReport {
+  readonly generation: number;
+  readonly markets: number;
+  readonly observations: number;
+  /** Null: no log is published. */
+  readonly log: { readonly origin: string; readonly size: number } | null;
+  /** Public files. */
+  readonly files: FileCounts;
+  readonly sources: readonly SourceEnd[];
+  /** Markets and projections that could not be published. */
+  readonly deferred: readonly string[];
+  /** What failed beside all that. The next run tries it again. */
+  readonly faults: readonly string[];
+  /** What does not hold up a publication, such as a witness that does not answer. */
+  readonly warnings: readonly string[];
+}
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/**
+ * @param environment the settings of `tidemark start`, as far as they matter here
+ * @throws FolderInUse if another process keeps the folder for longer than `waitSeconds`; StartError for a fault that a person
+ *   can correct: then nothing was published
+ */
+export async function runRound(environment: Environment, options: RoundOptions): Promise<RunReport> {
+  checkClock(Date.now());
+  // The ledger holds personal data: files that are made from here on are readable for their owner only.
+  process.umask(0o077);
+  const config = readConfig(environment);
+  const data = await openInTime(config, options);
+  try {
+    return await runOn(data, config, options);
+  } catch (error) {
+    // Storage that fails refuses nothing: the next run continues.
+    throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
+  } finally {
+    data.close();
+  }
+}
+
+async function openInTime(config: EmbeddedConfig, { prepare, waitSeconds, step }: RoundOptions): Promise<DataFolder> {
+  const deadlineMs = performance.now() + waitSeconds * 1000;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      await prepare?.(config);
+      return await openDataFolder(config.dataFolder, config);
+    } catch (error) {
+      if (!(error instanceof FolderInUse) || performance.now() + pauseMs > deadlineMs) throw error;
+      step('Waiting for another run');
+      await systemRuntime.pause(pauseMs);
+    }
+  }
+}
+
+async function runOn(
+  data: DataFolder,
+  config: EmbeddedConfig,
+  { isUnsigned, takeIn, step }: RoundOptions,
+): Promise<RunReport> {
+  const { ledger } = data;
+  const { nowMs } = systemRuntime;
+  const [faults, warnings]: [string[], string[]] = [[], []];
+  const addTo = (texts: string[]) => (what: string, cause: unknown) => {
+    texts.push(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  };
+  const report = addTo(faults);
+  const info = () => {};
+  const damage = watchDamage(data.objects);
+  const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
+  const projections = await signedProjections(objects, config, isUnsigned);
+  const core = await openCore({ ledger, objects, caches: NO_CACHES }, { ...config, projections });
+  const { logKeys, dependencies } = core;
+  const { secrets, uploads } = openUploads(config.dataFolder);
+  await uploads.removePartial();
+  if (config.sample === 'yes') await takeSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
+
+  const onErased = () => data.emptyLog();
+  const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, report, info });
+  const work = async () => {
+    await workRound();
+  };
+  step('Taking in');
+  // Of an earlier run that was killed.
+  await work();
+  const named = await takeIn(openLocalApi({ ledger, secrets, uploads, onCommitted: work }));
+
+  step('Fetching');
+  const sources: SourceEnd[] = [];
+  const runs = sourceRuns({
+    ...systemRuntime,
+    ...{ ledger, uploads, report, info, folder: config.dataFolder },
+    archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
+    ask: (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
+  });
+  const wants = (source: string) => named === null || named.has(source);
+  const ended = (source: string, _: string, { outcome, reason, records, refusedRows, counts: rows }: RunValue) => {
+    sources.push({ source, outcome, reason, records, refusedRows, counts: rows });
+  };
+  await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
+
+  step('Publishing');
+  const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage);
+  const { head, deferred } = await publishAll(dependencies, lost, work);
+  if (logKeys !== null && config.witnesses.length > 0) await cosignOnce(dependencies, config, addTo(warnings));
+  const later = async (what: string, does: () => Promise<unknown>) => {
+    step(what);
+    await does().catch((cause: unknown) => report(`${what} failed`, cause));
+  };
+  await later('Making the daily files', () =>
+    makeDailyFiles({ storage: dependencies, yieldToEventLoop: async () => {}, info }),
+  );
+  // Only what is published makes garbage.
+  if (counts.written > 0) await later('Sweeping', () => collectGarbage(dependencies, { dryRun: false }));
+  await later('Removing what has expired', () =>
+    expire({
+      removeExpired: data.removeExpired,
+      removeFiles: () => removeOldUploads({ ...dependencies, uploads, keptDays: config.uploadsKeptDays }),
+      sealAudit: createAuditSealer(dependencies),
+      nowMs,
+    }),
+  );
+  const { generation, log } = head;
+  const { markets, observations } = head.counts;
+  return {
+    ...{ generation, markets, observations },
+    log: logKeys === null ? null : { origin: logKeys.origin, size: log?.size ?? 0 },
+    files: { ...counts },
+    ...{ sources, deferred, faults, warnings },
+  };
+}
+
+/** One try. The next run asks again. */
+async function cosignOnce(
+  storage: PublisherDependencies,
+  { witnesses }: EmbeddedConfig,
+  report: (what: string, cause: unknown) => void,
+): Promise<void> {
+  const cosigning = startWitnessLoop({ storage, witnesses: witnesses.map(openWitness), report, info: () => {} });
+  cosigning.wake();
+  await cosigning.settled();
+  await cosigning.stop();
+}
+
+/** @throws StartError if there is no key for the log, and nobody has said that this may be so */
+async function signedProjections(
+  objects: DataFolder['objects'],
+  { projections, dataFolder, logKey }: EmbeddedConfig,
+  isUnsigned: boolean,
+): Promise<EmbeddedConfig['projections']> {
+  const isSigned = logKey !== null || readLogKeys(dataFolder) !== null || (await readLogCheckpoint(objects)) !== null;
+  if (isSigned || !projections.has('log')) return projections;
+  if (isUnsigned) return new Set([...projections].filter((name) => name !== 'log'));
+  throw new StartError(
+    'There is no key to sign the log with: set TIDEMARK_LOG_KEY to one that `tidemark log keys new` has made. Or publish without a log: --unsigned.',
+  );
+}

@@ -1,0 +1,140 @@
+/** `tidemark run` in a folder of its own: a file of records, a source, a key, and a web server that knows only files. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, relative } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { finished, type Run, type RunOptions, spawnTidemark, tidemark } from '../cli/tidemark.ts';
+import { recipeWith } from '../sources/example-recipe.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+
+export interface RunWorld {
+  readonly folder: string;
+  readonly data: string;
+  readonly target: string;
+  readonly key: string;
+  /** The options of a run are `--data` and these. */
+  run(words?: readonly string[], environment?: Readonly<Record<string, string>>): Promise<RunResult>;
+  /** Kills the run in the place of its n-th rename: each file gets its name by one. */
+  dieAt(rename: number, words: readonly string[]): Promise<Run>;
+  /** A run that waits for its standard input, and has the data folder. */
+  blocked(): Promise<{ readonly end: () => Promise<Run> }>;
+  /** Writes a file of records: one market a slug, with its prices. */
+  records(name: string, prices: Readonly<Record<string, readonly number[]>>): Promise<string>;
+}
+
+export interface RunResult extends Run {
+  readonly report: { readonly [field: string]: unknown };
+}
+
+const DIE_AT_RENAME = join(import.meta.dirname, '../server/die-at-rename.ts');
+
+export const ORIGIN = 'run.test.example/prices';
+
+export async function openRunWorld(): Promise<RunWorld> {
+  const folder = await temporaryFolder();
+  const [data, target] = [join(folder, 'data'), join(folder, 'site')];
+  const key = (await tidemark(['log', 'keys', 'new', '--origin', ORIGIN])).output.trim();
+  const optionsOf = (environment: RunOptions['environment'] = {}): RunOptions => {
+    return { cwd: folder, environment: { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', ...environment } };
+  };
+  const wordsOf = (words: readonly string[]) => ['run', ...words, '--data', data, '--json'];
+  return {
+    ...{ folder, data, target, key },
+    async run(words = [], environment) {
+      const run = await tidemark(wordsOf(words), optionsOf(environment));
+      return { ...run, report: run.output === '' ? {} : JSON.parse(run.output) };
+    },
+    dieAt: (rename, words) => {
+      const hook = { NODE_OPTIONS: `--import ${DIE_AT_RENAME}`, DIE_AT_RENAME: String(rename) };
+      return tidemark(wordsOf(words), optionsOf(hook));
+    },
+    async blocked() {
+      const child = spawnTidemark(wordsOf(['-']), optionsOf());
+      const ended = finished(child, null);
+      const owner = async () => Number(await readFile(join(data, 'process-id'), 'utf8').catch(() => ''));
+      while ((await owner()) !== child.pid) await setTimeout(10);
+      return {
+        end: () => {
+          child.stdin?.end();
+          return ended;
+        },
+      };
+    },
+    async records(name, prices) {
+      const path = join(folder, name);
+      const records = Object.entries(prices).flatMap(([slug, amounts]) => [
+        market(slug),
+        ...amounts.map((minor, day) => price(slug, day, minor)),
+      ]);
+      await writeFile(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+      return path;
+    },
+  };
+}
+
+const market = (slug: string) => ({
+  ...{ type: 'market', slug, name: slug, kind: 'metal', nativeCurrency: 'USD' },
+  unit: { quantity: 1, of: 'kilogram' },
+});
+const price = (market: string, day: number, amountMinor: number) => ({
+  ...{ type: 'observation', market, metric: 'price', amountMinor, currency: 'USD' },
+  ...{ sourceLabel: 'A source', sourceUrl: `https://source.example/${day}`, confidence: 'high', status: 'final' },
+  observedAt: new Date(Date.UTC(2025, 0, 1 + day)).toISOString().replace('.000Z', 'Z'),
+});
+
+/** Each file below, with the digest of its bytes and the time of its last change. */
+export async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const states = files.sort().map(async (path) => {
+    const digest = createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+    return [relative(folder, path), `${digest} ${(await stat(path)).mtimeMs}`] as const;
+  });
+  return new Map(await Promise.all(states));
+}
+
+/** Serves the files as they are, as a static host does. The base URL. */
+export async function serveFiles(folder: string): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const path = join(folder, pathname.endsWith('/') ? `${pathname}index.html` : pathname);
+    const body = await readFile(path).catch(() => null);
+    response.writeHead(body === null ? 404 : 200).end(body ?? 'no such file');
+  });
+  return await listening(server, '127.0.0.1');
+}
+
+/** A source whose answer the test sets; null: it fails. And its recipe, in a file. */
+export async function startSource(
+  folder: string,
+): Promise<{ answer: Uint8Array | null; recipe: string; origin: string }> {
+  const server = createServer((_, response) => {
+    response.writeHead(source.answer === null ? 503 : 200).end(source.answer ?? '');
+  });
+  const origin = await listening(server, 'localhost');
+  const source = { answer: null as Uint8Array | null, recipe: join(folder, 'metals.json'), origin };
+  await writeFile(source.recipe, JSON.stringify(recipeWith({ url: `${origin}/daily.csv`, hosts: [origin] })));
+  return source;
+}
+
+async function listening(server: ReturnType<typeof createServer>, host: string): Promise<string> {
+  server.listen(0, host);
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://${host}:${(server.address() as AddressInfo).port}`;
+}
+
+/** The folder behind a host that knows only files, judged by `verify`, with its log. */
+export async function verify(folder: string): Promise<Run> {
+  const environment = { TIDEMARK_CONFIG: join(await temporaryFolder(), 'config.json') };
+  return await tidemark(['verify', '--static', await serveFiles(folder), '--log'], { environment });
+}

@@ -1,0 +1,226 @@
+/** `tidemark run`: one round, its exit codes, its counts, and what is left of a run that was killed. */
+import { existsSync } from 'node:fs';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { ed25519Signer } from '../../contract/log/notes.ts';
+import { tidemark } from '../cli/tidemark.ts';
+import { sampled } from '../runs.ts';
+import { startWitness } from '../server/witness.ts';
+import { metalsCsv } from '../sources/example-recipe.ts';
+import { filesIn, ORIGIN, openRunWorld, startSource, verify } from './run-world.ts';
+
+const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
+
+test('a run ingests a file and publishes it; the next one has nothing new, and writes nothing', async () => {
+  const world = await openRunWorld();
+  const file = await world.records('a.ndjson', { gold: [1000, 1010], silver: [20] });
+  const first = await world.run([file]);
+  expect(first).toMatchObject({
+    code: 0,
+    report: {
+      outcome: 'published',
+      ...{ generation: 1, markets: 2, observations: 3, deferred: [], faults: [] },
+      ingested: [{ accepted: 5, unchanged: 0, refused: 0 }],
+      publicFiles: { written: expect.any(Number), removed: 0 },
+    },
+  });
+  const before = await filesIn(join(world.data, 'public'));
+  expect(first.report.publicFiles).toMatchObject({ written: before.size });
+  for (const words of [[file], []]) {
+    expect(await world.run(words)).toMatchObject({
+      code: codeOf('unchanged'),
+      report: { outcome: 'unchanged', generation: 1, publicFiles: { written: 0, removed: 0 } },
+    });
+  }
+  expect(await filesIn(join(world.data, 'public'))).toEqual(before);
+  expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
+});
+
+test('one new value writes its market, its history, the list, the snapshot and the log, and nothing else', async () => {
+  const world = await openRunWorld();
+  await world.run([await world.records('a.ndjson', { gold: [1000], silver: [20] })]);
+  const before = await filesIn(join(world.data, 'public'));
+  const second = await world.run([await world.records('b.ndjson', { gold: [1000, 1010] })]);
+  const after = await filesIn(join(world.data, 'public'));
+  const changed = [...after.keys()].filter((path) => after.get(path) !== before.get(path));
+  expect(changed.filter((path) => !path.includes('/log/'))).toEqual([
+    'api/v1/latest.csv',
+    'api/v1/latest.json',
+    'api/v1/markets.json',
+    'api/v1/markets/gold.json',
+    'api/v1/markets/gold/history.json',
+    'api/v1/snapshot.json',
+  ]);
+  expect(second).toMatchObject({ code: 0, report: { publicFiles: { written: changed.length, removed: 0 } } });
+});
+
+test('a run runs the sources that are due, or those that are named', async () => {
+  const world = await openRunWorld();
+  const source = await startSource(world.folder);
+  const settings = { TIDEMARK_SOURCE_HOSTS: source.origin };
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  expect(await world.run(['--source', source.recipe], settings)).toMatchObject({
+    code: 0,
+    report: { markets: 1, sources: [{ source: 'metals', outcome: 'taken-in', counts: { accepted: 2 } }] },
+  });
+  // Not due until its time.
+  expect(await world.run([], settings)).toMatchObject({ code: codeOf('unchanged'), report: { sources: [] } });
+  expect(await world.run(['--source', 'metals'], settings)).toMatchObject({
+    code: codeOf('unchanged'),
+    report: { sources: [{ outcome: 'unchanged' }] },
+  });
+  source.answer = null;
+  const other = await world.records('a.ndjson', { silver: [20] });
+  expect(await world.run([other, '--source', 'metals'], settings)).toMatchObject({
+    code: codeOf('sources-failed'),
+    report: { outcome: 'sources-failed', markets: 2, sources: [{ outcome: 'failed' }] },
+  });
+});
+
+describe('a run is refused', () => {
+  test.each([
+    ['without a key', { TIDEMARK_LOG_KEY: '' }],
+    ['with a text that is no key', { TIDEMARK_LOG_KEY: 'PRIVATE+KEY+x' }],
+    ['with a key file that is missing', { TIDEMARK_LOG_KEY: '', TIDEMARK_LOG_KEY_FILE: '/does/not/exist' }],
+  ])('%s', async (_, environment) => {
+    const world = await openRunWorld();
+    expect(await world.run([], environment)).toMatchObject({ code: codeOf('refused'), report: { outcome: 'refused' } });
+    expect(existsSync(join(world.data, 'public/api'))).toBe(false);
+  });
+
+  test('with the key of another log, and changes nothing that is public', async () => {
+    const world = await openRunWorld();
+    await world.run([await world.records('a.ndjson', { gold: [1000] })]);
+    const before = await filesIn(join(world.data, 'public'));
+    const { output } = await tidemark(['log', 'keys', 'new', '--origin', ORIGIN]);
+    const more = await world.records('b.ndjson', { gold: [1000, 1001] });
+    expect(await world.run([more], { TIDEMARK_LOG_KEY: output.trim() })).toMatchObject({ code: codeOf('refused') });
+    expect(await filesIn(join(world.data, 'public'))).toEqual(before);
+  });
+});
+
+test('a row that is refused sets its file aside; the rest is published', async () => {
+  const world = await openRunWorld();
+  const good = await world.records('a.ndjson', { gold: [1000] });
+  const bad = join(world.folder, 'b.ndjson');
+  await writeFile(bad, '{"type":"observation","market":"none"}\n');
+  expect(await world.run([good, bad])).toMatchObject({
+    code: codeOf('set-aside'),
+    report: { outcome: 'rows-refused', markets: 1, ingested: [{ refused: 0 }, { refused: 1 }] },
+  });
+});
+
+test('without a key it publishes unsigned if it is told to', async () => {
+  const world = await openRunWorld();
+  const file = await world.records('a.ndjson', { gold: [1000] });
+  expect(await world.run([file, '--unsigned'], { TIDEMARK_LOG_KEY: '' })).toMatchObject({
+    code: 0,
+    report: { log: null },
+  });
+});
+
+test('the key comes from a file that only its owner may read; it is printed and published nowhere', async () => {
+  const world = await openRunWorld();
+  const path = join(world.folder, 'key');
+  await writeFile(path, `${world.key}\n`);
+  const environment = { TIDEMARK_LOG_KEY: '', TIDEMARK_LOG_KEY_FILE: path };
+  await chmod(path, 0o644);
+  expect(await world.run([], environment)).toMatchObject({ code: codeOf('refused') });
+  await chmod(path, 0o600);
+  const message = join(world.folder, 'message');
+  const file = await world.records('a.ndjson', { gold: [1000] });
+  const run = await world.run([file, '--to', world.target, '--message-file', message], environment);
+  expect(run.code).toBe(0);
+  const secret = world.key.split('+').at(-1) as string;
+  const paths = [world.data, world.target].map(async (at) =>
+    [...(await filesIn(at)).keys()].map((name) => join(at, name)),
+  );
+  const files = (await Promise.all(paths)).flat().map((name) => readFile(name, 'latin1'));
+  const texts = [run.output, run.errors, await readFile(message, 'utf8'), ...(await Promise.all(files))];
+  expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+});
+
+test('a key is changed by two keys in one secret: both sign, and then the new one alone', async () => {
+  const world = await openRunWorld();
+  const next = (await tidemark(['log', 'keys', 'new', '--origin', ORIGIN])).output.trim();
+  await world.run([await world.records('a.ndjson', { gold: [1000] })]);
+  const signersAfter = async (key: string, amount: number) => {
+    const file = await world.records('b.ndjson', { gold: [1000, amount] });
+    expect(await world.run([file, '--mode', 'correct'], { TIDEMARK_LOG_KEY: key })).toMatchObject({ code: 0 });
+    const note = await readFile(join(world.data, 'public/api/v1/log/checkpoint'), 'utf8');
+    return note.match(/^— /gm)?.length;
+  };
+  expect(await signersAfter(`${next}\n${world.key}`, 1001)).toBe(2);
+  expect(await signersAfter(next, 1002)).toBe(1);
+  expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
+});
+
+test('a witness cosigns what a run publishes; one that does not answer is told', async () => {
+  const world = await openRunWorld();
+  const witness = await startWitness(ed25519Signer(world.key).vkey, Date.now);
+  const file = await world.records('a.ndjson', { gold: [1000] });
+  const asking = (url: string) => world.run([file], { TIDEMARK_WITNESSES: `${witness.vkey} ${url}` });
+  expect(await asking('http://127.0.0.1:1')).toMatchObject({
+    code: 0,
+    report: { markets: 1, warnings: [expect.any(String)] },
+  });
+  expect(await asking(witness.url)).toMatchObject({ code: 0, report: { publicFiles: { written: 1 } } });
+  expect(await asking(witness.url)).toMatchObject({ code: codeOf('unchanged') });
+  expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
+});
+
+describe('two runs at once', () => {
+  test('the second one waits', async () => {
+    const world = await openRunWorld();
+    const file = await world.records('a.ndjson', { gold: [1000] });
+    const codes = (await Promise.all([world.run([file]), world.run([file])])).map(({ code }) => code);
+    expect(codes.sort()).toEqual([0, codeOf('unchanged')]);
+    expect(await verify(join(world.data, 'public'))).toMatchObject({ code: 0, output: '' });
+  });
+
+  test('or ends with a code of its own', async () => {
+    const world = await openRunWorld();
+    const first = await world.blocked();
+    expect(await world.run(['--wait', '0'])).toMatchObject({ code: codeOf('busy'), report: { outcome: 'busy' } });
+    await first.end();
+    expect(await world.run([await world.records('a.ndjson', { gold: [1000] }), '--wait', '0'])).toMatchObject({
+      code: 0,
+    });
+  });
+});
+
+describe('after kill -9 the next run completes', () => {
+  test('a first round, from its first file to its last step', async () => {
+    const reference = await openRunWorld();
+    const prices = { gold: [1000] };
+    const first = await reference.run([await reference.records('a.ndjson', prices)]);
+    const { written } = first.report.publicFiles as { readonly written: number };
+    // The bundle and the layout of the list are files, too.
+    const renames = [1, 5, 40, written - 1, written, written + 1, written + 2];
+    for (const rename of sampled(renames, 2)) {
+      const world = await openRunWorld();
+      const words = [await world.records('a.ndjson', prices), '--to', world.target];
+      expect((await world.dieAt(rename, words)).code).toBeNull();
+      expect(await world.run(words)).toMatchObject({ report: { markets: 1, faults: [] } });
+      expect(await filesIn(world.target)).toHaveProperty('size', written);
+      expect(await verify(world.target)).toMatchObject({ code: 0, output: '' });
+      expect(await world.run(words)).toMatchObject({ code: codeOf('unchanged') });
+    }
+  });
+
+  test('a later round, at each of its files', async () => {
+    const world = await openRunWorld();
+    const to = ['--to', world.target];
+    const amounts = [1000];
+    await world.run([await world.records('a.ndjson', { gold: amounts }), ...to]);
+    for (const rename of sampled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 3)) {
+      amounts.push(1000 + amounts.length);
+      const file = await world.records('a.ndjson', { gold: amounts });
+      expect((await world.dieAt(rename, [file, ...to])).code).toBeNull();
+      expect(await world.run(to)).toMatchObject({ report: { observations: amounts.length, faults: [] } });
+    }
+    expect(await verify(world.target)).toMatchObject({ code: 0, output: '' });
+  });
+});
