@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import { ERRORS_MAX } from '../files/limits.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
-import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../problems/edge-problems.ts';
-import { PROBLEMS, problem } from '../problems/problems.ts';
+import { PROBLEM_CONTENT_TYPE } from '../problems/edge-problems.ts';
+import { PROBLEMS, type ProblemCode, problem } from '../problems/problems.ts';
 import type { Json } from '../values/canonical-json.ts';
 import { FEATURES } from '../values/features.ts';
 import { CORS_HEADERS, hasRanges, RATE_HEADERS } from './openapi-headers.ts';

@@ -1,6 +1,6 @@
 /** The form of one row of the table of operations. Everything else about an operation is derived from its row. */
 import type * as z from 'zod';
-import type { ProblemCode } from '../problems/edge-problems.ts';
+import type { ProblemCode } from '../problems/problems.ts';
 import type { Feature } from '../values/features.ts';
 import type { Scope } from './scopes.ts';
 import type { Tag } from './tags.ts';

@@ -8,8 +8,8 @@ import {
   type AnyResponseOf,
   anyOperationOf,
 } from '../../contract/operations/all-operations.ts';
-import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/problems/edge-problems.ts';
-import { PROBLEMS, type Problem } from '../../contract/problems/problems.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { PROBLEMS, type Problem, type ProblemCode } from '../../contract/problems/problems.ts';
 
 export interface Answer {
   readonly method: string;
