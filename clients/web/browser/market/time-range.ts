@@ -1,5 +1,5 @@
 /** The part of the time axis that a chart shows, and the texts of its ticks. All in seconds since the epoch, in UTC. Pure. */
-import { MONTHS } from './words.ts';
+import { MONTH_NAMES } from './words.ts';
 
 export interface TimeRange {
   readonly min: number;
@@ -68,7 +68,7 @@ export function timeTicks(seconds: readonly number[], step: number): string[] {
 }
 
 function tickOf(date: Date, step: number): readonly [string, string] {
-  const [day, month, year] = [date.getUTCDate(), MONTHS[date.getUTCMonth()] ?? '', date.getUTCFullYear()];
+  const [day, month, year] = [date.getUTCDate(), MONTH_NAMES[date.getUTCMonth()] ?? '', date.getUTCFullYear()];
   if (step >= 365 * DAY) return [String(year), ''];
   if (step >= 28 * DAY) return [month, String(year)];
   if (step >= DAY) return [`${day} ${month}`, String(year)];

@@ -5,7 +5,20 @@ import type { PublicMetric, PublicObservation } from '../../../../contract/value
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 
-export const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+export const MONTH_NAMES = [
+  'Jan',
+  'Feb',
+  'Mar',
+  'Apr',
+  'May',
+  'Jun',
+  'Jul',
+  'Aug',
+  'Sep',
+  'Oct',
+  'Nov',
+  'Dec',
+] as const;
 
 /** Why a value is unknown. */
 export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownReason']>, string>> = {
@@ -24,7 +37,7 @@ const RETRACTION_WORDS = {
 /** `29 Sep 2026`. @param instant RFC 3339 in UTC */
 export function dayText(instant: string): string {
   const [year = '', month, day] = instant.slice(0, 'YYYY-MM-DD'.length).split('-');
-  return `${Number(day)} ${MONTHS[Number(month) - 1] ?? month} ${year}`;
+  return `${Number(day)} ${MONTH_NAMES[Number(month) - 1] ?? month} ${year}`;
 }
 
 /** `29 Sep 2026, 00:00 UTC`; with seconds and milliseconds where they are not zero. @param instant RFC 3339 in UTC */
