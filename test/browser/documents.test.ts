@@ -28,9 +28,9 @@ it('without JavaScript, a refused request leads to its problem, on to an operati
   await page.locator('summary').click();
   await page.getByRole('link', { name: 'listMarkets', exact: true }).click();
   await page.getByRole('heading', { name: 'List the markets, ordered by slug' }).waitFor();
-  await page.getByRole('link', { name: 'MarketPage' }).first().click();
-  await page.getByRole('heading', { level: 2, name: 'MarketPage' }).waitFor();
-  expect(page.url()).toMatch(/\/docs\/reference\/schemas#MarketPage$/);
+  await page.getByRole('link', { name: 'Market', exact: true }).first().click();
+  await page.getByRole('heading', { level: 2, name: 'Market', exact: true }).waitFor();
+  expect(page.url()).toMatch(/\/docs\/reference\/schemas#Market$/);
   expect(complaints).toEqual([]);
 });
 
