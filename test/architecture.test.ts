@@ -15,7 +15,6 @@ const EDGE_CONTRACT = [
   'files/object-paths',
   'files/page-headers',
   'files/public-object-names',
-  'files/public-object-policy',
   'files/public-objects',
   'files/routes',
 ].map((name) => `contract/${name}.ts`);

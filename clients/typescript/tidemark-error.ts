@@ -1,6 +1,5 @@
 /** The one error of the client: an answer that is a problem, or the lack of an answer. */
-import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
-import type { Problem, ProblemError } from '../../contract/problems/problems.ts';
+import type { Problem, ProblemCode, ProblemError } from '../../contract/problems/problems.ts';
 
 /**
  * Codes beside those of the service:

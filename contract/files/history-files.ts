@@ -1,7 +1,7 @@
 /** The index of a history's pages and files, and the answer in the place of a file that would be too long. */
 import * as z from 'zod';
-import { type ProblemCode, problemType } from '../problems/edge-problems.ts';
-import { PROBLEMS } from '../problems/problems.ts';
+import { problemType } from '../problems/edge-problems.ts';
+import { PROBLEMS, type ProblemCode } from '../problems/problems.ts';
 import type { Json } from '../values/canonical-json.ts';
 import { cursorSchema } from '../values/market.ts';
 import { instantSchema } from '../values/metric.ts';

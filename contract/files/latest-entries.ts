@@ -1,32 +1,10 @@
 /** The entries of the file of newest prices. Without the schema library. */
+import type * as z from 'zod';
 import { csvRecord } from '../values/csv.ts';
 import type { Market } from '../values/market.ts';
-import type { PublicMetric } from '../values/metric.ts';
+import type { latestEntrySchema } from './latest.ts';
 
-/** A service with more markets does not publish these files: they would be too large to be of use. */
-export const LATEST_MARKETS_MAX = 200_000;
-
-/** `latestEntrySchema` describes the fields. */
-export interface LatestEntry extends Pick<Market, 'slug' | 'name' | 'updatedAt' | 'kind'> {
-  readonly decimal: string | null;
-  readonly quantity: Market['unit']['quantity'];
-  readonly unit: Market['unit']['of'];
-  readonly currency: Market['nativeCurrency'];
-  readonly observedAt: string | null;
-  readonly releasedAt: string | null;
-  readonly source: string | null;
-  readonly status: PublicMetric['status'] | null;
-  readonly unknownReason: PublicMetric['unknownReason'];
-  readonly recordedAt: string | null;
-  readonly decimalPerUnit: string | null;
-  readonly confidence: PublicMetric['confidence'] | null;
-  readonly disputed: boolean;
-  readonly retired: boolean;
-  readonly expectedNextAt: string | null;
-  readonly graceSeconds: number | null;
-  readonly rounded: boolean | null;
-  readonly sourceValue: PublicMetric['sourceValue'];
-}
+export type LatestEntry = Readonly<z.infer<typeof latestEntrySchema>>;
 
 /** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
 const LATEST_COLUMNS = [

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { marketSchema } from '../values/market.ts';
 import { instantSchema, observationFields, provenanceFields } from '../values/metric.ts';
-import { LATEST_MARKETS_MAX } from './latest-entries.ts';
+import { LATEST_MARKETS_MAX } from './limits.ts';
 
 const { sourceLabel, observedAt, releasedAt, confidence, status, unknownReason, rounded, sourceValue } =
   provenanceFields;

@@ -39,5 +39,8 @@ export const CURSOR_PATTERN = '[1-9][0-9]{0,14}-[0-9a-f]{32}';
  */
 export const QUANTITY_MAX = 1_000_000_000_000_000;
 
+/** A service with more markets does not publish the newest prices as one file: it would be too large to be of use. */
+export const LATEST_MARKETS_MAX = 200_000;
+
 /** A list of faults is shorter than this: the size of a body and of a report is limited. */
 export const ERRORS_MAX = 100_000;

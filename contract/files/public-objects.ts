@@ -8,33 +8,18 @@
 import { PROBLEM_CONTENT_TYPE } from '../problems/edge-problems.ts';
 import { CURSOR_PATTERN, FRESH_SECONDS, IMMUTABLE_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
 import {
-  historyIndexPath,
-  historyPages,
-  historyPath,
+  LATEST_EXPORT_PATH,
   LATEST_PATH,
   MARKET_LIST_PATH,
-  MARKET_PAGES,
-  marketPath,
   OPENAPI_PATH,
   PROBLEMS_PATH,
-  pagePath,
   RECENT_PATH,
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
 import { PAGE_CONTENT_TYPE } from './page-headers.ts';
-import type { PublicObjectKind, PublicObjectName } from './public-object-names.ts';
-import {
-  compatKind,
-  exportKind,
-  JSON_TYPE,
-  marketKind,
-  type PublicObjectPolicy,
-  singleKind,
-  siteKind,
-  whole,
-} from './public-object-policy.ts';
-import { historyFileUrl, LATEST_CSV_URL, MARKETS_URL } from './routes.ts';
+import type { PublicObjectKind, PublicObjectName, Retention } from './public-object-names.ts';
+import { COMPAT_URL, EXPORT_ROOT, LATEST_CSV_URL, MARKETS_URL } from './routes.ts';
 
 /** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -45,128 +30,137 @@ export const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, im
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
 export const PUBLIC_PREFIX = 'public';
 
+interface PublicObjectPolicy {
+  /** The key below `PUBLIC_PREFIX`; also the path that the router asks the origin for. */
+  readonly path: (name: PublicObjectName) => string;
+  /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
+  readonly pattern: RegExp;
+  readonly contentType: string;
+  /** Whether a problem document may take the object's place: see `statusOfObject`. */
+  readonly mayBeGone: boolean;
+  /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
+  readonly cacheTag: (name: PublicObjectName) => string | null;
+  readonly retention: Retention;
+}
+
+const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
-const ROOT = '/api/v1';
+const GZIP_TYPE = 'application/gzip';
 /** The log's paths are its URLs. */
-export const LOG_ROOT = `${ROOT}/log`;
+export const LOG_ROOT = '/api/v1/log';
 /** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
 const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
-const DATE = `(?<date>${DAY})`;
-const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
+const EXPORT_FILE = '(?:observations|markets)-[0-9]{6}-[0-9a-f]{32}';
 /** Of markets, by the SHA-256 of their slugs. */
 const PART = '[0-9a-f]{2}';
-const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
+const HISTORY = `${MARKETS_URL}/{slug}/history`;
+/** Of the pages for people: `file` is the path in the built site, without its extension here. */
+const SITE_FILE = '(?!(?:api|errors|site)/)(?:[a-z0-9-]+/){0,2}[a-z0-9-]+';
 
-export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
-  'market-list': singleKind(MARKET_LIST_PATH, JSON_TYPE, 'markets'),
-  'market-list-page': {
-    path: (name) => pagePath(MARKET_PAGES, name.cursor),
-    pattern: whole(`${MARKET_PAGES}/(?<cursor>${CURSOR_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheTag: () => 'markets',
-    retention: 'page',
-  },
-  market: marketKind(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`, JSON_TYPE, (name) => marketPath(name.slug)),
-  history: marketKind(`${HISTORY}\\.json`, JSON_TYPE, (name) => historyPath(name.slug)),
-  'history-page': {
-    path: (name) => pagePath(historyPages(name.slug), name.cursor),
-    pattern: whole(`${HISTORY}/pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheTag: (name) => name.slug,
-    retention: 'page',
-  },
-  'history-csv': marketKind(`${HISTORY}\\.csv`, CSV_TYPE, (name) => historyFileUrl(name.slug, 'csv', null)),
-  'history-ndjson': marketKind(`${HISTORY}\\.ndjson`, NDJSON_TYPE, (name) => historyFileUrl(name.slug, 'ndjson', null)),
-  'history-year-csv': marketKind(`${HISTORY}/(?<year>[0-9]{4})\\.csv`, CSV_TYPE, (name) =>
-    historyFileUrl(name.slug, 'csv', name.year),
-  ),
-  'history-year-ndjson': marketKind(`${HISTORY}/(?<year>[0-9]{4})\\.ndjson`, NDJSON_TYPE, (name) =>
-    historyFileUrl(name.slug, 'ndjson', name.year),
-  ),
-  'history-index': marketKind(`${HISTORY}/index\\.json`, JSON_TYPE, (name) => historyIndexPath(name.slug)),
-  latest: singleKind(LATEST_PATH, JSON_TYPE, 'markets'),
-  'latest-csv': singleKind(LATEST_CSV_URL, CSV_TYPE, 'markets'),
-  recent: singleKind(RECENT_PATH, JSON_TYPE, 'markets'),
-  snapshot: singleKind(SNAPSHOT_PATH, JSON_TYPE, 'snapshot'),
-  'log-checkpoint': singleKind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, 'log'),
-  'log-vkey': singleKind(`${LOG_ROOT}/vkey`, TEXT_TYPE, 'log'),
-  'log-tile': {
-    path: (name) => `${LOG_ROOT}/tile/${name.tile}`,
-    pattern: whole(`${LOG_ROOT}/tile/(?<tile>(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX})`),
-    contentType: 'application/octet-stream',
+/** Patterns of the fields whose form is the same in all paths. */
+const FIELDS: Readonly<Record<string, string>> = {
+  cursor: CURSOR_PATTERN,
+  date: DAY,
+  slug: SLUG_PATTERN,
+  year: '[0-9]{4}',
+};
+
+/**
+ * @param path with the fields of the name in braces
+ * @param tag `slug`: the market's
+ * @param field the pattern of the one field that {@link FIELDS} does not have
+ */
+function kind(
+  path: string,
+  contentType: string,
+  tag: string | null,
+  { retention = 'head', mayBeGone = false, field = '' }: Partial<PublicObjectPolicy> & { readonly field?: string } = {},
+): PublicObjectPolicy {
+  // A split by one group alternates: text, name, text, name …
+  const parts = path.split(/\{(\w+)\}/);
+  const source = parts.map((part, index) =>
+    index % 2 === 0 ? part.replaceAll('.', '\\.') : `(?<${part}>${FIELDS[part] ?? field})`,
+  );
+  const fieldOf = (name: PublicObjectName, part: string): string =>
+    (name as unknown as Record<string, string>)[part] ?? '';
+  return {
+    path: (name) => parts.reduce((text, part, index) => text + (index % 2 === 0 ? part : fieldOf(name, part)), ''),
+    pattern: new RegExp(`^${source.join('')}$`),
+    contentType,
+    mayBeGone,
+    cacheTag: (name) => (tag === 'slug' ? fieldOf(name, tag) : tag),
+    retention,
+  };
+}
+
+/** A body or a file of one market, in whose place a problem document may be. */
+const ofMarket = (path: string, contentType: string) => kind(path, contentType, 'slug', { mayBeGone: true });
+
+/** Immutable parts of exports. */
+const ofParts = (extension: string, contentType: string, field = EXPORT_FILE) =>
+  kind(`${EXPORT_ROOT}parts/{file}.${extension}`, contentType, 'exports', { retention: 'export', field });
+
+/** Files for other programs. */
+const compat = (contentType: string, field: string) =>
+  kind(`${COMPAT_URL}/{file}`, contentType, 'compat', { retention: 'compat', field });
+
+const site = (extension: string, contentType: string) =>
+  kind('/{file}', contentType, 'site', { retention: 'site', field: `${SITE_FILE}\\.${extension}` });
+
+export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy } = {
+  'market-list': kind(MARKET_LIST_PATH, JSON_TYPE, 'markets'),
+  'market-list-page': kind(`${MARKETS_URL}/pages/{cursor}.json`, JSON_TYPE, 'markets', { retention: 'page' }),
+  market: ofMarket(`${MARKETS_URL}/{slug}.json`, JSON_TYPE),
+  history: ofMarket(`${HISTORY}.json`, JSON_TYPE),
+  'history-page': kind(`${HISTORY}/pages/{cursor}.json`, JSON_TYPE, 'slug', { retention: 'page' }),
+  'history-csv': ofMarket(`${HISTORY}.csv`, CSV_TYPE),
+  'history-ndjson': ofMarket(`${HISTORY}.ndjson`, NDJSON_TYPE),
+  'history-year-csv': ofMarket(`${HISTORY}/{year}.csv`, CSV_TYPE),
+  'history-year-ndjson': ofMarket(`${HISTORY}/{year}.ndjson`, NDJSON_TYPE),
+  'history-index': ofMarket(`${HISTORY}/index.json`, JSON_TYPE),
+  latest: kind(LATEST_PATH, JSON_TYPE, 'markets'),
+  'latest-csv': kind(LATEST_CSV_URL, CSV_TYPE, 'markets'),
+  recent: kind(RECENT_PATH, JSON_TYPE, 'markets'),
+  snapshot: kind(SNAPSHOT_PATH, JSON_TYPE, 'snapshot'),
+  'log-checkpoint': kind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, 'log'),
+  'log-vkey': kind(`${LOG_ROOT}/vkey`, TEXT_TYPE, 'log'),
+  'log-tile': kind(`${LOG_ROOT}/tile/{tile}`, 'application/octet-stream', 'log', {
+    retention: 'log',
     mayBeGone: true,
-    cacheTag: () => 'log',
-    retention: 'log',
-  },
-  'log-ndjson': {
-    path: (name) => `${LOG_ROOT}/ndjson/${name.tile}.gz`,
-    pattern: whole(`${LOG_ROOT}/ndjson/(?<tile>${TILE_INDEX})\\.gz`),
-    contentType: 'application/gzip',
-    mayBeGone: false,
-    cacheTag: () => 'log',
-    retention: 'log',
-  },
-  'export-package': exportKind(
-    `/${DATE}/datapackage\\.json`,
+    field: `(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX}`,
+  }),
+  'log-ndjson': kind(`${LOG_ROOT}/ndjson/{tile}.gz`, GZIP_TYPE, 'log', { retention: 'log', field: TILE_INDEX }),
+  'export-package': kind(`${EXPORT_ROOT}{date}/datapackage.json`, JSON_TYPE, 'exports', { retention: 'export' }),
+  'export-dataset': kind(`${EXPORT_ROOT}{date}/dataset.jsonld`, 'application/ld+json', 'exports', {
+    retention: 'export',
+  }),
+  'export-latest': kind(LATEST_EXPORT_PATH, JSON_TYPE, 'exports'),
+  'export-parquet': ofParts('parquet', 'application/vnd.apache.parquet'),
+  'export-ndjson': ofParts('ndjson.gz', GZIP_TYPE),
+  'export-csv': ofParts('csv.gz', GZIP_TYPE),
+  'export-schema': ofParts('json', JSON_TYPE, '(?:observations|markets)-schema-[0-9a-f]{32}'),
+  'compat-json': compat(
     JSON_TYPE,
-    'export',
-    ({ date }) => `/${date}/datapackage.json`,
-  ),
-  'export-dataset': exportKind(
-    `/${DATE}/dataset\\.jsonld`,
-    'application/ld+json',
-    'export',
-    ({ date }) => `/${date}/dataset.jsonld`,
-  ),
-  'export-latest': exportKind('/latest\\.json', JSON_TYPE, 'head', () => '/latest.json'),
-  'export-parquet': exportKind(
-    `/parts/${EXPORT_FILE}\\.parquet`,
-    'application/vnd.apache.parquet',
-    'export',
-    ({ file }) => `/parts/${file}.parquet`,
-  ),
-  'export-ndjson': exportKind(
-    `/parts/${EXPORT_FILE}\\.ndjson\\.gz`,
-    'application/gzip',
-    'export',
-    ({ file }) => `/parts/${file}.ndjson.gz`,
-  ),
-  'export-csv': exportKind(
-    `/parts/${EXPORT_FILE}\\.csv\\.gz`,
-    'application/gzip',
-    'export',
-    ({ file }) => `/parts/${file}.csv.gz`,
-  ),
-  'export-schema': exportKind(
-    '/parts/(?<file>(?:observations|markets)-schema-[0-9a-f]{32})\\.json',
-    JSON_TYPE,
-    'export',
-    ({ file }) => `/parts/${file}.json`,
-  ),
-  'compat-json': compatKind(
     `currency-api/(?:latest|${DAY})/v1/currencies(?:/[a-z]{3})?\\.json|quotes/${PART}\\.json|parts\\.json`,
-    JSON_TYPE,
   ),
-  'compat-text': compatKind(`beancount/(?:prices|${PART})\\.beancount|hledger/(?:prices|${PART})\\.journal`, TEXT_TYPE),
-  'not-found': singleKind('/errors/404.json', PROBLEM_CONTENT_TYPE, null),
-  problems: singleKind(PROBLEMS_PATH, JSON_TYPE, 'problems'),
-  waitlist: singleKind(WAITLIST_PATH, JSON_TYPE, 'waitlist'),
-  openapi: singleKind(OPENAPI_PATH, JSON_TYPE, 'openapi'),
-  'site-image': siteKind('svg', 'image/svg+xml'),
-  'site-style': siteKind('css', 'text/css; charset=utf-8'),
-  'site-script': siteKind('js', 'text/javascript; charset=utf-8'),
-  'site-text': siteKind('txt', TEXT_TYPE),
-  'site-page': siteKind('html', PAGE_CONTENT_TYPE),
+  'compat-text': compat(TEXT_TYPE, `beancount/(?:prices|${PART})\\.beancount|hledger/(?:prices|${PART})\\.journal`),
+  'not-found': kind('/errors/404.json', PROBLEM_CONTENT_TYPE, null),
+  problems: kind(PROBLEMS_PATH, JSON_TYPE, 'problems'),
+  waitlist: kind(WAITLIST_PATH, JSON_TYPE, 'waitlist'),
+  openapi: kind(OPENAPI_PATH, JSON_TYPE, 'openapi'),
+  'site-image': site('svg', 'image/svg+xml'),
+  'site-style': site('css', 'text/css; charset=utf-8'),
+  'site-script': site('js', 'text/javascript; charset=utf-8'),
+  'site-text': site('txt', TEXT_TYPE),
+  'site-page': site('html', PAGE_CONTENT_TYPE),
 };
 
 /** The path of an object as the origin knows it, e.g. `/api/v1/markets/gold-usd.json`. */
 export function publicPath(name: PublicObjectName): string {
-  return (PUBLIC_OBJECTS[name.kind].path as (name: PublicObjectName) => string)(name);
+  return PUBLIC_OBJECTS[name.kind].path(name);
 }
 
 /**
@@ -187,7 +181,7 @@ export function cacheControlOf(name: PublicObjectName): string {
 
 /** See {@link PublicObjectPolicy.cacheTag}. */
 export function cacheTagOf(name: PublicObjectName): string | null {
-  return (PUBLIC_OBJECTS[name.kind].cacheTag as (name: PublicObjectName) => string | null)(name);
+  return PUBLIC_OBJECTS[name.kind].cacheTag(name);
 }
 
 /** The object-store key of an object, e.g. `public/api/v1/markets/gold-usd.json`. */

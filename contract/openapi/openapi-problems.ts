@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import { ERRORS_MAX } from '../files/limits.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
-import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../problems/edge-problems.ts';
-import { PROBLEMS, problem } from '../problems/problems.ts';
+import { PROBLEM_CONTENT_TYPE } from '../problems/edge-problems.ts';
+import { PROBLEMS, type ProblemCode, problem } from '../problems/problems.ts';
 import type { Json } from '../values/canonical-json.ts';
 import { FEATURES } from '../values/features.ts';
 import { CORS_HEADERS, hasRanges, RATE_HEADERS } from './openapi-headers.ts';
@@ -57,8 +57,9 @@ export const problemSchema = z
  * row. A request that is refused before its operation is known (405, 408, 431 and the like) is not listed.
  */
 export function problemCodesOf(operation: OperationDefinition): readonly ProblemCode[] {
-  const { scopes, query, problems = [] } = operation;
+  const { scopes, params, query, problems = [] } = operation;
   const codes = scopes === null ? ofPublicRead(operation) : ofWriteApi(operation);
+  if (params !== undefined) codes.push('not-found');
   if (query !== undefined && 'cursor' in query.shape) codes.push('invalid-cursor', 'not-found');
   return [...new Set([...codes, ...problems])].sort();
 }
@@ -68,11 +69,10 @@ function ofPublicRead(operation: OperationDefinition): ProblemCode[] {
   return ['unknown-query-parameter', 'uri-too-long', 'origin-unavailable', ...ranges];
 }
 
-function ofWriteApi({ method, scopes, params, body, precondition, features = [] }: OperationDefinition): ProblemCode[] {
+function ofWriteApi({ method, scopes, body, precondition, features = [] }: OperationDefinition): ProblemCode[] {
   const codes: ProblemCode[] = ['credential-in-url', 'invalid-request', 'unknown-query-parameter'];
   codes.push('unauthenticated', 'rate-limited', 'internal-error', 'service-unavailable');
   if (scopes !== null && scopes.length > 0) codes.push('forbidden');
-  if (params !== undefined) codes.push('not-found');
   if (method === 'GET') return codes;
   codes.push('idempotency-key-missing', 'idempotency-key-malformed', 'idempotency-key-reused', 'contention');
   if (body !== undefined) {

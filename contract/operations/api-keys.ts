@@ -104,18 +104,15 @@ const example: ApiKey = {
 };
 const exampleKey = `tdm_live_${ID}_<secret>`;
 
-const tag = 'API keys';
 const params = z.strictObject({ id: apiKeyIdSchema });
 
-export const apiKeyOperations = defineOperations({
+export const apiKeyOperations = defineOperations('API keys', {
   listApiKeys: {
     method: 'GET',
     path: '/api/v1/api-keys',
-    tag,
     summary: 'List all API keys, also revoked ones',
     description: 'Ordered by id; ids are random. Neither secrets nor their digests are shown.',
     scopes: ['keys:admin'],
-    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of API keys', body: pageSchema(apiKeySchema) },
     example: { response: { data: [example], page: { nextCursor: null } } },
@@ -123,7 +120,6 @@ export const apiKeyOperations = defineOperations({
   createApiKey: {
     method: 'POST',
     path: '/api/v1/api-keys',
-    tag,
     summary: 'Turn an approved waitlist request into an API key, or issue another operator key',
     description:
       "The key belongs to the account of the request. Until it is revoked, it counts as one of the account's " +
@@ -145,7 +141,6 @@ export const apiKeyOperations = defineOperations({
   rotateApiKey: {
     method: 'POST',
     path: '/api/v1/api-keys/{id}/rotation',
-    tag,
     summary: 'Give an API key a new secret',
     description:
       'The id stays the same. The old secret is accepted until the overlap ends; an even older secret ends at ' +
@@ -159,7 +154,7 @@ export const apiKeyOperations = defineOperations({
     body: rotationSchema,
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 200, description: 'Rotated', body: issuedApiKeySchema },
-    problems: ['not-found', 'state-transition'],
+    problems: ['state-transition'],
     example: {
       params: { id: ID },
       body: { overlapSeconds: 3_600 },
@@ -169,7 +164,6 @@ export const apiKeyOperations = defineOperations({
   revokeApiKey: {
     method: 'DELETE',
     path: '/api/v1/api-keys/{id}',
-    tag,
     summary: 'Revoke an API key for good',
     description:
       'The key is refused everywhere within 30 seconds. Its record stays in the list. To revoke it again changes ' +
@@ -179,7 +173,6 @@ export const apiKeyOperations = defineOperations({
     params,
     unlimitedBecause: 'a leaked key must always be revocable',
     success: { status: 204, description: 'Revoked', body: null },
-    problems: ['not-found'],
     example: { params: { id: ID } },
   },
 });

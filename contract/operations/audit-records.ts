@@ -24,11 +24,10 @@ const nameSchema = z
   .max(512)
   .regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without spaces' });
 
-export const auditRecordOperations = defineOperations({
+export const auditRecordOperations = defineOperations('Audit', {
   listAuditRecords: {
     method: 'GET',
     path: '/api/v1/audit-records',
-    tag: 'Audit',
     summary: 'List the writes of a day, of a credential, or to a resource, newest first',
     description:
       'Every write leaves one record, in its own transaction. Without a filter: the writes of today, by UTC. With ' +
@@ -38,7 +37,6 @@ export const auditRecordOperations = defineOperations({
       '`/api/v1/ingest/batches/<requestId>`, has the rest. These records of batches are not in the other listings, ' +
       'which have the request that sent the batch.',
     scopes: ['audit:read'],
-    marketLimit: 'reads-only',
     query: z
       .strictObject({
         ...pageQuery,

@@ -250,22 +250,19 @@ const submitted: Claim = {
 
 const underReview: Claim = { ...submitted, state: 'under-review', updatedAt: '2026-11-20T13:00:00.000Z', revision: 2 };
 
-const tag = 'Claims';
 const params = idParams('claim');
 const changed = (description: string) => ({ status: 200, description, body: claimSchema, headers: ['ETag'] }) as const;
 
-export const claimOperations = defineOperations({
+export const claimOperations = defineOperations('Claims', {
   listClaims: {
     method: 'GET',
     path: '/api/v1/claims',
-    tag,
     summary: 'List your claims, newest first',
     description:
       'Without `state`: your own claims; needs `claims:read`. With `state`: the review queue, which holds all ' +
       'claims in that state; needs `claims:review`. A page of the queue may hold fewer claims although more ' +
       'follow: continue until `nextCursor` is null.',
     scopes: ['claims:read', 'claims:review'],
-    marketLimit: 'reads-only',
     query: z.strictObject({
       ...pageQuery,
       state: claimStateSchema
@@ -278,7 +275,6 @@ export const claimOperations = defineOperations({
   createClaim: {
     method: 'POST',
     path: '/api/v1/claims',
-    tag,
     summary: 'File a claim about a market or one of its observations',
     description:
       'Nothing changes in public until a reviewer, who is not the claimant, accepts the claim. The market or ' +
@@ -288,7 +284,6 @@ export const claimOperations = defineOperations({
     body: claimInputSchema,
     features: ['claims', 'claims-per-day'],
     success: { status: 201, description: 'Filed', body: claimSchema, headers: ['ETag', 'Location'] },
-    problems: ['quota-exceeded', 'daily-quota-exceeded'],
     example: {
       body: {
         assertion: submitted.assertion,
@@ -300,20 +295,16 @@ export const claimOperations = defineOperations({
   getClaim: {
     method: 'GET',
     path: '/api/v1/claims/{id}',
-    tag,
     summary: 'Read a claim',
     description: 'Your own claim; with `claims:review`, any claim.',
     scopes: ['claims:read', 'claims:review'],
-    marketLimit: 'reads-only',
     params,
     success: { status: 200, description: 'The claim', body: claimSchema, headers: ['ETag'] },
-    problems: ['not-found'],
     example: { params: { id: ID }, response: submitted },
   },
   addClaimEvidence: {
     method: 'POST',
     path: '/api/v1/claims/{id}/evidence',
-    tag,
     summary: 'Add a piece of evidence to one of your claims',
     description:
       'A claim in `needs-evidence` returns to `under-review`. `If-Match` is optional; a stale one fails with 412.',
@@ -324,7 +315,7 @@ export const claimOperations = defineOperations({
     precondition: 'if-match-if-sent',
     features: ['claim-changes-per-day'],
     success: changed('The claim, with the evidence'),
-    problems: ['not-found', 'state-transition', 'conflict'],
+    problems: ['state-transition', 'conflict'],
     example: {
       params: { id: ID },
       body: { url: 'https://source.example/errata/2026-11-19', note: 'The erratum' },
@@ -334,7 +325,6 @@ export const claimOperations = defineOperations({
   withdrawClaim: {
     method: 'POST',
     path: '/api/v1/claims/{id}/withdrawal',
-    tag,
     summary: 'Withdraw one of your claims',
     description:
       'Possible until the claim is decided. It is final. `If-Match` is optional; a stale one fails with 412.',
@@ -344,13 +334,12 @@ export const claimOperations = defineOperations({
     precondition: 'if-match-if-sent',
     features: ['claim-changes-per-day'],
     success: changed('The claim, withdrawn'),
-    problems: ['not-found', 'state-transition'],
+    problems: ['state-transition'],
     example: { params: { id: ID }, response: { ...submitted, state: 'withdrawn', revision: 2 } },
   },
   reviewClaim: {
     method: 'POST',
     path: '/api/v1/claims/{id}/review',
-    tag,
     summary: "Review somebody else's claim: start, ask for evidence, resume",
     description: 'You cannot review a claim of your own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
@@ -360,13 +349,12 @@ export const claimOperations = defineOperations({
     precondition: 'if-match',
     features: ['claim-changes-per-day'],
     success: changed('The claim, in its new state'),
-    problems: ['not-found', 'state-transition'],
+    problems: ['state-transition'],
     example: { params: { id: ID }, body: { action: 'start' }, response: underReview },
   },
   decideClaim: {
     method: 'POST',
     path: '/api/v1/claims/{id}/decision',
-    tag,
     summary: "Accept or reject somebody else's claim",
     description:
       'An accepted claim takes effect in the same transaction and is public with the next generation. A ' +
@@ -380,7 +368,7 @@ export const claimOperations = defineOperations({
     precondition: 'if-match',
     features: ['claim-changes-per-day'],
     success: changed('The claim, decided'),
-    problems: ['not-found', 'state-transition', 'conflict'],
+    problems: ['state-transition', 'conflict'],
     example: {
       params: { id: ID },
       body: { outcome: 'accepted', note: 'As the erratum says.' },

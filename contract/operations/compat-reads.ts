@@ -8,7 +8,7 @@ import {
   type MarketQuotes,
 } from '../files/compat.ts';
 import { QUOTES_NOTE, RATES_NOTE } from '../files/compat-limits.ts';
-import { defineOperations } from './operation.ts';
+import { publicReads } from './operation.ts';
 
 const partParams = z.strictObject({
   part: z
@@ -38,8 +38,6 @@ const PRICES_TEXT =
   'Where the decimals of a price for one unit do not end, a comment says so in its place.';
 const INCLUDES_TEXT = `Paths are relative to this file. ${MADE_DAILY}`;
 const INVERSE = 'The numbers are derived: floating-point numbers, also of inverse rates. There are no cross rates.';
-const tag = 'Public reads';
-
 const quotes: MarketQuotes = {
   name: 'Gold, US dollar',
   unit: 'troy ounce',
@@ -65,102 +63,73 @@ const quotes: MarketQuotes = {
 
 const price = { currency: 'USD', decimal: '1136.07', market: 'eur-usd', observedAt: '2026-09-29T00:00:00Z' };
 
-export const compatReads = defineOperations({
+export const compatReads = publicReads({
   getCompatParts: {
-    method: 'GET',
     path: '/api/v1/compat/parts.json',
-    tag,
     summary: 'Read in which part of the price files each market is',
     description: `A part never changes, whatever markets are added. ${MADE_DAILY}`,
-    scopes: null,
     success: { status: 200, description: 'Parts by slug', body: compatPartsSchema },
     problems: ['not-found'],
     example: { response: { 'gold-usd': '86' } },
   },
   getBeancountPrices: {
-    method: 'GET',
     path: '/api/v1/compat/beancount/{part}.beancount',
-    tag,
     summary: 'Read the daily prices of the markets of a part as a file of beancount',
     description: PRICES_TEXT,
-    scopes: null,
     params: partParams,
     success: { status: 200, description: 'Price directives', body: pricesSchema(), mediaType: 'text/plain' },
-    problems: ['not-found'],
     example: { params: { part: '86' }, response: '2026-09-29 price GOLD-USD 4129.10 USD\n' },
   },
   getHledgerPrices: {
-    method: 'GET',
     path: '/api/v1/compat/hledger/{part}.journal',
-    tag,
     summary: 'Read the daily prices of the markets of a part as a journal of hledger',
     description: PRICES_TEXT,
-    scopes: null,
     params: partParams,
     success: { status: 200, description: 'Market prices', body: pricesSchema(), mediaType: 'text/plain' },
-    problems: ['not-found'],
     example: { params: { part: '86' }, response: 'decimal-mark .\nP 2026-09-29 "GOLD-USD" 4129.10 USD\n' },
   },
   getBeancountIncludes: {
-    method: 'GET',
     path: '/api/v1/compat/beancount/prices.beancount',
-    tag,
     summary: 'Read which price files of beancount there are',
     description: INCLUDES_TEXT,
-    scopes: null,
     success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
     problems: ['not-found'],
     example: { response: 'include "86.beancount"\n' },
   },
   getHledgerIncludes: {
-    method: 'GET',
     path: '/api/v1/compat/hledger/prices.journal',
-    tag,
     summary: 'Read which price files of hledger there are',
     description: INCLUDES_TEXT,
-    scopes: null,
     success: { status: 200, description: 'Include directives', body: pricesSchema(), mediaType: 'text/plain' },
     problems: ['not-found'],
     example: { response: 'include 86.journal\n' },
   },
   getCompatQuotes: {
-    method: 'GET',
     path: '/api/v1/compat/quotes/{part}.json',
-    tag,
     summary: 'Read the daily prices of the markets of a part as JSON for portfolio programs',
     description:
       'For Ghostfolio and Portfolio Performance. The numbers are derived: floating-point numbers, the last one of each ' +
       `day in UTC. ${MADE_DAILY}`,
-    scopes: null,
     params: partParams,
     success: { status: 200, description: 'By slug: the newest price, and one for each day', body: compatQuotesSchema },
-    problems: ['not-found'],
     example: { params: { part: '86' }, response: { 'gold-usd': quotes } },
   },
   listCompatCurrencies: {
-    method: 'GET',
     path: '/api/v1/compat/currency-api/{date}/v1/currencies.json',
-    tag,
     summary: 'Read which currencies have rates',
     description:
       'The layout of the npm package currency-api. `currency-api@{date}` and `currencies.min.json` lead to the same file. ' +
       MADE_DAILY,
-    scopes: null,
     params: ratesParams,
     success: { status: 200, description: 'English names by code', body: compatCurrenciesSchema },
-    problems: ['not-found'],
     example: { params: { date: 'latest' }, response: { eur: 'Euro', usd: 'US Dollar' } },
   },
   getCompatRates: {
-    method: 'GET',
     path: '/api/v1/compat/currency-api/{date}/v1/currencies/{code}.json',
-    tag,
     summary: 'Read the rates of a currency',
     description: `${INVERSE} The layout of the npm package currency-api; \`.min.json\` leads to the same file. ${MADE_DAILY}`,
-    scopes: null,
     params: codeParams,
     success: { status: 200, description: 'The rates, and the exact prices behind them', body: compatRatesSchema },
-    problems: ['not-found'],
     example: {
       params: { date: 'latest', code: 'usd' },
       response: {

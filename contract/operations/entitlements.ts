@@ -79,21 +79,18 @@ const example: Entitlement = {
   revision: 1,
 };
 
-const tag = 'Entitlements';
 const params = z.strictObject({
   subject: subjectSchema,
   feature: z.enum(ALL_FEATURES).describe('See `x-tidemark-features`.'),
 });
 
-export const entitlementOperations = defineOperations({
+export const entitlementOperations = defineOperations('Entitlements', {
   getEntitlements: {
     method: 'GET',
     path: '/api/v1/entitlements',
-    tag,
     summary: 'Read your entitlements, with used and remaining amounts',
     description: 'With the scope `entitlements:admin`, also those of another `subject`.',
     scopes: ['entitlements:read', 'entitlements:admin'],
-    marketLimit: 'reads-only',
     query: z.strictObject({
       subject: subjectSchema.optional().describe('The subject to read. If left out: your own.'),
     }),
@@ -103,7 +100,6 @@ export const entitlementOperations = defineOperations({
   putEntitlement: {
     method: 'PUT',
     path: '/api/v1/entitlements/{subject}/{feature}',
-    tag,
     summary: 'Grant a subject a limit of its own, or switch a feature on or off for it',
     description:
       'Takes `limit`, or `enabled` for a boolean feature. The ETag is that of this one grant: changes of other ' +
@@ -121,7 +117,6 @@ export const entitlementOperations = defineOperations({
   deleteEntitlement: {
     method: 'DELETE',
     path: '/api/v1/entitlements/{subject}/{feature}',
-    tag,
     summary: 'Withdraw a grant: the default applies again',
     scopes: ['entitlements:admin'],
     marketLimit: 'refused-for-limited-keys',
@@ -129,7 +124,6 @@ export const entitlementOperations = defineOperations({
     precondition: 'if-match',
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 204, description: 'Withdrawn', body: null },
-    problems: ['not-found'],
     example: { params: { subject: 'user:alice', feature: 'watchlists' } },
   },
 });

@@ -34,13 +34,10 @@ const example: Erasure = {
   finishedAt: null,
 };
 
-const tag = 'Erasure';
-
-export const erasureOperations = defineOperations({
+export const erasureOperations = defineOperations('Erasure', {
   createErasure: {
     method: 'POST',
     path: '/api/v1/erasures',
-    tag,
     summary: "Erase a person's data",
     description:
       'At once: contact, use case and note of an account are erased, and all its API keys are revoked. Soon ' +
@@ -63,13 +60,10 @@ export const erasureOperations = defineOperations({
   getErasure: {
     method: 'GET',
     path: '/api/v1/erasures/{id}',
-    tag,
     summary: 'Read the state of an erasure',
     scopes: ['waitlist:admin'],
-    marketLimit: 'reads-only',
     params: idParams('era'),
     success: { status: 200, description: 'The erasure', body: erasureSchema },
-    problems: ['not-found'],
     example: {
       params: { id: ID },
       response: { ...example, state: 'finished', finishedAt: '2026-11-20T12:00:01.000Z' },

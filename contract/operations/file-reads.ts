@@ -2,13 +2,9 @@
 import * as z from 'zod';
 import { DATASET_TYPE, exportDatasetSchema, exportManifestSchema } from '../files/export-manifest.ts';
 import { EXPORT_FORMATS } from '../files/export-tables.ts';
-import { defineOperations } from './operation.ts';
+import { publicReads } from './operation.ts';
 
-const tag = 'Public reads';
 const PART = 'observations-000000-0f3c6b1d2e4a59788796a5b4c3d2e1f0';
-const method = 'GET';
-const scopes = null;
-const problems = ['not-found'] as const;
 
 /** Separate objects, because the document names each answer after its operation. */
 const textSchema = () => z.string().describe('Text in UTF-8.');
@@ -53,14 +49,11 @@ const linesSuccess = { status: 200, description: 'One entry on each line, compre
 /** One format of the parts of an export. */
 const part = <Extension extends keyof typeof EXPORT_FORMATS>(extension: Extension, words: string) =>
   ({
-    method,
     path: `/api/v1/exports/parts/{file}.${extension}`,
-    tag,
     summary: `Read a part of an export as ${words}`,
     description:
       'The manifest of an export names its parts. A part is named by its rows, so it never changes; it is kept for at ' +
       'least 35 days after the last manifest that names it.',
-    scopes,
     params: z.strictObject({ file }),
     success: {
       status: 200,
@@ -68,22 +61,18 @@ const part = <Extension extends keyof typeof EXPORT_FORMATS>(extension: Extensio
       body: binarySchema(),
       mediaType: EXPORT_FORMATS[extension].contentType,
     },
-    problems,
     example: { params: { file: PART } },
   }) as const;
 
-export const fileReads = defineOperations({
+export const fileReads = publicReads({
   getLogCheckpoint: {
-    method,
     path: '/api/v1/log/checkpoint',
-    tag,
     summary: 'Read the signed checkpoint of the log',
     description:
       'A signed note (C2SP tlog-checkpoint): the origin, the number of entries, the root of the tree, and signatures. It ' +
       'changes with each generation that has a new entry, so a follower polls it with `If-None-Match`.',
-    scopes,
     success: { status: 200, description: 'The checkpoint', body: textSchema(), mediaType: NOTE_TYPE },
-    problems,
+    problems: ['not-found'],
     example: {
       response:
         'tidemark.example/log\n262\nEtBvskiq60c+ilJi3b2rlZvH6yNwc1MuGaSFHp0mZb8=\n\n— tidemark.example/log ' +
@@ -91,101 +80,71 @@ export const fileReads = defineOperations({
     },
   },
   getLogVkey: {
-    method,
     path: '/api/v1/log/vkey',
-    tag,
     summary: 'Read the keys that sign the log now',
     description: 'Verifier keys (C2SP signed-note), newest first, one on each line.',
-    scopes,
     success: { status: 200, description: 'The keys', body: textSchema(), mediaType: NOTE_TYPE },
-    problems,
+    problems: ['not-found'],
     example: { response: 'tidemark.example/log+48c32782+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs\n' },
   },
   getLogTile: {
-    method,
     path: '/api/v1/log/tile/{level}/{n}',
-    tag,
     summary: 'Read a full tile of the log: 256 hashes or entries',
     description: TILE_TEXT,
-    scopes,
     params: z.strictObject({ level, n }),
     success: { ...tileSuccess, body: binarySchema() },
-    problems,
     example: { params: { level: '0', n: '000' } },
   },
   getPartialLogTile: {
-    method,
     path: '/api/v1/log/tile/{level}/{n}.p/{width}',
-    tag,
     summary: 'Read the last tile of a level of the log, which is partial',
     description: PARTIAL_TEXT,
-    scopes,
     params: z.strictObject({ level, n, width }),
     success: { ...tileSuccess, body: binarySchema() },
-    problems,
     example: { params: { level: 'entries', n: '001', width: '6' } },
   },
   getLogLines: {
-    method,
     path: '/api/v1/log/ndjson/{n}.gz',
-    tag,
     summary: 'Read 256 entries of the log as NDJSON',
     description: `Line i of file n, both from 0, is entry 256 × n + i. ${TILE_TEXT}`,
-    scopes,
     params: z.strictObject({ n }),
     success: { ...linesSuccess, body: binarySchema() },
-    problems,
     example: { params: { n: '000' } },
   },
   getPartialLogLines: {
-    method,
     path: '/api/v1/log/ndjson/{n}.p/{width}.gz',
-    tag,
     summary: 'Read the last entries of the log as NDJSON',
     description: PARTIAL_TEXT,
-    scopes,
     params: z.strictObject({ n, width }),
     success: { ...linesSuccess, body: binarySchema() },
-    problems,
     example: { params: { n: '001', width: '6' } },
   },
   getExport: {
-    method,
     path: '/api/v1/exports/latest',
-    tag,
     summary: 'Read the manifest of the newest daily export',
     description:
       'A Data Package (version 2.0). It names the parts with their sizes and digests. Not every deployment publishes ' +
       'exports: see `projections` of the snapshot.',
-    scopes,
     success: { status: 200, description: 'The manifest', body: exportManifestSchema },
-    problems,
+    problems: ['not-found'],
     example: { response: MANIFEST() },
   },
   getExportOfDay: {
-    method,
     path: '/api/v1/exports/{date}/datapackage.json',
-    tag,
     summary: 'Read the manifest of the export of a day',
     description:
       'Kept for 35 days, or for good if the operator keeps it: see `kept` of the newest manifest. The paths in it are ' +
       'relative to its own URL.',
-    scopes,
     params: z.strictObject({ date }),
     success: { status: 200, description: 'The manifest', body: exportManifestSchema },
-    problems,
     example: { params: { date: '2026-10-02' }, response: MANIFEST() },
   },
   getExportDataset: {
-    method,
     path: '/api/v1/exports/{date}/dataset.jsonld',
-    tag,
     summary: 'Read the description of an export for search engines',
     description: 'A `Dataset` of schema.org.',
-    scopes,
     params: z.strictObject({ date }),
     success: { status: 200, description: 'The dataset', body: exportDatasetSchema, mediaType: DATASET_TYPE },
-    problems,
     example: {
       params: { date: '2026-10-02' },
       response: { '@context': 'https://schema.org/', '@type': 'Dataset', name: 'Markets and their observations' },

@@ -85,13 +85,10 @@ const FEED_RULES =
   'retraction does. A `market` record needs `markets:write`. An API key may be limited to some markets. A record beyond the ' +
   'credential is refused in the report, with `scope.missing` or `market.not-allowed`.';
 
-const tag = 'Ingest';
-
-export const ingestOperations = defineOperations({
+export const ingestOperations = defineOperations('Ingest', {
   createIngestBatch: {
     method: 'POST',
     path: '/api/v1/ingest/batches',
-    tag,
     summary: 'Send a batch of records',
     description:
       'At most 1,000 records and 1 MiB, as one JSON document or as one record a line (`application/x-ndjson`). The options ' +
@@ -116,7 +113,6 @@ export const ingestOperations = defineOperations({
       body: batchReportSchema,
       headers: ['Location'],
     },
-    problems: ['daily-quota-exceeded'],
     example: {
       body: {
         records: [
@@ -150,14 +146,11 @@ export const ingestOperations = defineOperations({
   getIngestBatch: {
     method: 'GET',
     path: '/api/v1/ingest/batches/{id}',
-    tag,
     summary: 'Read the report of one of your batches',
     description: 'An operator can read the report of every batch, to find out where numbers came from.',
     scopes: FEED_SCOPES,
-    marketLimit: 'reads-only',
     params: idParams('bat'),
     success: { status: 200, description: 'The report', body: batchReportSchema, headers: ['ETag'] },
-    problems: ['not-found'],
     example: {
       params: { id: ID },
       response: {
@@ -175,7 +168,6 @@ export const ingestOperations = defineOperations({
   createIngestUpload: {
     method: 'POST',
     path: '/api/v1/ingest/uploads',
-    tag,
     summary: 'Announce a large file',
     description:
       'For files that are too large for a batch: up to 5 GB of NDJSON, one record a line. PUT the file to `put.url` with ' +
@@ -191,7 +183,6 @@ export const ingestOperations = defineOperations({
     body: uploadRequestSchema,
     features: ['ingest-uploads-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: { status: 201, description: 'Announced', body: uploadSchema, headers: ['Location'] },
-    problems: ['daily-quota-exceeded'],
     example: {
       body: { sha256: announced.sha256, bytes: announced.bytes, records: announced.records },
       response: announced,
@@ -200,14 +191,11 @@ export const ingestOperations = defineOperations({
   getIngestUpload: {
     method: 'GET',
     path: '/api/v1/ingest/uploads/{id}',
-    tag,
     summary: 'Read the state of one of your large files',
     description: 'Until the file has arrived, each reading gives a new target. An operator can read every upload.',
     scopes: FEED_SCOPES,
-    marketLimit: 'reads-only',
     params: idParams('upl'),
     success: { status: 200, description: 'The upload', body: uploadSchema, headers: ['ETag'] },
-    problems: ['not-found'],
     example: {
       params: { id: UPLOAD_ID },
       response: {

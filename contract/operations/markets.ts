@@ -12,11 +12,10 @@ export const marketRemovalSchema = removalSchema.extend({
 
 const removal = { reason: 'The source has ended its series.', replacedBy: 'gold-eur' };
 
-export const marketOperations = defineOperations({
+export const marketOperations = defineOperations('Markets', {
   removeMarket: {
     method: 'POST',
     path: '/api/v1/markets/{slug}/removal',
-    tag: 'Markets',
     summary: 'Remove a market for good',
     description:
       'The market leaves the list; then its URLs answer 410 with the reason and with the market that replaces it. Its ' +

@@ -17,14 +17,12 @@ export const meSchema = z.strictObject({
     .describe('The credential is refused from this moment on. Null: it does not expire.'),
 });
 
-export const meOperations = defineOperations({
+export const meOperations = defineOperations('Me', {
   getMe: {
     method: 'GET',
     path: '/api/v1/me',
-    tag: 'Me',
     summary: 'Read your credential, its subject and its scopes',
     scopes: [],
-    marketLimit: 'reads-only',
     success: { status: 200, description: 'The credential, without its secret', body: meSchema },
     example: {
       response: {

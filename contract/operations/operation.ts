@@ -1,6 +1,6 @@
 /** The form of one row of the table of operations. Everything else about an operation is derived from its row. */
 import type * as z from 'zod';
-import type { ProblemCode } from '../problems/edge-problems.ts';
+import type { ProblemCode } from '../problems/problems.ts';
 import type { Feature } from '../values/features.ts';
 import type { Scope } from './scopes.ts';
 import type { Tag } from './tags.ts';
@@ -21,8 +21,6 @@ export type Precondition =
 
 /** How the limit of an API key to some markets binds an operation of the write API. */
 export type MarketLimit =
-  /** It changes nothing. What a key may read, its scopes alone say. */
-  | 'reads-only'
   /** It changes no market, and gives nobody the power to change one. */
   | 'touches-no-market'
   /** Its handler names the markets, before it decides. Others than those of the key are refused, in one place. */
@@ -63,7 +61,7 @@ export interface OperationDefinition {
    * One of these is enough. With an empty list, every credential is enough. Null: a public read, without credential.
    */
   readonly scopes: readonly Scope[] | null;
-  /** Of every operation of the write API. Public reads have no credential that could be limited. */
+  /** Of every write. What a limited key may read, its scopes alone say. */
   readonly marketLimit?: MarketLimit;
   /** Path parameters, each of them a string. */
   readonly params?: z.ZodObject;
@@ -82,20 +80,36 @@ export interface OperationDefinition {
   /** Why a write has no daily limit. Every other write has a feature of the kind `rate`. */
   readonly unlimitedBecause?: string;
   readonly success: Success;
-  /** Codes beside those that every operation of its kind can answer with. */
+  /** Codes beside those that follow from the other members: see `problemCodesOf`. */
   readonly problems?: readonly ProblemCode[];
   readonly example: Example;
 }
 
-/** A row of the write API: without an answer to each of these, it does not compile. */
-export interface WriteApiOperation extends OperationDefinition {
-  readonly scopes: readonly Scope[];
-  readonly marketLimit: MarketLimit;
+/** A row of the write API: a write without an answer to each of these does not compile. */
+export type WriteApiOperation = OperationDefinition & { readonly scopes: readonly Scope[] } & (
+    | { readonly method: 'GET' }
+    | { readonly marketLimit: MarketLimit }
+  );
+
+type Rows<Row> = Readonly<Record<string, Row>>;
+type With<Table, Shared> = { readonly [Id in keyof Table]: Table[Id] & Readonly<Shared> };
+
+/** Operations of the write API. Keeps the exact type of each row, from which the types of its handler follow. */
+export function defineOperations<const Table extends Rows<Omit<OperationDefinition, 'tag'>>>(
+  tag: Tag,
+  table: Table,
+): With<Table, { tag: Tag }> {
+  return withShared(table, { tag });
 }
 
-/** Keeps the exact type of each row, from which the types of its handler follow. */
-export function defineOperations<const Table extends Readonly<Record<string, OperationDefinition>>>(
+/** Reads of public files. */
+export function publicReads<const Table extends Rows<Omit<OperationDefinition, 'method' | 'scopes' | 'tag'>>>(
   table: Table,
-): Table {
-  return table;
+): With<Table, { method: 'GET'; scopes: null; tag: Tag }> {
+  return withShared(table, { method: 'GET', scopes: null, tag: 'Public reads' });
+}
+
+function withShared<Table extends Rows<object>, Shared>(table: Table, shared: Shared): With<Table, Shared> {
+  const rows = Object.entries(table).map(([id, row]) => [id, { ...shared, ...row }]);
+  return Object.fromEntries(rows) as With<Table, Shared>;
 }

@@ -20,7 +20,7 @@ import {
 } from '../values/market.ts';
 import { observationSchema, type PublicObservation } from '../values/metric.ts';
 import { waitlistBody, waitlistSchema } from '../values/waitlist.ts';
-import { defineOperations } from './operation.ts';
+import { publicReads } from './operation.ts';
 
 export const marketPageSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);
 
@@ -123,8 +123,6 @@ const observation: PublicObservation = {
 };
 
 const CURSOR = '4-25abf3f5c0d1e2938475610fedcba987';
-const tag = 'Public reads';
-
 const FILE_TEXT =
   'Each observation in its newest version: superseded ones are only on the pages of the history. The files are ' +
   'there from the second observation on, those of years if the history has more than one page. Not every deployment publishes files: see `projections` of the snapshot.';
@@ -136,62 +134,50 @@ const FILE_PROBLEMS = ['not-found', 'market-removed', 'history-too-long'] as con
 const CSV_EXAMPLE = HISTORY_FILE_FORMS.csv.header + HISTORY_FILE_FORMS.csv.line(observation);
 const NDJSON_EXAMPLE = HISTORY_FILE_FORMS.ndjson.line(observation);
 
-export const publicReadOperations = defineOperations({
+export const publicReadOperations = publicReads({
   listMarkets: {
-    method: 'GET',
     path: '/api/v1/markets',
-    tag,
     summary: 'List the markets, ordered by slug',
     description:
       'Pages are immutable. A walk that began before a publication ends on the generation on which it began, and meets ' +
       `every market exactly once. A page has at most ${MARKETS_PAGE_SIZE} markets. A cursor works for at least ${CURSOR_LIFETIME_SECONDS / 3600} hours after a newer generation.`,
-    scopes: null,
     query: pagedQuery,
     success: { status: 200, description: 'A page of markets', body: marketPageSchema },
     example: { query: { cursor: CURSOR }, response: { data: [market], page: { next: null, nextCursor: null } } },
   },
   getMarket: {
-    method: 'GET',
     path: '/api/v1/markets/{slug}',
-    tag,
     summary: 'Read a market, with the newest observation of each of its metrics',
     description: 'The same object as in the list. It names the sources of the market, and where its history is.',
-    scopes: null,
     params,
     success: { status: 200, description: 'The market', body: marketSchema },
-    problems: ['not-found', 'market-removed'],
+    problems: ['market-removed'],
     example: { params: { slug: 'gold-usd' }, response: market },
   },
   getMarketHistory: {
-    method: 'GET',
     path: '/api/v1/markets/{slug}/history',
-    tag,
     summary: 'Read the observations of a market, newest first',
     description:
       'A correction supersedes an observation; it never overwrites it. Both observations stay, and name each other by ' +
       `\`supersedes\` and \`supersededBy\`. A page has at most ${OBSERVATIONS_PAGE_SIZE} observations. The first page may have as few as one.`,
-    scopes: null,
     params,
     query: pagedQuery,
     success: { status: 200, description: 'A page of observations', body: historyPageSchema },
-    problems: ['not-found', 'market-removed'],
+    problems: ['market-removed'],
     example: {
       params: { slug: 'gold-usd' },
       response: { data: [observation], page: { next: `history/pages/${CURSOR}.json`, nextCursor: CURSOR } },
     },
   },
   getHistoryIndex: {
-    method: 'GET',
     path: '/api/v1/markets/{slug}/history/index',
-    tag,
     summary: "Read which pages and files a market's history has",
     description:
       'The closed pages can be read in parallel, or only those of some dates. A history of one page has no index. Not every deployment publishes files: see ' +
       '`projections` of the snapshot.',
-    scopes: null,
     params,
     success: { status: 200, description: 'Closed pages, years and files', body: historyIndexSchema },
-    problems: ['not-found', 'market-removed'],
+    problems: ['market-removed'],
     example: {
       params: { slug: 'gold-usd' },
       response: historyIndex(
@@ -209,24 +195,18 @@ export const publicReadOperations = defineOperations({
     },
   },
   getHistoryCsv: {
-    method: 'GET',
     path: '/api/v1/markets/{slug}/history.csv',
-    tag,
     summary: 'Read the whole standing history of a market as CSV, oldest first',
     description: `${FILE_TEXT} ${CSV_TEXT} ${TOO_LONG_TEXT}`,
-    scopes: null,
     params,
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd' }, response: CSV_EXAMPLE },
   },
   getHistoryNdjson: {
-    method: 'GET',
     path: '/api/v1/markets/{slug}/history.ndjson',
-    tag,
     summary: 'Read the whole standing history of a market as NDJSON, oldest first',
     description: `${FILE_TEXT} ${TOO_LONG_TEXT}`,
-    scopes: null,
     params,
     success: {
       status: 200,
@@ -238,24 +218,18 @@ export const publicReadOperations = defineOperations({
     example: { params: { slug: 'gold-usd' }, response: NDJSON_EXAMPLE },
   },
   getHistoryYearCsv: {
-    method: 'GET',
     path: '/api/v1/markets/{slug}/history/{year}.csv',
-    tag,
     summary: 'Read one calendar year of the standing history as CSV, oldest first',
     description: `A year that has passed changes only by corrections. ${CSV_TEXT}`,
-    scopes: null,
     params: yearParams,
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd', year: '2026' }, response: CSV_EXAMPLE },
   },
   getHistoryYearNdjson: {
-    method: 'GET',
     path: '/api/v1/markets/{slug}/history/{year}.ndjson',
-    tag,
     summary: 'Read one calendar year of the standing history as NDJSON, oldest first',
     description: 'A year that has passed changes only by corrections.',
-    scopes: null,
     params: yearParams,
     success: {
       status: 200,
@@ -267,40 +241,31 @@ export const publicReadOperations = defineOperations({
     example: { params: { slug: 'gold-usd', year: '2026' }, response: NDJSON_EXAMPLE },
   },
   getLatest: {
-    method: 'GET',
     path: '/api/v1/latest',
-    tag,
     summary: 'Read the newest price of every market in one request',
     description:
       'Published with the list. A service with more than 200,000 markets does not have it. Not every deployment publishes ' +
       'it: see `projections` of the snapshot.',
-    scopes: null,
     success: { status: 200, description: 'One short entry for each market', body: latestSchema },
     problems: ['not-found'],
     example: { response: { data: [latestEntry(market, observation.recordedAt)] } },
   },
   getLatestCsv: {
-    method: 'GET',
     path: '/api/v1/latest.csv',
-    tag,
     summary: 'Read the newest price of every market as CSV',
     description: CSV_TEXT,
-    scopes: null,
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: ['not-found'],
     example: { response: latestCsv([latestEntry(market, observation.recordedAt)]) },
   },
   getRecent: {
-    method: 'GET',
     path: '/api/v1/recent',
-    tag,
     summary: 'Read the last 30 prices of every market, for small charts, in one request',
     description:
       'Published with the list. Of each moment the price that the market would show; corrected and retracted values are ' +
       `left out. Looked for among the newest ${RECENT_ROWS_MAX} rows of a history. A service with more than ` +
       `${RECENT_MARKETS_MAX.toLocaleString('en')} markets does not have it. Not every deployment publishes it: see ` +
       '`projections` of the snapshot.',
-    scopes: null,
     success: { status: 200, description: 'One short entry for each market', body: recentSchema },
     problems: ['not-found'],
     example: {
@@ -316,14 +281,11 @@ export const publicReadOperations = defineOperations({
     },
   },
   getSnapshot: {
-    method: 'GET',
     path: '/api/v1/snapshot',
-    tag,
     summary: 'Read the number of the published generation, and when it was published',
     description:
       'Each publication of changes makes one generation, with the next number. Only this answer changes with ' +
       'every generation.',
-    scopes: null,
     success: { status: 200, description: 'The newest generation', body: snapshotSchema },
     example: {
       response: {
@@ -336,12 +298,9 @@ export const publicReadOperations = defineOperations({
     },
   },
   getWaitlist: {
-    method: 'GET',
     path: '/api/v1/waitlist',
-    tag,
     summary: 'Read how to ask for an API key',
     description: 'Requests come by e-mail. A request that is approved becomes an API key.',
-    scopes: null,
     success: {
       status: 200,
       description: 'The address for requests, and what a request must state',
@@ -350,12 +309,9 @@ export const publicReadOperations = defineOperations({
     example: { response: waitlistBody({ email: 'keys@example.com' }) },
   },
   getOpenApi: {
-    method: 'GET',
     path: '/api/v1/openapi.json',
-    tag,
     summary: 'Read this description of the API',
     description: 'It names the hosts of this deployment.',
-    scopes: null,
     success: { status: 200, description: 'An OpenAPI 3.1 document', body: openApiSchema },
     example: { response: { openapi: '3.1.1', info: { title: 'Tidemark', version: '1.0.0' }, paths: {} } },
   },

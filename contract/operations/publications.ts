@@ -59,13 +59,10 @@ const waiting: Publication = {
   publishedAt: null,
 };
 
-const tag = 'Publications';
-
-export const publicationOperations = defineOperations({
+export const publicationOperations = defineOperations('Publications', {
   createPublication: {
     method: 'POST',
     path: '/api/v1/publications',
-    tag,
     summary: 'Have markets published again, with their whole history',
     description:
       'A body whose bytes are already published stays as it is and keeps its ETag. Names at most ' +
@@ -85,13 +82,10 @@ export const publicationOperations = defineOperations({
   getPublication: {
     method: 'GET',
     path: '/api/v1/publications/{id}',
-    tag,
     summary: 'Read the generation of a publication',
     scopes: ['publications:write'],
-    marketLimit: 'reads-only',
     params: idParams('pub'),
     success: { status: 200, description: 'The publication', body: publicationSchema, headers: ['ETag'] },
-    problems: ['not-found'],
     example: {
       params: { id: ID },
       response: {

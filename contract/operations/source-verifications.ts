@@ -60,17 +60,13 @@ const input = {
 } as const;
 const example: SourceVerificationRecord = { id: ID, ...input, createdAt: '2026-11-20T12:00:00.000Z' };
 
-const tag = 'Source verifications';
-
-export const sourceVerificationOperations = defineOperations({
+export const sourceVerificationOperations = defineOperations('Source verifications', {
   listSourceVerifications: {
     method: 'GET',
     path: '/api/v1/source-verifications',
-    tag,
     summary: 'List source verifications, newest first',
     description: 'Lists the verifications of all subjects. Only the audit names the actor.',
     scopes: ['sources:read'],
-    marketLimit: 'reads-only',
     query: z.strictObject({
       ...pageQuery,
       market: slugSchema.optional().describe('Only the verifications of this market.'),
@@ -85,7 +81,6 @@ export const sourceVerificationOperations = defineOperations({
   createSourceVerification: {
     method: 'POST',
     path: '/api/v1/source-verifications',
-    tag,
     summary: 'Record the result of comparing a source with the published value',
     description:
       "The market's source shows the verification with the latest `verifiedAt`. A `mismatch` marks as disputed " +
@@ -102,13 +97,10 @@ export const sourceVerificationOperations = defineOperations({
   getSourceVerification: {
     method: 'GET',
     path: '/api/v1/source-verifications/{id}',
-    tag,
     summary: 'Read a source verification',
     scopes: ['sources:read'],
-    marketLimit: 'reads-only',
     params: idParams('verification'),
     success: { status: 200, description: 'The source verification', body: sourceVerificationRecordSchema },
-    problems: ['not-found'],
     example: { params: { id: ID }, response: example },
   },
 });

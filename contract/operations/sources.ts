@@ -151,7 +151,6 @@ const waiting: SourceRun = {
   nextRunAt: null,
 };
 
-const tag = 'Sources';
 const params = z.strictObject({ name: sourceNameSchema });
 const runParams = params.extend({ run: runIdSchema.describe('The id of the run.') });
 const read = ['recipes:read'] as const;
@@ -160,15 +159,13 @@ const unlimitedBecause = 'scopes of operators only, whose own power does not end
 const shown = { status: 200, description: 'The source', body: sourceRecipeSchema, headers: ['ETag'] } as const;
 const accepted = { status: 202, description: 'Accepted', body: sourceRunSchema, headers: ['Location'] } as const;
 
-export const sourceOperations = defineOperations({
+export const sourceOperations = defineOperations('Sources', {
   listSources: {
     method: 'GET',
     path: '/api/v1/sources',
-    tag,
     summary: 'List the sources, with their last and next runs',
     description: 'Ordered by name.',
     scopes: read,
-    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of sources', body: pageSchema(sourceStateSchema) },
     example: {
@@ -191,19 +188,15 @@ export const sourceOperations = defineOperations({
   getSource: {
     method: 'GET',
     path: '/api/v1/sources/{name}',
-    tag,
     summary: 'Read a source with its recipe',
     scopes: read,
-    marketLimit: 'reads-only',
     params,
     success: shown,
-    problems: ['not-found'],
     example: { params: { name: NAME }, response: example },
   },
   putSource: {
     method: 'PUT',
     path: '/api/v1/sources/{name}',
-    tag,
     summary: 'Add a source, or replace its recipe',
     description:
       'The body is the recipe. The whole recipe is checked, with its mapping. A new source runs at the next time of its ' +
@@ -222,7 +215,6 @@ export const sourceOperations = defineOperations({
   deleteSource: {
     method: 'DELETE',
     path: '/api/v1/sources/{name}',
-    tag,
     summary: 'Remove a source',
     description: 'No run begins after this. Its runs stay on record, and the archive keeps their answers.',
     scopes: write,
@@ -231,13 +223,11 @@ export const sourceOperations = defineOperations({
     precondition: 'if-match',
     unlimitedBecause,
     success: { status: 204, description: 'Removed', body: null },
-    problems: ['not-found'],
     example: { params: { name: NAME } },
   },
   pauseSource: {
     method: 'PUT',
     path: '/api/v1/sources/{name}/pause',
-    tag,
     summary: 'Suspend the schedule of a source',
     description: 'A run under way goes on. `If-Match` is optional; a stale one fails with 412.',
     scopes: write,
@@ -246,13 +236,11 @@ export const sourceOperations = defineOperations({
     precondition: 'if-match-if-sent',
     unlimitedBecause,
     success: shown,
-    problems: ['not-found'],
     example: { params: { name: NAME }, response: { ...example, paused: true, revision: 2 } },
   },
   resumeSource: {
     method: 'DELETE',
     path: '/api/v1/sources/{name}/pause',
-    tag,
     summary: 'Resume the schedule of a source, from its next time on',
     description: '`If-Match` is optional; a stale one fails with 412.',
     scopes: write,
@@ -261,17 +249,14 @@ export const sourceOperations = defineOperations({
     precondition: 'if-match-if-sent',
     unlimitedBecause,
     success: shown,
-    problems: ['not-found'],
     example: { params: { name: NAME }, response: { ...example, revision: 3 } },
   },
   listSourceRuns: {
     method: 'GET',
     path: '/api/v1/sources/{name}/runs',
-    tag,
     summary: 'List the runs of a source, newest first',
     description: `Runs that took nothing in are forgotten after ${IDLE_RUN_KEPT_DAYS} days.`,
     scopes: read,
-    marketLimit: 'reads-only',
     params,
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of runs', body: pageSchema(sourceRunSchema) },
@@ -280,7 +265,6 @@ export const sourceOperations = defineOperations({
   createSourceRun: {
     method: 'POST',
     path: '/api/v1/sources/{name}/runs',
-    tag,
     summary: 'Run a source now',
     description:
       'The run begins within a minute; read it at `Location` until `finishedAt` is set. A run under way is answered instead ' +
@@ -296,25 +280,20 @@ export const sourceOperations = defineOperations({
     }),
     unlimitedBecause,
     success: accepted,
-    problems: ['not-found'],
     example: { params: { name: NAME }, body: {}, response: waiting },
   },
   getSourceRun: {
     method: 'GET',
     path: '/api/v1/sources/{name}/runs/{run}',
-    tag,
     summary: 'Read a run',
     scopes: read,
-    marketLimit: 'reads-only',
     params: runParams,
     success: { status: 200, description: 'The run', body: sourceRunSchema, headers: ['ETag'] },
-    problems: ['not-found'],
     example: { params: { name: NAME, run: ID }, response: waiting },
   },
   replaySourceRun: {
     method: 'POST',
     path: '/api/v1/sources/{name}/runs/{run}/replay',
-    tag,
     summary: 'Derive the records of a run again from the archive, and compare',
     description:
       'With the recipe and the answer of that run. Nothing is fetched or taken in. The replay is a run of its own: read it ' +
@@ -324,7 +303,7 @@ export const sourceOperations = defineOperations({
     params: runParams,
     unlimitedBecause,
     success: accepted,
-    problems: ['not-found', 'state-transition'],
+    problems: ['state-transition'],
     example: {
       params: { name: NAME, run: ID },
       response: { ...waiting, id: 'run_01JD8N5W5XQ6M4T0VZ8R2K7C3B', cause: 'replay', replayOf: ID },

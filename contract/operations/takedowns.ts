@@ -19,17 +19,13 @@ const example: Takedown = {
   generation: null,
 };
 
-const tag = 'Log';
-
-export const takedownOperations = defineOperations({
+export const takedownOperations = defineOperations('Log', {
   listTakedowns: {
     method: 'GET',
     path: '/api/v1/takedowns',
-    tag,
     summary: 'List the takedowns, with their states',
     description: 'The oldest first.',
     scopes: ['log:takedown'],
-    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of takedowns', body: pageSchema(takedownSchema) },
     example: {
@@ -39,7 +35,6 @@ export const takedownOperations = defineOperations({
   createTakedown: {
     method: 'POST',
     path: '/api/v1/takedowns',
-    tag,
     summary: 'Take the entries of a removed market out of the public log',
     description:
       'The publisher replaces the text of each entry of the market in the range by its hash: for good, and in the ' +

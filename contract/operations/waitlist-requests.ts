@@ -76,16 +76,12 @@ const example: WaitlistRequest = {
   keys: [],
 };
 
-const tag = 'Waitlist';
-
-export const waitlistRequestOperations = defineOperations({
+export const waitlistRequestOperations = defineOperations('Waitlist', {
   listWaitlistRequests: {
     method: 'GET',
     path: '/api/v1/waitlist-requests',
-    tag,
     summary: 'List waitlist requests with their contacts, newest first',
     scopes: ['waitlist:admin'],
-    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: {
       status: 200,
@@ -102,7 +98,6 @@ export const waitlistRequestOperations = defineOperations({
   createWaitlistRequest: {
     method: 'POST',
     path: '/api/v1/waitlist-requests',
-    tag,
     summary: 'Record a request that arrived by e-mail',
     description: 'Only the list of requests shows contact and use case.',
     scopes: ['waitlist:admin'],
@@ -123,7 +118,6 @@ export const waitlistRequestOperations = defineOperations({
   decideWaitlistRequest: {
     method: 'POST',
     path: '/api/v1/waitlist-requests/{id}/decision',
-    tag,
     summary: 'Approve or reject a request, once',
     description:
       'Approval alone issues nothing: create an API key from the approved request. The service sends no message: ' +
@@ -134,7 +128,7 @@ export const waitlistRequestOperations = defineOperations({
     body: waitlistDecisionSchema,
     unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 200, description: 'Decided', body: waitlistRequestSchema },
-    problems: ['not-found', 'state-transition'],
+    problems: ['state-transition'],
     example: {
       params: { id: ID },
       body: { outcome: 'approved', note: 'Known to us.' },

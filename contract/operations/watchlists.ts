@@ -40,16 +40,12 @@ const example: Watchlist = {
   revision: 1,
 };
 
-const tag = 'Watchlists';
-
-export const watchlistOperations = defineOperations({
+export const watchlistOperations = defineOperations('Watchlists', {
   listWatchlists: {
     method: 'GET',
     path: '/api/v1/watchlists',
-    tag,
     summary: 'List your watchlists, newest first',
     scopes: ['watchlists:read'],
-    marketLimit: 'reads-only',
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of watchlists', body: pageSchema(watchlistSchema) },
     example: { response: { data: [example], page: { nextCursor: null } } },
@@ -57,7 +53,6 @@ export const watchlistOperations = defineOperations({
   createWatchlist: {
     method: 'POST',
     path: '/api/v1/watchlists',
-    tag,
     summary: 'Create a watchlist',
     description: 'Only its owner can see it: nothing changes in public.',
     scopes: ['watchlists:write'],
@@ -65,25 +60,20 @@ export const watchlistOperations = defineOperations({
     body: watchlistInputSchema,
     features: ['watchlists', 'watchlist-items', 'watchlist-writes-per-day'],
     success: { status: 201, description: 'Created', body: watchlistSchema, headers: ['ETag', 'Location'] },
-    problems: ['quota-exceeded'],
     example: { body: { name: 'Metals', markets: ['gold-usd', 'silver-usd'] }, response: example },
   },
   getWatchlist: {
     method: 'GET',
     path: '/api/v1/watchlists/{id}',
-    tag,
     summary: 'Read one of your watchlists',
     scopes: ['watchlists:read'],
-    marketLimit: 'reads-only',
     params: idParams('wl'),
     success: { status: 200, description: 'The watchlist', body: watchlistSchema, headers: ['ETag'] },
-    problems: ['not-found'],
     example: { params: { id: ID }, response: example },
   },
   replaceWatchlist: {
     method: 'PUT',
     path: '/api/v1/watchlists/{id}',
-    tag,
     summary: 'Replace the name and the markets of a watchlist',
     description: 'A field that is left out takes its default: without `markets`, the list is empty afterwards.',
     scopes: ['watchlists:write'],
@@ -93,7 +83,6 @@ export const watchlistOperations = defineOperations({
     precondition: 'if-match',
     features: ['watchlist-items', 'watchlist-writes-per-day'],
     success: { status: 200, description: 'Replaced', body: watchlistSchema, headers: ['ETag'] },
-    problems: ['not-found', 'quota-exceeded'],
     example: {
       params: { id: ID },
       body: { name: 'Gold', markets: ['gold-usd'] },
@@ -103,7 +92,6 @@ export const watchlistOperations = defineOperations({
   deleteWatchlist: {
     method: 'DELETE',
     path: '/api/v1/watchlists/{id}',
-    tag,
     summary: 'Delete a watchlist',
     scopes: ['watchlists:write'],
     marketLimit: 'touches-no-market',
@@ -111,13 +99,11 @@ export const watchlistOperations = defineOperations({
     precondition: 'if-match',
     features: ['watchlist-writes-per-day'],
     success: { status: 204, description: 'Deleted', body: null },
-    problems: ['not-found'],
     example: { params: { id: ID } },
   },
   addWatchlistMarket: {
     method: 'PUT',
     path: '/api/v1/watchlists/{id}/markets/{slug}',
-    tag,
     summary: 'Add a market at the end of a watchlist, unless it is there already',
     description: '`If-Match` is optional; a stale one fails with 412.',
     scopes: ['watchlists:write'],
@@ -126,13 +112,12 @@ export const watchlistOperations = defineOperations({
     precondition: 'if-match-if-sent',
     features: ['watchlist-items', 'watchlist-writes-per-day'],
     success: { status: 200, description: 'The watchlist, with the market', body: watchlistSchema, headers: ['ETag'] },
-    problems: ['not-found', 'validation-failed', 'quota-exceeded'],
+    problems: ['validation-failed'],
     example: { params: { id: ID, slug: 'silver-usd' }, response: { ...example, revision: 2 } },
   },
   removeWatchlistMarket: {
     method: 'DELETE',
     path: '/api/v1/watchlists/{id}/markets/{slug}',
-    tag,
     summary: 'Remove a market from a watchlist, if it is there',
     description: '`If-Match` is optional; a stale one fails with 412.',
     scopes: ['watchlists:write'],
@@ -146,7 +131,6 @@ export const watchlistOperations = defineOperations({
       body: watchlistSchema,
       headers: ['ETag'],
     },
-    problems: ['not-found'],
     example: {
       params: { id: ID, slug: 'silver-usd' },
       response: { ...example, markets: ['gold-usd'], revision: 2 },

@@ -2,7 +2,7 @@
  * Each problem in words, for its page: the URL of the page is the `type` of the problem. Apart from the catalogue, so that
  * no bundle carries these texts.
  */
-import type { ProblemCode } from './edge-problems.ts';
+import type { ProblemCode } from './problems.ts';
 
 /** Texts are Markdown of one line: code in backticks, and links. */
 export interface ProblemWords {

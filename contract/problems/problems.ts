@@ -5,9 +5,7 @@ import type { Json } from '../values/canonical-json.ts';
 import {
   EDGE_PROBLEMS,
   type EdgeProblem,
-  PROBLEM_CODES,
   PROBLEM_CONTENT_TYPE,
-  type ProblemCode,
   type ProblemDefinition,
   problemType,
 } from './edge-problems.ts';
@@ -47,7 +45,10 @@ export const PROBLEMS = {
   'internal-error': { status: 500, title: 'Internal error' },
   'origin-unavailable': { status: 503, title: 'Origin unavailable' },
   'service-unavailable': { status: 503, title: 'Service unavailable' },
-} as const satisfies Record<ProblemCode, ProblemDefinition>;
+} as const satisfies Readonly<Record<string, ProblemDefinition>>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 
 /** One fault inside a request (RFC 9457, section 3.2): the place (JSON Pointer, RFC 6901), the code, and the reason. */
 export interface ProblemError {
@@ -57,7 +58,8 @@ export interface ProblemError {
 }
 
 /** A problem document (RFC 9457). Its media type is `PROBLEM_CONTENT_TYPE`. */
-export interface Problem extends EdgeProblem {
+export interface Problem extends Omit<EdgeProblem, 'code'> {
+  readonly code: ProblemCode;
   readonly instance?: string;
   readonly errors?: readonly ProblemError[];
 }

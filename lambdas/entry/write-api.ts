@@ -4,8 +4,7 @@
  * again. Each request is first held against the distribution's secret: any other check of a stranger would cost more.
  */
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
-import { problem } from '../../contract/problems/problems.ts';
+import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
 import { defaultProvider } from '../../storage/aws/environment-credentials.ts';
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';

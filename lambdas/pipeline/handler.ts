@@ -14,8 +14,7 @@ import type {
   ResponseOf,
   WriteOperationId,
 } from '../../contract/operations/operations.ts';
-import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
-import { type Problem, type ProblemError, problem } from '../../contract/problems/problems.ts';
+import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems/problems.ts';
 import type { Feature } from '../../contract/values/features.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';

@@ -1,8 +1,7 @@
 /** Checks a request against the operation's row. Finds every fault at once, each with a JSON Pointer. */
 import type * as z from 'zod';
 import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
-import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
-import { type Problem, type ProblemError, problem } from '../../contract/problems/problems.ts';
+import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems/problems.ts';
 import { parseJson } from '../../contract/values/strict-json.ts';
 import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';

@@ -2,7 +2,7 @@
 
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { wholeText } from '../input/csv-input.ts';
-import { JSON_DOCUMENT_CHARACTERS, type JsonNode, readJsonDocument } from '../input/json-document.ts';
+import { JSON_DOCUMENT_CHARACTERS, type JsonNode, pointerPart, readJsonDocument } from '../input/json-document.ts';
 import { readJsonRows } from '../input/json-rows.ts';
 
 type JsonOptions = NonNullable<CsvMapping['json']>;
@@ -58,7 +58,7 @@ function guessOptions(root: JsonNode): JsonOptions {
     rows: options.rows,
     ...(options.name !== undefined && { name: free(options.name) }),
     ...(options.value !== undefined && { value: free(options.value) }),
-    columns: Object.fromEntries(dates.map((name) => [name, `/${escaped(name)}`])),
+    columns: Object.fromEntries(dates.map((name) => [name, `/${pointerPart(name)}`])),
   };
 }
 
@@ -85,15 +85,11 @@ function* placesOf({ members, isArray }: JsonNode, rows: string): Generator<Plac
     yield { options: { rows, name: 'name', value: 'value' }, count, members: new Set() };
   }
   if (isArray) return;
-  for (const [name, child] of members ?? []) yield* placesOf(child, `${rows}/${escaped(name)}`);
+  for (const [name, child] of members ?? []) yield* placesOf(child, `${rows}/${pointerPart(name)}`);
 }
 
 /** Parts of one document, such as its head and its data, have no name in common. */
 function areAlike([first, ...others]: readonly JsonNode[]): boolean {
   const names = [...(first?.members?.keys() ?? [])];
   return others.every(({ members }) => names.some((name) => members?.has(name)));
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,6 +1,5 @@
 /** Finds the market of a row. */
 
-import type { Cadence } from '../../contract/files/cadence.ts';
 import { SLUG_MAX_LENGTH } from '../../contract/files/limits.ts';
 import { type MarketRecord, marketRecordSchema } from '../../contract/ingest/ingest-records.ts';
 import { checkCurrencyCode } from '../../contract/values/currencies.ts';
@@ -45,14 +44,7 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
   const nativeCurrency = compileTemplate(market.nativeCurrency);
   const quantity = compileTemplate(market.unit.quantity);
   const of = compileTemplate(market.unit.of);
-  const sources = market.sources.map((source) => ({
-    label: compileTemplate(source.label),
-    url: compileTemplate(source.url, encodeURIComponent),
-    publisher: orNull(source.publisher),
-    licence: orNull(source.licence),
-    attribution: orNull(source.attribution),
-    cadence: source.cadence,
-  }));
+  const sources = market.sources.map(sourceMapper);
   const { outliers, outliersReason } = market;
   const rule = { ...(outliers !== undefined && { outliers }), ...(outliersReason !== undefined && { outliersReason }) };
   return (columns) => {
@@ -64,7 +56,7 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
       nativeCurrency: nativeCurrency(columns),
       unit: { quantity: positiveInteger(quantity(columns)), of: of(columns) },
       ...rule,
-      ...(sources.length === 0 ? {} : { sources: sources.map((source) => sourceOf(source, columns)) }),
+      ...(sources.length === 0 ? {} : { sources: sources.map((sourceOf) => sourceOf(columns)) }),
     };
     const parsed = marketRecordSchema.safeParse(market, { error: plainWords });
     const currency = checkCurrencyCode(nativeCurrency(columns));
@@ -77,22 +69,17 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
   };
 }
 
-interface SourceTemplates extends Readonly<Record<'label' | 'url', (columns: Columns) => string>> {
-  readonly publisher: (columns: Columns) => string | null;
-  readonly licence: (columns: Columns) => string | null;
-  readonly attribution: (columns: Columns) => string | null;
-  readonly cadence: Cadence | null;
-}
-
-function sourceOf({ label, url, publisher, licence, attribution, cadence }: SourceTemplates, columns: Columns): Source {
-  return {
+function sourceMapper(source: CsvMapping['market']['sources'][number]): (columns: Columns) => Source {
+  const [label, url] = [compileTemplate(source.label), compileTemplate(source.url, encodeURIComponent)];
+  const [publisher, licence, attribution] = [source.publisher, source.licence, source.attribution].map(orNull);
+  return (columns) => ({
     label: label(columns),
     url: url(columns),
-    publisher: publisher(columns),
-    licence: licence(columns),
-    attribution: attribution(columns),
-    ...(cadence === null ? {} : { cadence }),
-  };
+    publisher: publisher?.(columns) ?? null,
+    licence: licence?.(columns) ?? null,
+    attribution: attribution?.(columns) ?? null,
+    ...(source.cadence !== null && { cadence: source.cadence }),
+  });
 }
 
 /** A positive integer in plain digits; else NaN, which every schema refuses. */
@@ -100,8 +87,8 @@ export function positiveInteger(text: string): number {
   return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function orNull(template: string | null): (columns: Columns) => string | null {
-  return template === null ? () => null : compileTemplate(template);
+function orNull(template: string | null): ((columns: Columns) => string) | null {
+  return template === null ? null : compileTemplate(template);
 }
 
 /** "100 KG" → `100-kg`, "Côte d'Ivoire" → `cote-d-ivoire`. */

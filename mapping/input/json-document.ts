@@ -101,6 +101,11 @@ function nodesOf(text: string): JsonNode {
   return root;
 }
 
+/** A name as a part of a JSON Pointer. */
+export function pointerPart(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
 /** The value at a JSON Pointer (RFC 6901); undefined if there is none. */
 export function nodeAt(root: JsonNode, pointer: string): JsonNode | undefined {
   let node: JsonNode | undefined = root;

@@ -3,7 +3,7 @@
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { type CsvInput, wholeText } from './csv-input.ts';
 import type { CsvFault, CsvRow } from './csv-rows.ts';
-import { JSON_DOCUMENT_CHARACTERS, type JsonNode, nodeAt, readJsonDocument } from './json-document.ts';
+import { JSON_DOCUMENT_CHARACTERS, type JsonNode, nodeAt, pointerPart, readJsonDocument } from './json-document.ts';
 
 type JsonOptions = NonNullable<CsvMapping['json']>;
 
@@ -83,7 +83,7 @@ function rowNodes(root: JsonNode, { rows, name }: JsonOptions): Rows | { line: n
 /** The values of a row, by pointer without the first slash: `price/usd`, or `0` in an array. */
 function* cellsOf({ members }: JsonNode, prefix: string): Generator<[column: string, cell: string]> {
   for (const [name, node] of members ?? []) {
-    const column = prefix + name.replaceAll('~', '~0').replaceAll('/', '~1');
+    const column = prefix + pointerPart(name);
     if (node.text !== null) yield [column, node.text.trim()];
     else yield* cellsOf(node, `${column}/`);
   }

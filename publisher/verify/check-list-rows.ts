@@ -3,7 +3,8 @@
  * last prices. Each may show a market at an earlier revision, but only as the log had it then, and not for too long.
  */
 
-import { LATEST_MARKETS_MAX, latestCsv, latestEntry } from '../../contract/files/latest-entries.ts';
+import { latestCsv, latestEntry } from '../../contract/files/latest-entries.ts';
+import { LATEST_MARKETS_MAX } from '../../contract/files/limits.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../contract/files/recent-prices.ts';
 import { LATEST_CSV_URL, LATEST_URL, MARKETS_URL, marketUrl, RECENT_URL } from '../../contract/files/routes.ts';

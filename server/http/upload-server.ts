@@ -1,7 +1,6 @@
 /** Large files over the embedded server's port, with signed PUTs as S3 has them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
-import { problem } from '../../contract/problems/problems.ts';
+import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
 import { problemResult, textResult } from '../../lambdas/http/answer.ts';
 import type { HttpResult } from '../../lambdas/http/event.ts';
 import { type DirectoryUploads, type Received, uploadPath } from '../../storage/directory/directory-uploads.ts';

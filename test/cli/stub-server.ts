@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/problems/edge-problems.ts';
-import { problem } from '../../contract/problems/problems.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { type ProblemCode, problem } from '../../contract/problems/problems.ts';
 
 export interface SeenRequest {
   readonly method: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { EDGE_PROBLEMS, PROBLEM_CODES, problemType } from '../../contract/problems/edge-problems.ts';
-import { PROBLEMS, problem, problemCatalogue } from '../../contract/problems/problems.ts';
+import { EDGE_PROBLEMS, problemType } from '../../contract/problems/edge-problems.ts';
+import { PROBLEM_CODES, PROBLEMS, problem, problemCatalogue } from '../../contract/problems/problems.ts';
 
 describe('the catalogue of problems', () => {
   test('has every code once, in the order of the codes, by status', () => {

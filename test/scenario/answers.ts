@@ -2,14 +2,10 @@
 import assert from 'node:assert/strict';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
 import { problemCodesOf, problemSchema } from '../../contract/openapi/openapi-problems.ts';
-import {
-  ALL_OPERATIONS,
-  type AnyOperationId,
-  type AnyResponseOf,
-  anyOperationOf,
-} from '../../contract/operations/all-operations.ts';
-import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/problems/edge-problems.ts';
-import { PROBLEMS, type Problem } from '../../contract/problems/problems.ts';
+import { ALL_OPERATIONS } from '../../contract/operations/all-operations.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { PROBLEMS, type Problem, type ProblemCode } from '../../contract/problems/problems.ts';
+import { type AnyOperationId, type AnyResponseOf, anyOperationOf } from '../any-operation.ts';
 
 export interface Answer {
   readonly method: string;

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/files/routes.ts';
-import { ALL_OPERATIONS, type AnyOperationId } from '../../contract/operations/all-operations.ts';
-import type { ProblemCode } from '../../contract/problems/edge-problems.ts';
+import { ALL_OPERATIONS } from '../../contract/operations/all-operations.ts';
+import type { ProblemCode } from '../../contract/problems/problems.ts';
+import type { AnyOperationId } from '../any-operation.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
 import type { Session } from './session.ts';
 import type { Step } from './step.ts';

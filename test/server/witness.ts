@@ -9,7 +9,7 @@ import { type LogCheckpoint, parseCheckpoint } from '../../contract/log/checkpoi
 import { COSIGNATURE_TYPE, cosignedText } from '../../contract/log/cosignature.ts';
 import { EMPTY_ROOT } from '../../contract/log/merkle.ts';
 import { noteKeyId, openNote, parseNote, signatureLine, verifierKey, vkeyOf } from '../../contract/log/notes.ts';
-import { verifyConsistency } from '../../contract/log/proofs.ts';
+import { verifyConsistency } from '../contract/log/verify-consistency.ts';
 
 export interface TestWitness {
   readonly vkey: string;

@@ -29,7 +29,6 @@ export function docsPage(content: DocsPageContent): string {
     description,
     section: 'docs',
     style: 'docs',
-    width: 'wide',
     main: html`<div class="docs">
 <div class="docs-head">
 ${above.length === 0 ? null : html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${above.map(link)}<li aria-current="page">${title}</li></ol></nav>\n`}<h1>${title}</h1>

@@ -4,7 +4,7 @@ import { openApiDocument } from '../../../contract/openapi/openapi.ts';
 import { problemCodesOf } from '../../../contract/openapi/openapi-problems.ts';
 import { ALL_OPERATIONS } from '../../../contract/operations/all-operations.ts';
 import type { OperationDefinition } from '../../../contract/operations/operation.ts';
-import type { ProblemCode } from '../../../contract/problems/edge-problems.ts';
+import type { ProblemCode } from '../../../contract/problems/problems.ts';
 import type { FeatureDefinition } from '../../../contract/values/features.ts';
 
 /** A JSON Schema, as far as the document uses it. */

@@ -1,7 +1,6 @@
 /** One operation of the reference: how to ask, and what comes back. Pure. */
-import type { ProblemCode } from '../../../contract/problems/edge-problems.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
-import { PROBLEMS } from '../../../contract/problems/problems.ts';
+import { PROBLEMS, type ProblemCode } from '../../../contract/problems/problems.ts';
 import { FEATURES } from '../../../contract/values/features.ts';
 import { type Html, html, joined } from '../pages/html.ts';
 import { codeBlock, foldedCode } from './code-block.ts';

@@ -2,9 +2,9 @@
 
 import { historyTooLongDocument } from '../../../contract/files/history-files.ts';
 import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
-import { PROBLEM_CODES, type ProblemCode, problemType } from '../../../contract/problems/edge-problems.ts';
+import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_WORDS } from '../../../contract/problems/problem-words.ts';
-import { PROBLEMS, problem } from '../../../contract/problems/problems.ts';
+import { PROBLEM_CODES, PROBLEMS, type ProblemCode, problem } from '../../../contract/problems/problems.ts';
 import { html, joined } from '../pages/html.ts';
 import { codeBlock } from './code-block.ts';
 import { docsPage } from './docs-page.ts';

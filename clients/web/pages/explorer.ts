@@ -21,7 +21,6 @@ export function explorerPage(): string {
     section: 'markets',
     script: 'explorer',
     style: 'explorer',
-    width: 'wide',
     // Rows and cells have roles, because a phone shows each row as a card, and browsers then forget that it is a row.
     main: html`<h1>Markets</h1>
 <noscript><p class="notice">This table is made by JavaScript. The same prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>.</p></noscript>

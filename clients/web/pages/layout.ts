@@ -21,12 +21,10 @@ export interface PageContent {
   readonly script?: string;
   /** The name of its own stylesheet in /assets, without the ending. */
   readonly style?: string;
-  /** A page of text has a narrow column; a page of data takes the width of the window. */
-  readonly width: 'text' | 'wide';
 }
 
 /** A whole document. It has no inline script and no inline style, because the Content-Security-Policy allows neither. */
-export function page({ title, description, section, main, script, style, width }: PageContent): string {
+export function page({ title, description, section, main, script, style }: PageContent): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,7 +54,7 @@ ${style === undefined ? null : html`<link rel="stylesheet" href="/assets/${style
   )}</ul></nav>
 </div>
 </header>
-<main id="main" class="page page-${width}" tabindex="-1">
+<main id="main" class="page" tabindex="-1">
 ${main}
 </main>
 <footer class="site-footer">

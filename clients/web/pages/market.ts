@@ -10,7 +10,6 @@ export function marketPage(): string {
     section: 'markets',
     script: 'market',
     style: 'market',
-    width: 'wide',
     main: html`<div id="market"><h1>Market</h1></div>
 <noscript><p class="notice">This page is made by JavaScript. The same data is in the <a href="${MARKETS_URL}">public files</a>.</p></noscript>`,
   });

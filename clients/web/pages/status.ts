@@ -10,7 +10,6 @@ export function statusPage(): string {
     section: 'status',
     script: 'status',
     style: 'status',
-    width: 'wide',
     main: html`<h1>Status</h1>
 <p class="soft small">Everything here is read from the public files of this host, by your browser.</p>
 <noscript><p class="notice">This page is made by JavaScript. The same facts are in the <a href="${SNAPSHOT_URL}">snapshot</a>.</p></noscript>

@@ -1,7 +1,8 @@
 /** Compares the files of newest prices with the list, and with the histories that were read. */
 import type * as z from 'zod';
 import { latestSchema } from '../../../contract/files/latest.ts';
-import { LATEST_MARKETS_MAX, type LatestEntry, latestCsv } from '../../../contract/files/latest-entries.ts';
+import { type LatestEntry, latestCsv } from '../../../contract/files/latest-entries.ts';
+import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { recentSchema } from '../../../contract/files/recent.ts';

@@ -1,11 +1,7 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
 import pMap from 'p-map';
-import {
-  LATEST_MARKETS_MAX,
-  type LatestEntry,
-  latestCsv,
-  latestEntry,
-} from '../../../contract/files/latest-entries.ts';
+import { type LatestEntry, latestCsv, latestEntry } from '../../../contract/files/latest-entries.ts';
+import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/files/recent-prices.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';

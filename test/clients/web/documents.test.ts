@@ -8,8 +8,8 @@ import { OPERATION_VIEWS, type Schema } from '../../../clients/web/docs/openapi-
 import { curlOf } from '../../../clients/web/docs/operation-view.ts';
 import { schemaView } from '../../../clients/web/docs/schema-view.ts';
 import { ALL_OPERATIONS } from '../../../contract/operations/all-operations.ts';
-import { PROBLEM_CODES, problemType } from '../../../contract/problems/edge-problems.ts';
-import { PROBLEMS } from '../../../contract/problems/problems.ts';
+import { problemType } from '../../../contract/problems/edge-problems.ts';
+import { PROBLEM_CODES, PROBLEMS } from '../../../contract/problems/problems.ts';
 import { SITE_FOLDER, siteFiles } from '../../../tools/build/build-site.ts';
 import { faultsOfHtml } from './html-faults.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePublicKey } from '../../../contract/files/public-objects.ts';
-import { NOT_FOUND_PROBLEM, PROBLEM_CODES, type ProblemCode } from '../../../contract/problems/edge-problems.ts';
-import { PROBLEMS } from '../../../contract/problems/problems.ts';
+import { NOT_FOUND_PROBLEM } from '../../../contract/problems/edge-problems.ts';
+import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { handler } from '../../../infra/edge/router.ts';
 import { type EdgeRouted, loadRouter, toEvent } from '../../../server/edge/router-sandbox.ts';

@@ -1,7 +1,7 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
 import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
-import { agoText, momentText } from '../market/words.ts';
+import { agoText, many, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import {
   countsBy,
@@ -102,12 +102,9 @@ function showFacts(): void {
   const { snapshot, entries, nowMs } = feed;
   if (snapshot === null) return;
   const { counts, generation, publishedAt } = snapshot;
-  const many = (number: number, word: string): string =>
-    `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
-  const currencies = countsBy(entries, 'currency').size;
   byId('facts').replaceChildren(
     `${many(counts.markets, 'market')} of ${many(countsBy(entries, 'kind').size, 'kind')} in `,
-    `${currencies === 1 ? '1 currency' : `${currencies} currencies`}. `,
+    `${many(countsBy(entries, 'currency').size, 'currency', 'currencies')}. `,
     `Generation ${generation.toLocaleString('en')}, published `,
     element(
       'time',
@@ -161,10 +158,7 @@ function showCount(selected: number): void {
 function countText(selected: number): string {
   const all = feed.entries.length;
   if (answeredMs === 0) return '';
-  const word = all === 1 ? 'market' : 'markets';
-  return selected === all
-    ? `${all.toLocaleString('en')} ${word}`
-    : `${selected.toLocaleString('en')} of ${all.toLocaleString('en')} ${word}`;
+  return `${selected === all ? '' : `${selected.toLocaleString('en')} of `}${many(all, 'market')}`;
 }
 
 async function readMore(): Promise<void> {

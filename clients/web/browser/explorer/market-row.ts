@@ -1,7 +1,7 @@
 /** One row of the table. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
-import { element } from '../market/elements.ts';
+import { badgeClass, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
 import { priceWords, rowBadges } from './latest-rows.ts';
 import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
@@ -89,7 +89,7 @@ function badgesOfRow(badges: readonly Badge[]): readonly Node[] {
   const shown = badges.map(({ text, look, detail = null }) =>
     element(
       'span',
-      { class: look === 'plain' ? 'badge' : `badge badge-${look}`, title: detail },
+      { class: badgeClass(look), title: detail },
       text,
       detail === null ? null : element('span', { class: 'visually-hidden' }, `, ${detail}`),
     ),
@@ -107,14 +107,12 @@ function ageOf(age: string, observedAt: string): readonly Node[] {
 function chartOf(recent: RecentEntry, currency: string): readonly Node[] {
   const line = sparkLine(recent, currency);
   if (line === null) return [element('span', { class: 'below' }, 'too few prices')];
-  const chart = svg('svg', { class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, 'aria-hidden': 'true' });
-  chart.append(svg('path', { d: line.path }));
-  if (line.end !== null) chart.append(svg('circle', { cx: `${line.end.x}`, cy: `${line.end.y}`, r: '2' }));
+  const chart = svgElement('svg', {
+    class: 'spark',
+    viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`,
+    'aria-hidden': 'true',
+  });
+  chart.append(svgElement('path', { d: line.path }));
+  if (line.end !== null) chart.append(svgElement('circle', { cx: `${line.end.x}`, cy: `${line.end.y}`, r: '2' }));
   return [chart, element('span', { class: 'visually-hidden' }, line.words)];
-}
-
-function svg(name: 'svg' | 'path' | 'circle', attributes: Readonly<Record<string, string>>): SVGElement {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  return made;
 }

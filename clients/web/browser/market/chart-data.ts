@@ -2,7 +2,8 @@
 
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
-import { digitsOf, unitOf } from './words.ts';
+import { decimalOf } from '../../../typescript/decimal-of.ts';
+import { unitOf } from './words.ts';
 
 export interface ChartSeries {
   /** The source; with the unit, if the metric has several. */
@@ -114,7 +115,7 @@ export function beside(data: ChartData, { at }: ChartPlace, series: number): Cha
 
 /** A retraction as a mistake says that there never was a value. So it is no gap: the line goes on. */
 function chartNumber(row: PublicObservation): number | null | undefined {
-  const digits = digitsOf(row);
+  const digits = decimalOf(row);
   if (digits !== null) return Number(digits);
   return row.retraction === 'mistake' ? undefined : null;
 }

@@ -1,9 +1,7 @@
 /** The legend of the chart: one switch for each source, and the key of the marks. */
 import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
 import { drawMark, type KeyMark } from './chart-marks.ts';
-import { button, element } from './elements.ts';
-
-const SVG = 'http://www.w3.org/2000/svg';
+import { button, element, svgElement } from './elements.ts';
 
 /** @param hidden names of the sources whose lines are switched off */
 export function legendOf(
@@ -23,12 +21,10 @@ export function legendOf(
 
 function sampleOfLine(index: number): SVGElement {
   const { colour, dash } = lookOfSeries(index);
-  const svg = svgElement('svg', { viewBox: '0 0 28 8', class: 'legend-line', 'aria-hidden': 'true' });
   const dashes = (SERIES_DASHES[dash] as readonly number[]).join(' ');
   const line = svgElement('path', { d: 'M0 4h28', 'stroke-dasharray': dashes === '' ? 'none' : dashes });
   line.style.stroke = `var(--series-${colour + 1})`;
-  svg.append(line);
-  return svg;
+  return svgElement('svg', { viewBox: '0 0 28 8', class: 'legend-line', 'aria-hidden': 'true' }, line);
 }
 
 const KEY: readonly (readonly [KeyMark, string])[] = [
@@ -56,10 +52,4 @@ export function marksKey(): HTMLElement {
     list.append(element('li', {}, canvas, words));
   }
   return list;
-}
-
-function svgElement(name: 'svg' | 'path', attributes: Readonly<Record<string, string>>): SVGElement {
-  const made = document.createElementNS(SVG, name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  return made;
 }

@@ -1,11 +1,12 @@
 /** What is drawn over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
 import { type ChartData, endOfSeries, rowAt } from './chart-data.ts';
-import { digitsOf, markOf, type PointMark } from './words.ts';
+import { markOf, type PointMark } from './words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
 const FLOOR = 10;
@@ -23,7 +24,7 @@ export interface MarksState {
 
 /** The place of a row on the canvas, in its own pixels. */
 export function pointOf(plot: uPlot, row: PublicObservation): { readonly x: number; readonly y: number } {
-  const digits = digitsOf(row);
+  const digits = decimalOf(row);
   const x = plot.valToPos(Date.parse(row.observedAt) / 1000, 'x', true);
   const floor = plot.bbox.top + plot.bbox.height - FLOOR * devicePixelRatio;
   return { x, y: digits === null ? floor : plot.valToPos(Number(digits), 'y', true) };
@@ -66,7 +67,7 @@ function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'da
   const height = LABEL_HEIGHT * scale;
   const labels = data.series.flatMap(({ name }, index) => {
     const row = hidden.has(name) ? null : lastRow(data, index);
-    const digits = row === null ? null : digitsOf(row);
+    const digits = row === null ? null : decimalOf(row);
     return row === null || digits === null ? [] : [{ digits: groupedDigits(digits), index, y: pointOf(plot, row).y }];
   });
   ctx.save();
@@ -91,7 +92,7 @@ function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'da
 export function labelMargin(data: ChartData): number {
   const digits = data.series.map((_, index) => {
     const row = lastRow(data, index);
-    return row === null ? 0 : groupedDigits(digitsOf(row) ?? '').length;
+    return row === null ? 0 : groupedDigits(decimalOf(row) ?? '').length;
   });
   return 14 + 7 * Math.max(0, ...digits);
 }
@@ -163,7 +164,7 @@ function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: Las
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   const { x, y } = pointOf(plot, row);
-  if (digitsOf(row) !== null) {
+  if (decimalOf(row) !== null) {
     ctx.save();
     ctx.globalAlpha = 0.55;
     ctx.lineWidth = scale;
@@ -177,7 +178,7 @@ function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: Las
     dot(ctx, x, y, 3.5 * scale, colour);
   }
   if (!isDisputed) return;
-  const above = digitsOf(row) === null ? 0 : 12 * scale;
+  const above = decimalOf(row) === null ? 0 : 12 * scale;
   drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
 

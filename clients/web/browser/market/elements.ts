@@ -1,5 +1,5 @@
 /** Elements of a page. Texts become text nodes, so a text of other people is never read as HTML. */
-import { agoText, momentText, safeUrl } from './words.ts';
+import { agoText, type Badge, momentText, safeUrl } from './words.ts';
 
 type Attributes = Readonly<Record<string, string | boolean | null>>;
 type Child = Node | string | null;
@@ -48,6 +48,47 @@ export function refreshAges(root: ParentNode): void {
     const text = `(${agoText(nowMs - Date.parse(age.getAttribute('data-age-of') as string))})`;
     if (age.textContent !== text) age.textContent = text;
   }
+}
+
+/** A table in a box of its own, which scrolls where it is wider than the page. */
+export function tableBox(
+  label: string,
+  table: { readonly class?: string; readonly heads: readonly string[]; readonly caption?: HTMLElement },
+  body: HTMLElement,
+): HTMLElement {
+  const heads = table.heads.map((head) => element('th', { scope: 'col' }, head));
+  return element(
+    'div',
+    { class: 'table-box', role: 'region', tabindex: '0', 'aria-label': label },
+    element(
+      'table',
+      { class: table.class ?? null },
+      table.caption ?? null,
+      element('thead', {}, element('tr', {}, ...heads)),
+      body,
+    ),
+  );
+}
+
+export type BadgeLook = Badge['look'] | 'good';
+
+export function badgeClass(look: BadgeLook): string {
+  return look === 'plain' ? 'badge' : `badge badge-${look}`;
+}
+
+export function badge(text: string, look: BadgeLook): HTMLElement {
+  return element('span', { class: badgeClass(look) }, text);
+}
+
+export function svgElement(
+  name: 'svg' | 'path' | 'circle',
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly SVGElement[]
+): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  made.append(...children);
+  return made;
 }
 
 /** Rows of name and value. */

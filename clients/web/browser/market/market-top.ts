@@ -3,10 +3,11 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
+import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import { instantOfMs } from './as-of-view.ts';
-import { agedTime, button, element, outsideLink } from './elements.ts';
-import { badgesOf, digitsOf, momentText, sourceWords, unitOf, unitText, valueText } from './words.ts';
+import { agedTime, badge, badgeClass, button, element, outsideLink } from './elements.ts';
+import { badgesOf, momentText, sourceWords, unitOf, unitText, valueText } from './words.ts';
 
 export interface TopContent {
   readonly market: Market;
@@ -41,9 +42,7 @@ export function marketTop({ market, price, row, asOf, refused, onNow }: TopConte
       : element(
           'ul',
           { class: 'badges', 'aria-label': 'Notes on this market' },
-          ...badges.map(({ text, look }) =>
-            element('li', { class: look === 'plain' ? 'badge' : `badge badge-${look}` }, text),
-          ),
+          ...badges.map(({ text, look }) => element('li', { class: badgeClass(look) }, text)),
         ),
     asOf === null ? null : asOfNotice(asOf, onNow),
     refused === null
@@ -66,7 +65,7 @@ function asOfNotice(asOf: AsOf, onNow: () => void): HTMLElement {
 
 function priceLine(price: PublicMetric | null, { unit }: Market): HTMLElement {
   if (price === null) return element('p', { class: 'market-price unknown' }, 'unknown: never observed');
-  const digits = digitsOf(price);
+  const digits = decimalOf(price);
   if (digits === null) return element('p', { class: 'market-price unknown' }, valueText(price));
   const perUnit = price.kind === 'money' && unit.quantity > 1 ? price.decimalPerUnit : null;
   return element(
@@ -88,7 +87,7 @@ function priceLine(price: PublicMetric | null, { unit }: Market): HTMLElement {
 
 function roundedWords(sourceValue: string | null): readonly (Node | string)[] {
   const source = element('span', { class: 'small soft source-digits' }, sourceWords(sourceValue));
-  return [' ', element('span', { class: 'badge' }, 'rounded'), ' ', source];
+  return [' ', badge('rounded', 'plain'), ' ', source];
 }
 
 function priceFacts(price: PublicMetric, row: PublicObservation | undefined, asOf: AsOf | null): HTMLElement {

@@ -1,6 +1,6 @@
 /** The observations as a table, 50 rows at a time: the same rows as in the chart. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { button, element, outsideLink, timeElement } from './elements.ts';
+import { button, element, outsideLink, tableBox, timeElement } from './elements.ts';
 import { momentText, notesOf, valueText } from './words.ts';
 
 const ROWS_PER_PAGE = 50;
@@ -35,17 +35,7 @@ export class ObservationsTable {
       'section',
       { class: 'market-section', 'aria-labelledby': 'table-heading' },
       element('div', { class: 'section-head' }, element('h2', { id: 'table-heading' }, 'Observations'), replaced),
-      element(
-        'div',
-        { class: 'table-box', role: 'region', tabindex: '0', 'aria-label': 'Table of observations' },
-        element(
-          'table',
-          { class: 'observations' },
-          this.#caption,
-          element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', { scope: 'col' }, head)))),
-          this.#body,
-        ),
-      ),
+      tableBox('Table of observations', { class: 'observations', heads, caption: this.#caption }, this.#body),
       this.#pager,
     );
   }

@@ -5,7 +5,7 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';
 import { groupedDigits } from '../exact-decimal.ts';
-import { agedTime, button, element, facts, outsideLink, timeElement } from './elements.ts';
+import { agedTime, badge, button, element, facts, outsideLink, timeElement } from './elements.ts';
 import type { CheckedEntry } from './log-receipt.ts';
 import { notesOf, unitText, valueText } from './words.ts';
 
@@ -78,7 +78,7 @@ export class ProvenancePanel {
     const unit = row.metric === 'price' ? ` ${unitText(this.#options.unit)}` : '';
     const value = valueText(row);
     const isUnknown = row.unknownReason !== null;
-    const notes = notesOf(row).map((note) => element('span', { class: 'badge badge-notice' }, note));
+    const notes = notesOf(row).map((note) => badge(note, 'notice'));
     this.#body.replaceChildren(
       element('p', { class: 'provenance-value number' }, isUnknown ? value : value + unit),
       notes.length === 0 ? '' : element('p', { class: 'badges' }, ...notes.flatMap((note) => [note, ' '])),
@@ -156,7 +156,7 @@ export class ProvenancePanel {
       element(
         'p',
         {},
-        element('span', { class: 'badge badge-good' }, 'checked in your browser'),
+        badge('checked in your browser', 'good'),
         ` in the signed log at index ${index.toLocaleString('en')}`,
       ),
       element('p', {}, element('a', { href, download }, 'Download the receipt')),

@@ -1,7 +1,7 @@
 /** The sources of a market, side by side: their newest values, their licences, and how the last check of each ended. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
-import { agedTime, element, facts, outsideLink, timeElement } from './elements.ts';
+import { agedTime, badge, element, facts, outsideLink, tableBox, timeElement } from './elements.ts';
 import { lateSecondsOf, valueText } from './words.ts';
 
 const OUTCOME_WORDS: Readonly<Record<string, string>> = {
@@ -44,27 +44,10 @@ function comparison({ metrics, bySource }: SourcesContent): HTMLElement {
       return values.map((value) => ({ name, value }));
     });
   if (rows.length === 0) return element('p', {}, 'No value was ever observed.');
-  return element(
-    'div',
-    { class: 'table-box', role: 'region', tabindex: '0', 'aria-label': 'Newest values by source' },
-    element(
-      'table',
-      { class: 'comparison' },
-      element('caption', { class: 'visually-hidden' }, 'Newest values by metric and source'),
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          ...['Metric', 'Source', 'Value', 'Observed', 'Confidence'].map((head) =>
-            element('th', { scope: 'col' }, head),
-          ),
-        ),
-      ),
-      element('tbody', {}, ...rows.map(({ name, value }) => comparisonRow(name, value))),
-    ),
-  );
+  const caption = element('caption', { class: 'visually-hidden' }, 'Newest values by metric and source');
+  const heads = ['Metric', 'Source', 'Value', 'Observed', 'Confidence'];
+  const body = element('tbody', {}, ...rows.map(({ name, value }) => comparisonRow(name, value)));
+  return tableBox('Newest values by source', { class: 'comparison', heads, caption }, body);
 }
 
 function comparisonRow(name: string, value: PublicMetric): HTMLElement {
@@ -97,13 +80,7 @@ function sourceCard({ market }: SourcesContent, source: Market['sources'][number
         ? null
         : [
             'Next value',
-            element(
-              'span',
-              {},
-              isLate ? element('span', { class: 'badge badge-notice' }, 'late') : '',
-              ' expected ',
-              agedTime(expectedNextAt),
-            ),
+            element('span', {}, isLate ? badge('late', 'notice') : null, ' expected ', agedTime(expectedNextAt)),
           ],
       [
         'Last check',
@@ -128,22 +105,15 @@ function cadenceText(cadence: NonNullable<Market['sources'][number]['cadence']>)
 
 /** As far as public bodies tell: the claims themselves are not public. */
 function claims({ disputed, disputedMetrics, representedBy }: Market): HTMLElement {
-  const list = element('ul', {});
-  if (disputed) {
-    const names = disputedMetrics.join(', ');
-    list.append(
-      element('li', {}, `Disputed: ${names}. A claim was accepted, or a check of the source found another value.`),
-    );
-  } else list.append(element('li', {}, 'No metric is disputed.'));
-  list.append(
-    element(
-      'li',
-      {},
-      representedBy === null
-        ? 'No organisation represents this market.'
-        : `${representedBy} represents this market, by an accepted claim.`,
-    ),
-    element('li', {}, 'Corrections never overwrite: the replaced versions stay readable.'),
-  );
-  return list;
+  const names = disputedMetrics.join(', ');
+  const texts = [
+    disputed
+      ? `Disputed: ${names}. A claim was accepted, or a check of the source found another value.`
+      : 'No metric is disputed.',
+    representedBy === null
+      ? 'No organisation represents this market.'
+      : `${representedBy} represents this market, by an accepted claim.`,
+    'Corrections never overwrite: the replaced versions stay readable.',
+  ];
+  return element('ul', {}, ...texts.map((text) => element('li', {}, text)));
 }

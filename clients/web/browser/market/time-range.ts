@@ -1,4 +1,5 @@
 /** The part of the time axis that a chart shows, and the texts of its ticks. All in seconds since the epoch, in UTC. Pure. */
+import { MONTH_NAMES } from './words.ts';
 
 export interface TimeRange {
   readonly min: number;
@@ -55,8 +56,6 @@ function held(range: TimeRange, whole: TimeRange): TimeRange {
   return range.max > whole.max ? { min: whole.max - length, max: whole.max } : range;
 }
 
-const MONTHS_OF_TICKS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
-
 /** Texts of ticks: a second line says the day or the year, where it begins. @param step seconds from tick to tick */
 export function timeTicks(seconds: readonly number[], step: number): string[] {
   let context = '';
@@ -69,7 +68,7 @@ export function timeTicks(seconds: readonly number[], step: number): string[] {
 }
 
 function tickOf(date: Date, step: number): readonly [string, string] {
-  const [day, month, year] = [date.getUTCDate(), MONTHS_OF_TICKS[date.getUTCMonth()] ?? '', date.getUTCFullYear()];
+  const [day, month, year] = [date.getUTCDate(), MONTH_NAMES[date.getUTCMonth()] ?? '', date.getUTCFullYear()];
   if (step >= 365 * DAY) return [String(year), ''];
   if (step >= 28 * DAY) return [month, String(year)];
   if (step >= DAY) return [`${day} ${month}`, String(year)];

@@ -2,9 +2,23 @@
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
 import type { Market, Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
+import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+export const MONTH_NAMES = [
+  'Jan',
+  'Feb',
+  'Mar',
+  'Apr',
+  'May',
+  'Jun',
+  'Jul',
+  'Aug',
+  'Sep',
+  'Oct',
+  'Nov',
+  'Dec',
+] as const;
 
 /** Why a value is unknown. */
 export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownReason']>, string>> = {
@@ -23,7 +37,7 @@ const RETRACTION_WORDS = {
 /** `29 Sep 2026`. @param instant RFC 3339 in UTC */
 export function dayText(instant: string): string {
   const [year = '', month, day] = instant.slice(0, 'YYYY-MM-DD'.length).split('-');
-  return `${Number(day)} ${MONTHS[Number(month) - 1] ?? month} ${year}`;
+  return `${Number(day)} ${MONTH_NAMES[Number(month) - 1] ?? month} ${year}`;
 }
 
 /** `29 Sep 2026, 00:00 UTC`; with seconds and milliseconds where they are not zero. @param instant RFC 3339 in UTC */
@@ -49,14 +63,14 @@ export function agoText(ms: number): string {
   return ms < 0 ? `in ${text}` : `${text} ago`;
 }
 
+/** `1 market`, `1,000 markets`. */
+export function many(number: number, one: string, several = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
+}
+
 /** `per troy ounce`, `per 1,000 EUR`. */
 export function unitText({ quantity, of }: Unit): string {
   return quantity === 1 ? `per ${of}` : `per ${quantity.toLocaleString('en')} ${of}`;
-}
-
-/** The digits as the service gives them, e.g. `4129.10`. Null: unknown. */
-export function digitsOf(metric: PublicMetric): string | null {
-  return metric.kind === 'money' ? metric.decimal : metric.value;
 }
 
 /** The currency, or the unit of a number that is no money. */
@@ -66,7 +80,7 @@ export function unitOf(metric: PublicMetric): string {
 
 /** `4,129.10 USD`; or `unknown: ` with the reason. */
 export function valueText(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
-  const digits = digitsOf(metric);
+  const digits = decimalOf(metric);
   if (digits !== null) return `${groupedDigits(digits)} ${unitOf(metric)}`;
   if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
   return `unknown: ${metric.unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[metric.unknownReason]}`;

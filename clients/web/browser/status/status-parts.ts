@@ -3,23 +3,16 @@
 import { PROJECTIONS } from '../../../../contract/files/projections.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
-import { agedTime, element, facts } from '../market/elements.ts';
-import { dayText, momentText } from '../market/words.ts';
+import { agedTime, badge, element, facts, tableBox } from '../market/elements.ts';
+import { dayText, many, momentText } from '../market/words.ts';
 import type { CheckedLog, LogPast } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
 
 type Part = Node | string;
 
-const many = (number: number, word: string): string =>
-  `${number.toLocaleString('en')} ${word}${number === 1 ? '' : 's'}`;
-
-const entries = (number: number): string => (number === 1 ? '1 entry' : `${number.toLocaleString('en')} entries`);
+const entries = (number: number): string => many(number, 'entry', 'entries');
 
 const code = (text: string): HTMLElement => element('code', { class: 'status-code' }, text);
-
-export function badge(text: string, look: 'good' | 'notice' | 'alarm' | 'plain'): HTMLElement {
-  return element('span', { class: look === 'plain' ? 'badge' : `badge badge-${look}` }, text);
-}
 
 /** One large number with its words. */
 export function figure(title: string, value: string, below: Part): HTMLElement {
@@ -79,13 +72,7 @@ export function sourcesTable(sources: readonly SourceFreshness[], nowMs: number)
       element('td', {}, stateOf(source, nowMs)),
     ),
   );
-  const table = element(
-    'table',
-    {},
-    element('thead', {}, element('tr', {}, ...heads.map((head) => element('th', { scope: 'col' }, head)))),
-    element('tbody', {}, ...rows),
-  );
-  return element('div', { class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Table of sources' }, table);
+  return tableBox('Table of sources', { heads }, element('tbody', {}, ...rows));
 }
 
 function stateOf({ late, lateSince, hasCadence, unknown }: SourceFreshness, nowMs: number): Node {
