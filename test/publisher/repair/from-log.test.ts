@@ -1,0 +1,208 @@
+/**
+ * A ledger that is begun from nothing but the published log publishes the same bytes as the one that is lost, and goes on
+ * with the same log.
+ */
+import { describe, expect, test } from 'vitest';
+import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { keepKnownPages } from '../../../publisher/repair/from-log/known-pages.ts';
+import { type FromLogOptions, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
+import { resume } from '../../../publisher/repair/resume.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
+import { runs } from '../../runs.ts';
+import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { faultsOfLog } from '../log/log-oracle.ts';
+import { readCheckpoint, readTexts, testSigner, withLog } from '../log/test-log.ts';
+import { removeMarket } from '../remove-market.ts';
+import { setStanding } from '../standing.ts';
+import { takeDown } from '../take-down.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+/** Numbers from 0 to 1, the same for each seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function loggedWorld(): World {
+  const world = createWorld();
+  return { ...world, dependencies: { ...withLog(world.dependencies), projections: ALL_PROJECTIONS } };
+}
+
+async function settle({ dependencies }: Pick<World, 'dependencies'>): Promise<void> {
+  while ((await publish(dependencies)).isMoreDue);
+}
+
+/** Everything that can happen to a market, in an order that the seed decides. */
+async function livedWorld(seed: number): Promise<World> {
+  const random = randomOf(seed);
+  const world = loggedWorld();
+  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
+  const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const left = new Set(slugs);
+  const source = { publisher: 'P', licence: 'CC0-1.0', attribution: null };
+  await world.ingest(slugs.map((slug) => market(slug)));
+  await world.ingest(slugs.flatMap((slug) => [0, 1, 2].map((day) => price(slug, day, 100 + day))));
+  await settle(world);
+  const happen = async (slug: string, step: number): Promise<void> => {
+    const day = Math.floor(random() * 900) - 640;
+    const at = price(slug, day, Math.floor(random() * 1e6)) as IngestRecordInput & { observedAt: string };
+    const kind = Math.floor(random() * 11);
+    if (kind < 4) await world.ingest([at, price(slug, day + 1, random() < 0.2 ? null : day)], 'correct');
+    else if (kind === 4) await world.ingest([price(slug, pick([0, 1, 2]), Math.floor(random() * 1e6))], 'correct');
+    else if (kind === 5) {
+      const { observedAt, sourceUrl } = price(slug, pick([0, 1, 2]), 1) as unknown as Record<string, string>;
+      const retraction = { type: 'retraction', market: slug, metric: 'price', observedAt, sourceUrl, reason: 'a test' };
+      await world.ingest([retraction as unknown as IngestRecordInput], 'correct').catch(() => undefined);
+    } else if (kind === 6) {
+      const sources = [`s${step}`, 'two'].map((label) => ({ label, url: `https://example.com/${label}`, ...source }));
+      const outliers = random() < 0.5 ? {} : { outliers: 'off', outliersReason: 'it leaps' };
+      await world.ingest([{ ...market(slug), name: `Named ${step}`, sources, ...outliers } as IngestRecordInput]);
+    } else if (kind === 7) {
+      const salt = 'ab'.repeat(32);
+      const representedBy = random() < 0.5 ? null : { name: `Council ${step}`, claim: 'clm_1', salt };
+      const disputes: { [metric: string]: string } = random() < 0.5 ? { price: 'clm_2' } : {};
+      const comparison = { outcome: 'mismatch', verifiedAt: '2026-09-30T08:00:00Z', verification: 'ver_1' } as const;
+      const comparisons = random() < 0.5 ? {} : { price: comparison };
+      const verification = { outcome: 'moved', subject: 'source', verifiedAt: '2026-09-30T08:00:00Z' } as const;
+      const verifications = { [`https://example.com/${pick(['two', slug])}`]: verification };
+      const standing = { representedBy, disputes, comparisons, verifications };
+      await setStanding(world.ledger, slug, standing, `standing-${seed}-${step}`);
+    } else if (kind === 8 && left.size > 4) {
+      await removeMarket(world, slug, random() < 0.5 ? null : pick(slugs));
+      left.delete(slug);
+    } else if (kind === 9) await world.ingest([market(`new-${step}`), price(`new-${step}`, day, 5)]);
+    else await world.ingest([{ ...at, sourceUrl: 'https://example.com/other' } as IngestRecordInput], 'correct');
+  };
+  for (let step = 0; step < 40; step++) {
+    await happen(pick([...left]), step);
+    world.clock.nowMs += 1_000 * Math.floor(random() * 1_000);
+    if (random() < 0.4) await settle(world);
+  }
+  await settle(world);
+  const gone = slugs.find((slug) => !left.has(slug));
+  if (gone !== undefined && random() < 0.6) await takeDown(world, gone);
+  await settle(world);
+  return world;
+}
+
+const OWN_KEY = testSigner();
+
+/** A world that knows nothing but the published files of another one. */
+async function begun(
+  lost: World,
+  objects: MemoryObjects,
+  options: Partial<FromLogOptions> = {},
+): Promise<World & { readonly outcome: Awaited<ReturnType<typeof ledgerFromLog>> }> {
+  const fresh = createWorld(SMALL_PAGES, openSqliteLedger(':memory:'));
+  const dependencies = { ...lost.dependencies, ledger: fresh.ledger, objects };
+  const reader = readerOf(lost.objects);
+  const outcome = await ledgerFromLog({ storage: dependencies, reader, keys: [OWN_KEY], ...options });
+  await keepKnownPages(dependencies);
+  await resume(dependencies);
+  const world = { ...lost, ...fresh, objects, clock: lost.clock, dependencies, outcome };
+  return { ...world, ingest: worldIngest(world) };
+}
+
+/** Records of the test itself, into this world. */
+function worldIngest(world: World): World['ingest'] {
+  return async (records, mode = 'append') => {
+    const { ingest } = await import('../../ingest/ingest.ts');
+    const report = await ingest(world.dependencies, records, { mode });
+    if (!report.taken) throw new Error(JSON.stringify(report.faults));
+    return report;
+  };
+}
+
+const SNAPSHOT = publicKey({ kind: 'snapshot' });
+
+async function copyOf(objects: MemoryObjects): Promise<MemoryObjects> {
+  const copy = openMemoryObjects();
+  for (const [key, { body, metadata }] of objects.snapshot()) await copy.put(key, body, metadata, { kind: 'absent' });
+  return copy;
+}
+
+/** All public files, with the snapshot as far as it does not depend on the generation. */
+function filesOf(objects: MemoryObjects): Map<string, string> {
+  const files = publicObjects(objects);
+  const { generation, listGeneration, publishedAt, ...snapshot } = JSON.parse(files.get(SNAPSHOT) as string);
+  return files.set(SNAPSHOT, JSON.stringify(snapshot));
+}
+
+/** The same, as if cursors had no generation and named nothing. Pages that nothing leads to are left out. */
+function withoutCursors(objects: MemoryObjects): Map<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  const bare = (text: string) => text.replaceAll(/\d+-[0-9a-f]{32}/g, 'cursor');
+  const files = publicObjects(objects);
+  const all = [...files.values()].join('\n');
+  for (const [key, body] of files) {
+    const cursor = /\/pages\/(.*)\.json$/.exec(key)?.[1];
+    if (cursor !== undefined && !all.includes(`"${cursor}"`)) continue;
+    if (/\/log\/tile\/.*\.p\/|\/log\/ndjson\/.*\.p\//.test(key)) continue;
+    const { listDigest, generation, listGeneration, publishedAt, ...rest } = key === SNAPSHOT ? JSON.parse(body) : {};
+    const texts = found.get(bare(key)) ?? [];
+    found.set(bare(key), [...texts, key === SNAPSHOT ? JSON.stringify(rest) : bare(body)].sort());
+  }
+  return found;
+}
+
+const SEEDS = Array.from({ length: runs(4, 40) }, (_, index) => 2_400 + index);
+
+describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
+  test('publishes the same bytes where the files are, and goes on with the log', async () => {
+    const lost = await livedWorld(seed);
+    const before = filesOf(lost.objects);
+    const texts = await readTextsOrLines(lost);
+    const checkpoint = await readCheckpoint(lost.objects);
+    const world = await begun(lost, await copyOf(lost.objects));
+    await settle(world);
+    expect(filesOf(world.objects)).toEqual(before);
+    expect(await readCheckpoint(world.objects)).toEqual(checkpoint);
+
+    const seen = Buffer.from((await get(lost, 'log-checkpoint')) as Uint8Array).toString();
+    await world.ingest([market('later'), price('later', 0, 1)]);
+    await settle(world);
+    const after = await readTextsOrLines(world);
+    expect(after.slice(0, texts.length)).toEqual(texts);
+    expect(after).toHaveLength(texts.length + 2);
+    const options = { vkeys: [OWN_KEY.vkey], seen, pageSizes: SMALL_PAGES };
+    expect((await verifyLog(readerOf(world.objects), options)).findings).toEqual([]);
+    expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+  });
+
+  test('publishes the same bytes into an empty store, but for cursors', async () => {
+    const lost = await livedWorld(seed);
+    const world = await begun(lost, openMemoryObjects());
+    await settle(world);
+    expect(withoutCursors(world.objects)).toEqual(withoutCursors(lost.objects));
+    expect((await verifyLog(readerOf(world.objects), { vkeys: [], seen: null, pageSizes: SMALL_PAGES })).findings).toEqual([]);
+    expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+  });
+});
+
+async function get({ objects }: World, kind: 'log-checkpoint'): Promise<Uint8Array | null> {
+  const found = await objects.get(publicKey({ kind }));
+  return found.kind === 'found' ? found.body : null;
+}
+
+/** With tombstones, which the strict reader of the log does not take. */
+async function readTextsOrLines(world: World): Promise<readonly string[]> {
+  return await readTexts(world.objects).catch(async () => {
+    const { size } = (await readCheckpoint(world.objects)) ?? { size: 0 };
+    const { readEntries } = await import('../../../publisher/core/log/log-chunks.ts');
+    const lines: string[] = [];
+    for (let n = 0; n * 256 < size; n++) lines.push(...(await readEntries(world.ledger, n, Math.min(256, size - n * 256))));
+    return lines;
+  });
+}
+
+void faultsOfLog;
