@@ -76,7 +76,8 @@ export function* recordsOfRemoved(
   const value: MarketRecordValue = { ...definition, ...NO_HISTORY, updatedAt: removal.removedAt, removal };
   const observations = before?.observations ?? [];
   const closedPages = Math.max(0, Math.ceil(observations.length / pageSize) - 1);
-  const { hasWhole, hasYears } = historyFilesDue(observations.length, closedPages);
+  // Of texts that were taken down nobody knows how many there were. An answer too many is right as well.
+  const { hasWhole, hasYears } = historyFilesDue(before === null ? Infinity : observations.length, closedPages);
   const files = { sum: '', all: hasWhole ? UNKNOWN_FILE : null, index: hasYears ? '' : null };
   yield* recordsOf(slug, revision, value, generation, {
     ...loggedOf(slug, revision, value),
