@@ -32,7 +32,7 @@ import {
 import { collectionItems, historyPageBody } from '../../core/bodies/render.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { type ListedPage, putLayout } from '../../kernel/list-layout.ts';
-import { LedgerWriter } from './ledger-writer.ts';
+import { LedgerWriter, put } from './ledger-writer.ts';
 
 /** To be called before `resume`. May be repeated. @throws StorageUnavailable */
 export async function keepKnownPages(storage: PublisherStorage): Promise<void> {
@@ -49,13 +49,7 @@ export async function keepKnownPages(storage: PublisherStorage): Promise<void> {
   }
   const layout = await layoutOfStore(storage, head.revision, head.value.list.markets);
   const list = { ...head.value.list, layout };
-  await writer.add({
-    kind: 'put',
-    key: HEAD_KEY,
-    revision: head.revision,
-    value: { ...head.value, list },
-    if: { kind: 'any' },
-  });
+  await writer.add(put(HEAD_KEY, head.revision, { ...head.value, list }));
   await writer.flush();
 }
 
@@ -81,8 +75,7 @@ async function keepPagesOf(
     const page: PublishedPage = {
       ...{ cursor, digest, first: first as string, last: last as string, count: open.length, sum: sum.text },
     };
-    const key = historyPageKey(slug, closedPages++);
-    await writer.add({ kind: 'put', key, revision: heads.revision, value: page, if: { kind: 'any' } });
+    await writer.add(put(historyPageKey(slug, closedPages++), heads.revision, page));
     before = cursor;
     return true;
   };
@@ -99,8 +92,7 @@ async function keepPagesOf(
     }
     if (!isKnown) break;
   }
-  const value = { ...heads.value, closedPages };
-  await writer.add({ kind: 'put', key: publishedHeadsKey(slug), revision: heads.revision, value, if: { kind: 'any' } });
+  await writer.add(put(publishedHeadsKey(slug), heads.revision, { ...heads.value, closedPages }));
 }
 
 /** Newest first: two generations may have put the same bytes. */

@@ -12,9 +12,8 @@ import { marketUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
 import { entryText } from '../../../contract/log/entries.ts';
 import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
-import { openNote } from '../../../contract/log/notes.ts';
-import { snapshotSchema } from '../../../contract/values/market.ts';
-import type { Change } from '../../../storage/ports/ledger.ts';
+import { openNote, type VerifierKey } from '../../../contract/log/notes.ts';
+import { type Snapshot, snapshotSchema } from '../../../contract/values/market.ts';
 import { readPage } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { MARKET_INDEX } from '../../../storage/records/markets.ts';
@@ -33,7 +32,7 @@ import { checkTakedowns } from '../../verify/log-pass.ts';
 import { type LogSink, LogWalk } from '../../verify/log-walk.ts';
 import { PastMarket } from '../../verify/past-market.ts';
 import type { PublicReader } from '../../verify/reader.ts';
-import { LedgerWriter } from './ledger-writer.ts';
+import { LedgerWriter, put } from './ledger-writer.ts';
 import { recordsOfRemoved, recordsOfShown } from './market-records.ts';
 
 /** The log cannot be used: another key, another past, a file that is missing or wrong, entries that contradict. */
@@ -104,11 +103,14 @@ export async function ledgerFromLog(options: FromLogOptions): Promise<LedgerFrom
 async function fill({ storage, reader, keys, seen, progress }: Required<FromLogOptions>): Promise<LedgerFromLog> {
   const writer = new LedgerWriter(storage);
   const files = new LogFiles(reader);
+  // Before the checkpoint, because it is published after it: it never names a longer log.
+  const snapshot = await readSnapshot(reader);
   const note = await files.checkpointNote();
   const signed = keysOf(await vkeysOf(files, keys), VKEY_URL);
   const checkpoint = openSigned(note, signed);
   const { origin, size, root } = checkpoint;
-  const generation = await generationOf(reader);
+  assertIsWhole(snapshot, size);
+  const generation = snapshot?.generation ?? 0;
 
   const findings = new Findings();
   const walk = new LogWalk(files, findings, sinkOf(writer, generation, size, progress));
@@ -142,8 +144,8 @@ async function fill({ storage, reader, keys, seen, progress }: Required<FromLogO
     }
   }
   await writer.flush();
-  const named = [...keys.map(({ vkey }) => vkey), ...openNote(note, signed).signedBy.map(({ vkey }) => vkey)];
-  const log = logState(fold, { size, root: root.toString('base64') }, named);
+  const { signedBy } = openNote(note, signed);
+  const log = logState(fold, { size, root: root.toString('base64') }, signedBy);
   await writer.add(put(HEAD_KEY, generation, headOf(storage, generation, counts, log)));
   await writer.flush();
   const { markets, observations } = counts;
@@ -160,16 +162,25 @@ async function vkeysOf(files: LogFiles, keys: readonly OwnKey[]): Promise<readon
   return [...own, ...shown.filter(({ keyId }) => lost.has(keyId)).map(({ vkey }) => vkey)];
 }
 
-/** Nobody signs it. It only has to be later than what readers know; resuming raises it above that of the store, too. */
-async function generationOf(reader: PublicReader): Promise<number> {
+/** Nobody signs it. Its generation only has to be later than what readers know. Null: the copy has none. */
+async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
   const { status } = await reader(SNAPSHOT_URL);
-  if (status === 404) return 0;
+  if (status === 404) return null;
   const findings = new Findings();
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
-  const generation = snapshot?.value.generation;
-  if (generation !== undefined && generation <= GENERATION_MAX) return generation;
-  const detail = findings.all[0]?.detail ?? `names generation ${generation}`;
+  if (snapshot !== null && snapshot.value.generation <= GENERATION_MAX) return snapshot.value;
+  const detail = findings.all[0]?.detail ?? `names generation ${snapshot?.value.generation}`;
   throw new LogUnusable(`${SNAPSHOT_URL}: ${detail}`);
+}
+
+/** What was published after the end of the log would be lost. */
+function assertIsWhole(snapshot: Snapshot | null, size: number): void {
+  if (snapshot === null) return;
+  if (snapshot.log === undefined) {
+    throw new LogUnusable(`${SNAPSHOT_URL} names no log: the service has switched it off, and published changes since`);
+  }
+  if (snapshot.log.size <= size) return;
+  throw new LogUnusable(`${SNAPSHOT_URL} names a log of ${snapshot.log.size} entries, and the checkpoint has ${size}`);
 }
 
 /** Writes the log as the ledger keeps it. */
@@ -220,13 +231,15 @@ async function representativeFor(
   return { representative: isRight ? shown : null, isNameLost: !isRight };
 }
 
-/** @param named keys that sign, or have signed, newest first */
-function logState(fold: LogFold, tree: Pick<LogState, 'size' | 'root'>, named: readonly string[]): LogState {
-  const { service, takenDown } = fold;
-  const known = new Set([...fold.vkeys, ...named]);
+/** A key of ours that neither signs the log nor is announced in it gets an entry in the next generation. */
+function logState(
+  { service, takenDown, vkeys }: LogFold,
+  tree: Pick<LogState, 'size' | 'root'>,
+  signedBy: readonly VerifierKey[],
+): LogState {
   return {
     ...tree,
-    vkeys: [...known],
+    vkeys: [...new Set([...signedBy.map(({ vkey }) => vkey), ...vkeys])],
     service: service === null ? '' : sha256Hex(entryText(service)).slice(0, 12),
     isDoubtful: true,
     ...(takenDown === 0 ? {} : { takenDown }),
@@ -253,12 +266,4 @@ function headOf(
     counts,
     log,
   };
-}
-
-function put<Value>(
-  key: { readonly partition: string; readonly sort: string },
-  revision: number,
-  value: Value,
-): Change {
-  return { kind: 'put', key, revision, value: value as never, if: { kind: 'any' } };
 }

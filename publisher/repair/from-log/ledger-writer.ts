@@ -1,5 +1,6 @@
 /** Fills a ledger that nobody else uses, in transactions that are as large as a ledger takes. */
-import { type Change, MAX_TRANSACT_CHANGES } from '../../../storage/ports/ledger.ts';
+import type { Json } from '../../../contract/values/canonical-json.ts';
+import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../../storage/ports/ledger.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 
 /** Well below the ledger's limit on a transaction, 4 MiB: records of the log's entries may be large. */
@@ -31,4 +32,9 @@ export class LedgerWriter {
     // Unconditional, so never refused.
     await ledger.transact(changes, { attemptId: newAttemptId() });
   }
+}
+
+/** Without a condition. */
+export function put<Value extends Json>(key: ItemKey<Value>, revision: number, value: Value): Change {
+  return { kind: 'put', key, revision, value, if: { kind: 'any' } };
 }

@@ -19,6 +19,7 @@ import {
 } from '../../../storage/records/publication.ts';
 import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
 import { MarketEntries } from '../../core/log/market-entries.ts';
+import { put } from './ledger-writer.ts';
 
 const NO_HISTORY = {
   ...{ latest: {}, observations: 0, unknownValues: 0, sum: EMPTY_SUM },
@@ -119,12 +120,4 @@ function withoutEmptyStanding({ standing, ...record }: MarketRecordValue): Marke
 function nameless(slug: string): Omit<MarketRecordValue, keyof typeof NO_HISTORY | 'updatedAt'> {
   const unit = { of: 'unit', quantity: 1 };
   return { name: slug, kind: 'removed', status: 'retired', nativeCurrency: 'XXX', unit, sources: [] };
-}
-
-function put<Value>(
-  key: { readonly partition: string; readonly sort: string },
-  revision: number,
-  value: Value,
-): Change {
-  return { kind: 'put', key, revision, value: value as never, if: { kind: 'any' } };
 }

@@ -1,135 +1,23 @@
-/**
- * A ledger that is begun from nothing but the published log publishes the same bytes as the one that is lost, and goes on
- * with the same log.
- */
 import { describe, expect, test } from 'vitest';
-import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { publish } from '../../../publisher/publish.ts';
-import { keepKnownPages } from '../../../publisher/repair/from-log/known-pages.ts';
-import { type FromLogOptions, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
-import { resume } from '../../../publisher/repair/resume.ts';
+import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { TAKEDOWNS } from '../../../storage/records/takedowns.ts';
 import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { faultsOfLog } from '../log/log-oracle.ts';
-import { readCheckpoint, readTexts, testSigner, withLog } from '../log/test-log.ts';
-import { removeMarket } from '../remove-market.ts';
+import { LOG_ORIGIN, readCheckpoint, readTexts, testSigner } from '../log/test-log.ts';
 import { setStanding } from '../standing.ts';
-import { takeDown } from '../take-down.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { damagedReader, withField } from '../verify/damaged-reader.ts';
+import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
-/** Numbers from 0 to 1, the same for each seed. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { begun, copyOf, livedWorld, loggedWorld, noteOf, OWN_KEY, settle } from './world-from-log.ts';
 
-function loggedWorld(): World {
-  const world = createWorld();
-  return { ...world, dependencies: { ...withLog(world.dependencies), projections: ALL_PROJECTIONS } };
-}
-
-async function settle({ dependencies }: Pick<World, 'dependencies'>): Promise<void> {
-  while ((await publish(dependencies)).isMoreDue);
-}
-
-/** Everything that can happen to a market, in an order that the seed decides. */
-async function livedWorld(seed: number): Promise<World> {
-  const random = randomOf(seed);
-  const world = loggedWorld();
-  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
-  const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  const left = new Set(slugs);
-  const source = { publisher: 'P', licence: 'CC0-1.0', attribution: null };
-  await world.ingest(slugs.map((slug) => market(slug)));
-  await world.ingest(slugs.flatMap((slug) => [0, 1, 2].map((day) => price(slug, day, 100 + day))));
-  await settle(world);
-  const happen = async (slug: string, step: number): Promise<void> => {
-    const day = Math.floor(random() * 900) - 640;
-    const at = price(slug, day, Math.floor(random() * 1e6)) as IngestRecordInput & { observedAt: string };
-    const kind = Math.floor(random() * 11);
-    if (kind < 4) await world.ingest([at, price(slug, day + 1, random() < 0.2 ? null : day)], 'correct');
-    else if (kind === 4) await world.ingest([price(slug, pick([0, 1, 2]), Math.floor(random() * 1e6))], 'correct');
-    else if (kind === 5) {
-      const { observedAt, sourceUrl } = price(slug, pick([0, 1, 2]), 1) as unknown as Record<string, string>;
-      const retraction = { type: 'retraction', market: slug, metric: 'price', observedAt, sourceUrl, reason: 'a test' };
-      await world.ingest([retraction as unknown as IngestRecordInput], 'correct');
-    } else if (kind === 6) {
-      const sources = [`s${step}`, 'two'].map((label) => ({ label, url: `https://example.com/${label}`, ...source }));
-      const outliers = random() < 0.5 ? {} : { outliers: 'off', outliersReason: 'it leaps' };
-      await world.ingest([{ ...market(slug), name: `Named ${step}`, sources, ...outliers } as IngestRecordInput]);
-    } else if (kind === 7) {
-      const salt = 'ab'.repeat(32);
-      const representedBy = random() < 0.5 ? null : { name: `Council ${step}`, claim: 'clm_1', salt };
-      const disputes: { [metric: string]: string } = random() < 0.5 ? { price: 'clm_2' } : {};
-      const comparison = { outcome: 'mismatch', verifiedAt: '2026-09-30T08:00:00Z', verification: 'ver_1' } as const;
-      const comparisons = random() < 0.5 ? {} : { price: comparison };
-      const verification = { outcome: 'moved', subject: 'source', verifiedAt: '2026-09-30T08:00:00Z' } as const;
-      const verifications = { [`https://example.com/${pick(['two', slug])}`]: verification };
-      const standing = { representedBy, disputes, comparisons, verifications };
-      await setStanding(world.ledger, slug, standing, `standing-${seed}-${step}`);
-    } else if (kind === 8 && left.size > 4) {
-      await removeMarket(world, slug, random() < 0.5 ? null : pick(slugs));
-      left.delete(slug);
-    } else if (kind === 9) await world.ingest([market(`new-${step}`), price(`new-${step}`, day, 5)]);
-    else await world.ingest([{ ...at, sourceUrl: 'https://example.com/other' } as IngestRecordInput], 'correct');
-  };
-  for (let step = 0; step < 40; step++) {
-    await happen(pick([...left]), step);
-    world.clock.nowMs += 1_000 * Math.floor(random() * 1_000);
-    if (random() < 0.4) await settle(world);
-  }
-  await settle(world);
-  const gone = slugs.find((slug) => !left.has(slug));
-  if (gone !== undefined && random() < 0.6) await takeDown(world, gone);
-  await settle(world);
-  return world;
-}
-
-const OWN_KEY = testSigner();
-
-/** A world that knows nothing but the published files of another one. */
-async function begun(
-  lost: World,
-  objects: MemoryObjects,
-  options: Partial<FromLogOptions> = {},
-): Promise<World & { readonly outcome: Awaited<ReturnType<typeof ledgerFromLog>> }> {
-  const fresh = createWorld(SMALL_PAGES, openSqliteLedger(':memory:'));
-  const dependencies = { ...lost.dependencies, ledger: fresh.ledger, objects };
-  const reader = readerOf(lost.objects);
-  const outcome = await ledgerFromLog({ storage: dependencies, reader, keys: [OWN_KEY], ...options });
-  await keepKnownPages(dependencies);
-  await resume(dependencies);
-  const world = { ...lost, ...fresh, objects, clock: lost.clock, dependencies, outcome };
-  return { ...world, ingest: worldIngest(world) };
-}
-
-/** Records of the test itself, into this world. */
-function worldIngest(world: World): World['ingest'] {
-  return async (records, mode = 'append') => {
-    const { ingest } = await import('../../ingest/ingest.ts');
-    const report = await ingest(world.dependencies, records, { mode });
-    if (!report.taken) throw new Error(JSON.stringify(report.faults));
-    return report;
-  };
-}
-
+const DAY_MS = 24 * 60 * 60 * 1000;
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
-
-async function copyOf(objects: MemoryObjects): Promise<MemoryObjects> {
-  const copy = openMemoryObjects();
-  for (const [key, { body, metadata }] of objects.snapshot()) await copy.put(key, body, metadata, { kind: 'absent' });
-  return copy;
-}
 
 /** All public files, with the snapshot as far as it does not depend on the generation. */
 function filesOf(objects: MemoryObjects): Map<string, string> {
@@ -178,13 +66,18 @@ describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
     expect(differences(filesOf(world.objects), before)).toEqual([]);
     expect(await readCheckpoint(world.objects)).toEqual(checkpoint);
 
-    const seen = Buffer.from((await get(lost, 'log-checkpoint')) as Uint8Array).toString();
+    const seen = Buffer.from((await noteOf(lost)) as Uint8Array).toString();
     await world.ingest([market('later'), price('later', 0, 1)]);
     await settle(world);
     const after = await readTextsOrLines(world);
     expect(after.slice(0, texts.length)).toEqual(texts);
     expect(after).toHaveLength(texts.length + 2);
     const options = { vkeys: [OWN_KEY.vkey], seen, pageSizes: SMALL_PAGES };
+    expect((await verifyLog(readerOf(world.objects), options)).findings).toEqual([]);
+    expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+
+    world.clock.nowMs += 2 * DAY_MS;
+    await collectGarbage(world.dependencies, { dryRun: false });
     expect((await verifyLog(readerOf(world.objects), options)).findings).toEqual([]);
     expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
   });
@@ -194,7 +87,7 @@ describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
     const world = await begun(lost, openMemoryObjects());
     await settle(world);
     const differing = differences(withoutCursors(world.objects), withoutCursors(lost.objects));
-    expect(differing.filter((key) => !isOfTakenDown(lost, key))).toEqual([]);
+    for (const key of differing) expect([key, await isOfTakenDown(lost, key)]).toEqual([key, true]);
     expect(
       (await verifyLog(readerOf(world.objects), { vkeys: [], seen: null, pageSizes: SMALL_PAGES })).findings,
     ).toEqual([]);
@@ -203,16 +96,9 @@ describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
 });
 
 /** Which years a history had, only the texts say: so 404 instead of 410. */
-function isOfTakenDown({ objects }: World, key: string): boolean {
-  const [, slug, file] = /\/markets\/([^/]+)\/history\/(.+)$/.exec(key) ?? [];
-  const lines = [...publicObjects(objects)].filter(([name]) => name.includes('/log/tile/entries/'));
-  const isTakenDown = lines.some(([, body]) => body.includes(`"market":"${slug}","type":"takedown"`) || body.includes('taken-down'));
-  return isTakenDown && /^(\d{4}\.|index)/.test(file ?? '');
-}
-
-async function get({ objects }: World, kind: 'log-checkpoint'): Promise<Uint8Array | null> {
-  const found = await objects.get(publicKey({ kind }));
-  return found.kind === 'found' ? found.body : null;
+async function isOfTakenDown({ ledger }: World, key: string): Promise<boolean> {
+  const taken = (await readAll(ledger, TAKEDOWNS)).map(({ value }) => value.market);
+  return taken.some((slug) => new RegExp(`/markets/${slug}/history/(\\d{4}\\.|index)`).test(key));
 }
 
 /** With tombstones, which the strict reader of the log does not take. */
@@ -227,4 +113,70 @@ async function readTextsOrLines(world: World): Promise<readonly string[]> {
   });
 }
 
-void faultsOfLog;
+describe('what the log does not have', () => {
+  const salt = 'ab'.repeat(32);
+  const standing = { disputes: {}, comparisons: {}, verifications: {} };
+
+  test('is the name of a representative: without the body that has it, the log states that there is none', async () => {
+    const lost = loggedWorld();
+    await lost.ingest([market('a'), market('b'), price('a', 0, 1)]);
+    for (const slug of ['a', 'b']) {
+      const representedBy = { name: `Council of ${slug}`, claim: 'clm_1', salt };
+      await setStanding(lost.ledger, slug, { representedBy, ...standing }, `standing-${slug}`);
+    }
+    await settle(lost);
+    const reader = damagedReader(readerOf(lost.objects), {
+      '/api/v1/markets/a': withField('representedBy', 'Another'),
+    });
+    const world = await begun(lost, openMemoryObjects(), { reader });
+    expect(world.outcome).toMatchObject({ markets: 2, lostNames: ['a'] });
+    await settle(world);
+    const shown = async (slug: string) =>
+      JSON.parse(publicObjects(world.objects).get(publicKey({ kind: 'market', slug })) ?? '');
+    expect(await shown('a')).toMatchObject({ representedBy: null });
+    expect(await shown('b')).toMatchObject({ representedBy: 'Council of b' });
+    const after = await verifyLog(readerOf(world.objects), {
+      vkeys: [OWN_KEY.vkey],
+      seen: null,
+      pageSizes: SMALL_PAGES,
+    });
+    expect(after).toMatchObject({ findings: [], size: (await readTexts(lost.objects)).length + 2 });
+  });
+
+  test('a ledger that holds anything is not begun from a log', async () => {
+    const lost = loggedWorld();
+    await lost.ingest([market('a')]);
+    await settle(lost);
+    const begin = ledgerFromLog({ storage: lost.dependencies, reader: readerOf(lost.objects), keys: [OWN_KEY] });
+    await expect(begin).rejects.toThrow(RangeError);
+  });
+});
+
+test('a ledger begun from an older copy continues the longer log of its own store', async () => {
+  const lost = loggedWorld();
+  await lost.ingest([market('a'), price('a', 0, 1)]);
+  await settle(lost);
+  const older = { ...lost, objects: await copyOf(lost.objects) };
+  await lost.ingest([price('a', 1, 2), market('b')]);
+  await settle(lost);
+  const longer = await readTexts(lost.objects);
+  const world = await begun(older, lost.objects);
+  await settle(world);
+  expect((await readTexts(world.objects)).slice(0, longer.length)).toEqual(longer);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+});
+
+test('a new key takes the log over, and is announced in it', async () => {
+  const lost = loggedWorld();
+  await lost.ingest([market('a'), price('a', 0, 1)]);
+  await settle(lost);
+  const [next, old] = [testSigner(2), OWN_KEY];
+  const objects = await copyOf(lost.objects);
+  const both = { ...lost, dependencies: { ...lost.dependencies, log: { origin: LOG_ORIGIN, signers: [next, old] } } };
+  const world = await begun(both, objects, { keys: [next, old] });
+  await settle(world);
+  const added = (await readTexts(objects)).slice((await readTexts(lost.objects)).length);
+  expect(added).toEqual([expect.stringContaining(next.vkey)]);
+  const report = await verifyLog(readerOf(objects), { vkeys: [old.vkey], seen: null, pageSizes: SMALL_PAGES });
+  expect(report).toMatchObject({ findings: [], vkeys: [old.vkey, next.vkey] });
+});
