@@ -14,10 +14,13 @@ import { claimFormat } from '../../storage/ports/format.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { replaceFiles } from '../backup/put-back.ts';
+import { garbageCollector } from '../edge-host/collect-at-rest.ts';
 import { LEDGER_FILE } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
 import type { LogKey } from '../settings/log-key.ts';
 
+/** A step reads a file of entries, or writes some markets. */
+const STEPS_BETWEEN = 32;
 /** They sign the log that goes on. */
 const KEYS_OF_LOG = ['log-key', 'log-key-previous'];
 
@@ -75,11 +78,23 @@ export async function goOnFromLog(storage: PublisherStorage): Promise<void> {
   await resume(storage);
 }
 
-async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], projections, progress }: BeginFromLog) {
+/** V8 would let the garbage of a long log lie. */
+function collecting(progress: CopyStep): CopyStep {
+  const collect = garbageCollector();
+  let calls = 0;
+  return (...step) => {
+    calls += 1;
+    if (calls % STEPS_BETWEEN === 0) collect();
+    progress(...step);
+  };
+}
+
+async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], projections, ...more }: BeginFromLog) {
   const ledger = openSqliteLedger(path, { exclusive: true });
   try {
     await claimFormat({ ...systemRuntime, ledger });
     const settings = { pageSizes: DEFAULT_PAGE_SIZES, ...(projections && { projections }) };
+    const progress = collecting(more.progress);
     const own = await publishedNote(dataFolder);
     return await ledgerFromLog({
       storage: { ...systemRuntime, ledger, ...settings },

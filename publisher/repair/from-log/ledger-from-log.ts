@@ -77,7 +77,6 @@ export interface LedgerFromLog {
 
 /** Greater numbers are no generations: a cursor could not name them. */
 const GENERATION_MAX = 999_999_999_999;
-const TOLD_EVERY = 256;
 
 /**
  * Fills the ledger. It is ready for `resume`, and then for `publish`.
@@ -125,17 +124,16 @@ async function fill({ storage, reader, keys, seen, progress }: Required<FromLogO
   const lostNames: string[] = [];
   const counts: HeadValue['counts'] = { markets: 0, observations: 0, unknownValues: 0 };
   for (const [done, slug] of slugs.entries()) {
-    if (done % TOLD_EVERY === 0) progress('Writing the markets', done, slugs.length);
+    progress('Writing the markets', done, slugs.length);
     const folded = fold.market(slug);
     if (folded?.kind === 'shown') {
       const { representative, isNameLost } = await representativeFor(reader, slug, folded);
       if (isNameLost) lostNames.push(slug);
-      const { observations, unknownValues } = folded.record(null);
+      const records = recordsOfShown(slug, folded, { generation, representative, isNameLost });
       counts.markets++;
-      counts.observations += observations;
-      counts.unknownValues += unknownValues;
-      for (const change of recordsOfShown(slug, folded, { generation, representative, isNameLost }))
-        await writer.add(change);
+      counts.observations += records.value.observations;
+      counts.unknownValues += records.value.unknownValues;
+      for (const change of records.changes()) await writer.add(change);
     } else if (folded?.kind === 'removed') {
       const before = new PastMarket(fold, slug, size).lastShown();
       const revision = fold.revisionOf(slug);

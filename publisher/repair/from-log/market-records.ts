@@ -42,22 +42,25 @@ export interface RecordsOptions {
 }
 
 /** Of a market that is shown. */
-export function* recordsOfShown(
+export function recordsOfShown(
   slug: string,
   folded: FoldedMarket,
   { generation, representative, isNameLost }: RecordsOptions,
-): Generator<Change> {
+): { readonly value: MarketRecordValue; readonly changes: () => Generator<Change> } {
   const value = withoutEmptyStanding(folded.record(representative));
   const logged = loggedOf(slug, folded.revision, value);
   const revision = isNameLost ? folded.revision + 1 : folded.revision;
   const loggedParts = isNameLost ? { ...logged.loggedParts, standing: FORGOTTEN } : logged.loggedParts;
-  yield* recordsOf(slug, revision, value, generation, {
-    ...{ revision: folded.revision, logged: folded.revision, loggedParts },
-    ...{ observations: value.observations, unknownValues: value.unknownValues },
-  });
-  for (const { order, observation, revision: written } of folded.observations) {
-    yield put(observationKey(slug, order), written, observation);
+  function* changes(): Generator<Change> {
+    yield* recordsOf(slug, revision, value, generation, {
+      ...{ revision: folded.revision, logged: folded.revision, loggedParts },
+      ...{ observations: value.observations, unknownValues: value.unknownValues },
+    });
+    for (const { order, observation, revision: written } of folded.observations) {
+      yield put(observationKey(slug, order), written, observation);
+    }
   }
+  return { value, changes };
 }
 
 /**
