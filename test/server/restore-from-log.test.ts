@@ -17,6 +17,7 @@ import { LOG_ORIGIN, testSigner, withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { publicFiles } from './public-files.ts';
 
 /** The folder whose ledger is lost. */
 let data: string;
@@ -50,17 +51,6 @@ async function use(
   }
 }
 
-/** The public files, with the snapshot as far as it does not depend on the generation. */
-async function filesOf(folder: string): Promise<ReadonlyMap<string, string>> {
-  const root = join(folder, 'public');
-  const found = await readdir(root, { recursive: true, withFileTypes: true });
-  const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const read = async (path: string) => [path.slice(root.length), await readFile(path, 'latin1')] as const;
-  const files = new Map(await Promise.all(paths.map(read)));
-  const { generation, listGeneration, publishedAt, ...snapshot } = JSON.parse(files.get('/api/v1/snapshot.json') ?? '');
-  return files.set('/api/v1/snapshot.json', JSON.stringify(snapshot));
-}
-
 beforeEach(async () => {
   data = join(await temporaryFolder(), 'data');
   empty = join(await temporaryFolder(), 'data');
@@ -79,16 +69,16 @@ beforeEach(async () => {
 
 describe('tidemark restore --from-log', () => {
   test('goes on in place: after the next publications nothing but the snapshot differs', async () => {
-    const before = await filesOf(data);
+    const before = await publicFiles(data);
     const { code, output, errors } = await restore(data, join(data, 'public'), '--replace', '--json');
     expect([code, errors]).toEqual([0, '']);
     const report = JSON.parse(output);
     expect(report).toMatchObject({ origin: LOG_ORIGIN, markets: 2, removed: 1, observations: 152, lostNames: [] });
     expect(await names(report.replaced)).toContain('ledger.sqlite');
     // Readers see all of it at every moment.
-    expect(await filesOf(data)).toEqual(before);
+    expect(await publicFiles(data)).toEqual(before);
     await use(data);
-    expect(await filesOf(data)).toEqual(before);
+    expect(await publicFiles(data)).toEqual(before);
     await use(data, (world) => world.ingest([price('tin', 1, 4)]));
   });
 
@@ -102,11 +92,11 @@ describe('tidemark restore --from-log', () => {
     const { code, errors } = await restore(empty, `http://127.0.0.1:${(host.address() as AddressInfo).port}`);
     expect([code, errors]).toEqual([0, expect.stringContaining('accounts')]);
     await use(empty);
-    expect((await filesOf(empty)).get('/api/v1/log/checkpoint')).toBe(
-      (await filesOf(data)).get('/api/v1/log/checkpoint'),
+    expect((await publicFiles(empty)).get('/api/v1/log/checkpoint')).toBe(
+      (await publicFiles(data)).get('/api/v1/log/checkpoint'),
     );
-    expect((await filesOf(empty)).get('/api/v1/markets/tin.json')).toBe(
-      (await filesOf(data)).get('/api/v1/markets/tin.json'),
+    expect((await publicFiles(empty)).get('/api/v1/markets/tin.json')).toBe(
+      (await publicFiles(data)).get('/api/v1/markets/tin.json'),
     );
     await use(empty, (world) => world.ingest([price('tin', 1, 4), market('zinc')]));
   });
@@ -146,7 +136,7 @@ describe('tidemark restore --from-log', () => {
   });
 
   test('that is killed before any of its renames can be repeated, and no server starts on a half of it', async () => {
-    const before = await filesOf(data);
+    const before = await publicFiles(data);
     const original = `${data}-original`;
     await cp(data, original, { recursive: true });
     const hook = join(import.meta.dirname, 'die-at-rename.ts');
@@ -160,11 +150,11 @@ describe('tidemark restore --from-log', () => {
       const look = await tidemark(['gc', '--dry-run'], { environment: { TIDEMARK_DATA: data } });
       outcomes.push(code === 0 ? 'finished' : look.code === 0 ? 'as before' : 'refused');
       if (code !== 0) expect([n, await tidemark(words)]).toEqual([n, expect.objectContaining({ code: 0 })]);
-      expect(await filesOf(data)).toEqual(before);
+      expect(await publicFiles(data)).toEqual(before);
     }
     expect(outcomes).toContain('refused');
     await use(data);
-    expect(await filesOf(data)).toEqual(before);
+    expect(await publicFiles(data)).toEqual(before);
   }, 180_000);
 
   test('takes no words that are about backups', async () => {

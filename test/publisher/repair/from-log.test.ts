@@ -1,5 +1,10 @@
+/**
+ * A ledger that is begun from nothing but the published log publishes the same bytes as the one that is lost, and goes on
+ * with the same log.
+ */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -13,7 +18,6 @@ import { LOG_ORIGIN, readCheckpoint, readTexts, testSigner } from '../log/test-l
 import { setStanding } from '../standing.ts';
 import { damagedReader, withField } from '../verify/damaged-reader.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
-
 import { begun, copyOf, livedWorld, loggedWorld, noteOf, OWN_KEY, settle } from './world-from-log.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -150,6 +154,27 @@ describe('what the log does not have', () => {
     const begin = ledgerFromLog({ storage: lost.dependencies, reader: readerOf(lost.objects), keys: [OWN_KEY] });
     await expect(begin).rejects.toThrow(RangeError);
   });
+});
+
+test('records that the log has are known: taking them in again changes nothing', async () => {
+  const lost = loggedWorld();
+  const source = { label: 'one', url: 'https://example.com/a', publisher: 'P', licence: null, attribution: null };
+  const ruled = { ...market('a'), sources: [source], outliers: 'off', outliersReason: 'it leaps' } as IngestRecordInput;
+  const scalar = { ...price('b', 0, 1), metric: 'rate', value: '1.5', unit: 'percent' } as Record<string, unknown>;
+  for (const name of ['amountMinor', 'currency', 'zeroAsserted']) delete scalar[name];
+  const records = [
+    ruled,
+    market('b'),
+    price('a', 0, 1),
+    price('a', 1, null),
+    price('a', 2, 0),
+    scalar as IngestRecordInput,
+  ];
+  await lost.ingest(records);
+  await settle(lost);
+  const world = await begun(lost, await copyOf(lost.objects));
+  await settle(world);
+  expect(await world.ingest(records)).toMatchObject({ unchanged: records.length, markets: [] });
 });
 
 test('a ledger begun from an older copy continues the longer log of its own store', async () => {

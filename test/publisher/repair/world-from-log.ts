@@ -1,3 +1,4 @@
+/** Worlds whose ledger is begun from the log of a lost one. */
 import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
@@ -6,6 +7,7 @@ import { keepKnownPages } from '../../../publisher/repair/from-log/known-pages.t
 import { type FromLogOptions, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
+import { ingest as takeIn } from '../../ingest/ingest.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -100,18 +102,12 @@ export async function begun(
   const outcome = await ledgerFromLog({ storage: dependencies, reader, keys: [OWN_KEY], ...options });
   await keepKnownPages(dependencies);
   await resume(dependencies);
-  const world = { ...lost, ...fresh, objects, clock: lost.clock, dependencies, outcome };
-  return { ...world, ingest: worldIngest(world) };
-}
-
-/** Records of the test itself, into this world. */
-function worldIngest(world: World): World['ingest'] {
-  return async (records, mode = 'append') => {
-    const { ingest } = await import('../../ingest/ingest.ts');
-    const report = await ingest(world.dependencies, records, { mode });
-    if (!report.taken) throw new Error(JSON.stringify(report.faults));
+  const ingest: World['ingest'] = async (records, mode = 'append') => {
+    const report = await takeIn(dependencies, records, { mode });
+    if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);
     return report;
   };
+  return { ...fresh, objects, clock: lost.clock, dependencies, outcome, ingest };
 }
 
 export async function copyOf(objects: MemoryObjects): Promise<MemoryObjects> {
