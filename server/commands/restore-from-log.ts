@@ -1,13 +1,12 @@
 /** `tidemark restore --from-log URL|FOLDER`: the last resort after a ledger and its backups are lost. */
 import { join } from 'node:path';
 import type { CopyStep } from '../backup/copied-files.ts';
-import { checkMayBeReplaced, finishRestore } from '../backup/put-back.ts';
-import { type BegunFolder, beginFromLog, goOnFromLog } from '../from-log/begin-from-log.ts';
+import { checkMayBeReplaced } from '../backup/put-back.ts';
+import { type BegunFolder, beginFromLog } from '../from-log/begin-from-log.ts';
 import { publishedFilesReader } from '../from-log/published-files.ts';
 import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
 import { readLogKeys } from '../settings/log-key.ts';
-import { openStopped } from './stopped-server.ts';
 
 export interface RestoreFromLogCommand {
   /** A base URL, or a folder of published files. */
@@ -43,11 +42,6 @@ export async function restoreFromLog(
   const url = /^https?:\/\//.test(source) ? parseUrl(source) : source;
   const reader = publishedFilesReader(url, timeoutSeconds * 1000);
   const begun = await beginFromLog({ dataFolder, reader, source, keys, projections, seen, nowMs, progress });
-  progress('Comparing what is published', 0, 1);
-  await openStopped(dataFolder, { isRestoring: true }, async (storage) => {
-    await goOnFromLog({ ...storage, projections });
-  });
-  await finishRestore(dataFolder);
   return { dataFolder, source, ...begun };
 }
 

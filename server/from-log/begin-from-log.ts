@@ -1,4 +1,5 @@
 /** Begins the ledger of a data folder from a published log: `tidemark restore --from-log`, and a run without a ledger. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
@@ -11,13 +12,14 @@ import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { ignoreMissing, objectFile } from '../../storage/directory/object-places.ts';
 import { claimFormat } from '../../storage/ports/format.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
-import { replaceFiles } from '../backup/put-back.ts';
+import { finishRestore, replaceFiles } from '../backup/put-back.ts';
 import { garbageCollector } from '../edge-host/collect-at-rest.ts';
-import { LEDGER_FILE } from '../folder/data-folder.ts';
+import { LEDGER_FILE, openDataFolder, RESTORING_FILE } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
-import type { LogKey } from '../settings/log-key.ts';
+import { type LogKey, publishedLog } from '../settings/log-key.ts';
 
 /** A step reads a file of entries, or writes some markets. */
 const STEPS_BETWEEN = 32;
@@ -32,6 +34,8 @@ export interface BeginFromLog {
   readonly source: string;
   /** The keys with which this deployment signs, newest first. Those that the log has now, or their successor. */
   readonly keys: readonly LogKey[];
+  /** The store that will be published into. Default: that of the folder. */
+  readonly objects?: ObjectStore;
   /** Kinds of files that will be published. */
   readonly projections: PublisherStorage['projections'];
   /** Signed checkpoints that were seen anywhere, of any log. */
@@ -45,18 +49,28 @@ export interface BegunFolder extends LedgerFromLog {
   readonly replaced: string | null;
 }
 
+/** Whether the folder has no ledger, or one that {@link beginFromLog} has begun and not finished. */
+export function isLedgerMissing(dataFolder: string): boolean {
+  return !existsSync(join(dataFolder, LEDGER_FILE)) || existsSync(join(dataFolder, RESTORING_FILE));
+}
+
 /**
  * Verifies the log, and puts a ledger with its facts into the data folder. Files that are there are moved aside, but for
- * the keys of the log and for published objects, which stay in place. On return the folder is marked as half restored:
- * {@link goOnFromLog} comes next, then `finishRestore`. After a kill, everything is done again from the start; no server
- * starts on a half.
+ * the keys of the log and for published objects, which stay in place. Every market is due for a refresh, so the next
+ * generations publish everything: later than every generation that the source or the store shows, with the next entry of
+ * the log, and with the cursors of pages that the store has. Without other marks they change nothing but the snapshot in a
+ * store that has all of it.
+ *
+ * Nobody else may have the folder open, and it is closed on return. After a kill, call it again: everything is done from
+ * the start, and no server starts on a half.
  *
  * @throws StartError if the folder is in use or cannot be written, if the source gives no answer, and if its log is not
  *   proven: another key, a fork, fewer entries than were seen, files that are missing or wrong, entries that contradict
  *   each other. Then the folder is as it was
+ * @throws StorageUnavailable if the store does not answer: then call it again
  */
 export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> {
-  const { dataFolder, source, nowMs } = options;
+  const { dataFolder, source, nowMs, projections, progress } = options;
   let outcome: LedgerFromLog | null = null;
   const stage = async (folder: string): Promise<void> => {
     outcome = await fillLedger(join(folder, LEDGER_FILE), options).catch((error: unknown) => {
@@ -64,18 +78,21 @@ export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> 
     });
   };
   const replaced = await replaceFiles({ dataFolder, nowMs, name: source, stay: KEYS_OF_LOG, stage });
+  progress('Comparing what is published', 0, 1);
+  const { ledger, objects, close } = await openDataFolder(dataFolder, { isRestoring: true });
+  try {
+    const storage = { ...systemRuntime, ledger, objects: options.objects ?? objects, ...settingsOf(projections) };
+    await keepKnownPages(storage);
+    await resume(storage);
+  } finally {
+    close();
+  }
+  await finishRestore(dataFolder);
   return { ...(outcome as LedgerFromLog | null as LedgerFromLog), replaced };
 }
 
-/**
- * Makes the ledger and the store into which it publishes agree: the next generation is later than every published one,
- * and pages that are there keep their cursors. The refresh of all markets is due. May be repeated.
- *
- * Errors as of `resume`.
- */
-export async function goOnFromLog(storage: PublisherStorage): Promise<void> {
-  await keepKnownPages(storage);
-  await resume(storage);
+function settingsOf(projections: BeginFromLog['projections']) {
+  return { pageSizes: DEFAULT_PAGE_SIZES, ...(projections && { projections }) };
 }
 
 /** V8 would let the garbage of a long log lie. */
@@ -93,11 +110,16 @@ async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], p
   const ledger = openSqliteLedger(path, { exclusive: true });
   try {
     await claimFormat({ ...systemRuntime, ledger });
-    const settings = { pageSizes: DEFAULT_PAGE_SIZES, ...(projections && { projections }) };
     const progress = collecting(more.progress);
     const own = await publishedNote(dataFolder);
+    const name = publishedLog(own)?.origin ?? null;
+    if (name !== null && keys.some((key) => key.name !== name)) {
+      throw new StartError(
+        `${dataFolder} has published the log ${name}, and its log-key is of ${keys[0]?.name}: choose another folder by --data. ${NOTHING_CHANGED}`,
+      );
+    }
     return await ledgerFromLog({
-      storage: { ...systemRuntime, ledger, ...settings },
+      storage: { ...systemRuntime, ledger, ...settingsOf(projections) },
       ...{ reader, keys, progress },
       seen: own === null ? seen : [...seen, own],
     });
