@@ -157,7 +157,7 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
     `The log goes on from ${logSize.toLocaleString('en-GB')} entries. If a later one was public anywhere, begin from that copy instead: two versions of an entry would be a fork.`,
   );
   note(
-    'Not in a log, so lost: accounts, API keys, watchlists, claims, idempotency, the audit, uploads, sources that are fetched, kept exports.',
+    'Not in a log, so lost: accounts, API keys, watchlists, claims, idempotency, the audit, uploads, sources that are fetched, earlier exports.',
   );
   note(`The next start makes another operator's key, and publishes every market: tidemark start --data ${dataFolder}`);
 }

@@ -15,7 +15,9 @@ import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { faultsOfLog } from '../log/log-oracle.ts';
 import { LOG_ORIGIN, readCheckpoint, readTexts, testSigner } from '../log/test-log.ts';
+import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
+import { takeDown } from '../take-down.ts';
 import { damagedReader, withField } from '../verify/damaged-reader.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { begun, copyOf, livedWorld, loggedWorld, noteOf, OWN_KEY, settle } from './world-from-log.ts';
@@ -175,6 +177,20 @@ test('records that the log has are known: taking them in again changes nothing',
   const world = await begun(lost, await copyOf(lost.objects));
   await settle(world);
   expect(await world.ingest(records)).toMatchObject({ unchanged: records.length, markets: [] });
+});
+
+test('entries of a removed market can be taken down afterwards', async () => {
+  const lost = loggedWorld();
+  await lost.ingest([market('a'), market('b'), ...Array.from({ length: 9 }, (_, day) => price('b', day * 20, day))]);
+  await settle(lost);
+  await removeMarket(lost, 'b');
+  await settle(lost);
+  const world = await begun(lost, await copyOf(lost.objects));
+  await settle(world);
+  await takeDown(world, 'b');
+  await settle(world);
+  const report = await verifyLog(readerOf(world.objects), { vkeys: [], seen: null, pageSizes: SMALL_PAGES });
+  expect(report).toMatchObject({ findings: [], takenDown: 10 });
 });
 
 test('a ledger begun from an older copy continues the longer log of its own store', async () => {
