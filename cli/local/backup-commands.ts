@@ -19,6 +19,7 @@ interface BackupFlags extends GlobalOptions {
 
 interface RestoreFlags extends GlobalOptions {
   readonly fromLog?: string;
+  readonly forgetNames?: true;
   readonly from?: string;
   readonly replace?: boolean;
   readonly keepKeys?: true;
@@ -84,6 +85,7 @@ export function addBackupCommands(program: Command): void {
     .description('put a backup into the data folder; the server must be stopped')
     .argument('[folder]', 'the folder of backups')
     .option('--from-log <where>', 'no backup: begin from the published log, at a base URL or in a folder')
+    .option('--forget-names', 'with --from-log: go on without names of representatives that the copy does not have')
     .option('--from <name>', 'one of its backups (default: the newest)')
     .option('--replace', 'move the ledger that is there aside, with its uploads and keys')
     .addOption(new Option('--keep-keys', 'API keys work as in the backup, also those that were revoked since'))
@@ -133,7 +135,7 @@ export function addBackupCommands(program: Command): void {
 }
 
 async function beginAgain(source: string, dir: string | undefined, options: RestoreFlags): Promise<void> {
-  const { from, replace = false, keepKeys, revokeKeys, data, json, timeout } = options;
+  const { from, replace = false, forgetNames = false, keepKeys, revokeKeys, data, json, timeout } = options;
   if ([dir, from, keepKeys, revokeKeys].some((given) => given !== undefined)) {
     const hint = 'A log has no accounts and no keys. Leave the folder, --from, --keep-keys and --revoke-keys out.';
     throw new CommandError('usage', '--from-log takes nothing from a backup.', hint);
@@ -141,7 +143,7 @@ async function beginAgain(source: string, dir: string | undefined, options: Rest
   const { restoreFromLog } = await import('../../server/commands/restore-from-log.ts');
   const line = progressOf(options);
   const seen = [...readKnownLogs(knownLogsPath(options)).values()].map(({ checkpoint }) => checkpoint);
-  const asked = { source, replace, seen, timeoutSeconds: timeout, progress: shownOn(line) };
+  const asked = { source, replace, seen, forgetNames, timeoutSeconds: timeout, progress: shownOn(line) };
   const report = await restoreFromLog(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
   if (json) return await printJson(report);
   const { dataFolder, origin, logSize, markets, observations, removed, takenDown, lostNames, replaced } = report;

@@ -14,6 +14,7 @@ export interface RestoreFromLogCommand {
   readonly replace: boolean;
   /** Checkpoints that this user has seen of any log. */
   readonly seen: readonly string[];
+  readonly forgetNames: boolean;
   readonly timeoutSeconds: number;
   readonly progress: CopyStep;
 }
@@ -26,7 +27,7 @@ export interface RestoreFromLogReport extends BegunFolder {
 /** @throws StartError for a fault that an operator can correct; then the folder is as it was, or says so at the next start */
 export async function restoreFromLog(
   environment: Environment,
-  { source, replace, seen, timeoutSeconds, progress }: RestoreFromLogCommand,
+  { source, replace, seen, forgetNames, timeoutSeconds, progress }: RestoreFromLogCommand,
 ): Promise<RestoreFromLogReport> {
   process.umask(0o077);
   const nowMs = Date.now();
@@ -41,7 +42,17 @@ export async function restoreFromLog(
   }
   const url = /^https?:\/\//.test(source) ? parseUrl(source) : source;
   const reader = publishedFilesReader(url, timeoutSeconds * 1000);
-  const begun = await beginFromLog({ dataFolder, reader, source, keys, projections, seen, nowMs, progress });
+  const begun = await beginFromLog({
+    dataFolder,
+    reader,
+    source,
+    keys,
+    projections,
+    seen,
+    forgetNames,
+    nowMs,
+    progress,
+  });
   return { dataFolder, source, ...begun };
 }
 

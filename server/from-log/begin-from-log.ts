@@ -40,6 +40,8 @@ export interface BeginFromLog {
   readonly projections: PublisherStorage['projections'];
   /** Signed checkpoints that were seen anywhere, of any log. */
   readonly seen?: readonly string[];
+  /** Goes on without names of representatives that the source does not have. Default: it is refused. */
+  readonly forgetNames?: boolean;
   readonly nowMs: number;
   readonly progress: CopyStep;
 }
@@ -66,7 +68,7 @@ export function isLedgerMissing(dataFolder: string): boolean {
  *
  * @throws StartError if the folder is in use or cannot be written, if the source gives no answer, and if its log is not
  *   proven: another key, a fork, fewer entries than were seen, files that are missing or wrong, entries that contradict
- *   each other. Then the folder is as it was
+ *   each other; or if names are missing. Then the folder is as it was
  * @throws StorageUnavailable if the store does not answer: then call it again
  */
 export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> {
@@ -107,6 +109,7 @@ function collecting(progress: CopyStep): CopyStep {
 }
 
 async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], projections, ...more }: BeginFromLog) {
+  const { forgetNames = false } = more;
   const ledger = openSqliteLedger(path, { exclusive: true });
   try {
     await claimFormat({ ...systemRuntime, ledger });
@@ -120,7 +123,7 @@ async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], p
     }
     return await ledgerFromLog({
       storage: { ...systemRuntime, ledger, ...settingsOf(projections) },
-      ...{ reader, keys, progress },
+      ...{ reader, keys, forgetNames, progress },
       seen: own === null ? seen : [...seen, own],
     });
   } finally {

@@ -57,6 +57,8 @@ export interface FromLogOptions {
   readonly keys: readonly OwnKey[];
   /** Signed checkpoints that were seen anywhere: the log must have each of them in its past. */
   readonly seen?: readonly string[];
+  /** Goes on without names of representatives that the copy does not have. Default: the copy is refused. */
+  readonly forgetNames?: boolean;
   readonly progress?: (step: string, done: number, of: number) => void;
 }
 
@@ -86,12 +88,12 @@ const GENERATION_MAX = 999_999_999_999;
  * @throws as the reader does
  */
 export async function ledgerFromLog(options: FromLogOptions): Promise<LedgerFromLog> {
-  const { storage, reader, keys, seen = [], progress = () => {} } = options;
-  const { ledger } = storage;
+  const { seen = [], forgetNames = false, progress = () => {} } = options;
+  const { ledger } = options.storage;
   const isEmpty = (await ledger.get(HEAD_KEY)) === null && (await readPage(ledger, MARKET_INDEX, { limit: 1 })).items;
   if (isEmpty === false || isEmpty.length > 0) throw new RangeError('a ledger is begun from a log only if it is empty');
   try {
-    return await fill({ storage, reader, keys, seen, progress });
+    return await fill({ ...options, seen, forgetNames, progress });
   } catch (error) {
     if (error instanceof LogFileError) throw new LogUnusable(`${error.url}: ${error.message}`, { cause: error });
     if (error instanceof LogFaultError) throw new LogUnusable(error.message, { cause: error });
@@ -99,7 +101,14 @@ export async function ledgerFromLog(options: FromLogOptions): Promise<LedgerFrom
   }
 }
 
-async function fill({ storage, reader, keys, seen, progress }: Required<FromLogOptions>): Promise<LedgerFromLog> {
+async function fill({
+  storage,
+  reader,
+  keys,
+  seen,
+  forgetNames,
+  progress,
+}: Required<FromLogOptions>): Promise<LedgerFromLog> {
   const writer = new LedgerWriter(storage);
   const files = new LogFiles(reader);
   // Before the checkpoint, because it is published after it: it never names a longer log.
@@ -128,6 +137,7 @@ async function fill({ storage, reader, keys, seen, progress }: Required<FromLogO
     const folded = fold.market(slug);
     if (folded?.kind === 'shown') {
       const { representative, isNameLost } = await representativeFor(reader, slug, folded);
+      if (isNameLost && !forgetNames) throw nameless(slug);
       if (isNameLost) lostNames.push(slug);
       const records = recordsOfShown(slug, folded, { generation, representative, isNameLost });
       counts.markets++;
@@ -227,6 +237,12 @@ async function representativeFor(
   const shown = status === 200 ? representativeOf(Buffer.from(body).toString('utf8')) : null;
   const isRight = shown !== null && isNamed(representedBy, shown);
   return { representative: isRight ? shown : null, isNameLost: !isRight };
+}
+
+function nameless(slug: string): LogUnusable {
+  return new LogUnusable(
+    `${marketUrl(slug)} does not have the name of the market's representative, of which the log has only a digest: use a copy that has it, or say --forget-names`,
+  );
 }
 
 /** A key of ours that neither signs the log nor is announced in it gets an entry in the next generation. */

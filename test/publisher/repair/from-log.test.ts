@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
-import { ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
+import { LogUnusable, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
@@ -134,7 +134,8 @@ describe('what the log does not have', () => {
     const reader = damagedReader(readerOf(lost.objects), {
       '/api/v1/markets/a': withField('representedBy', 'Another'),
     });
-    const world = await begun(lost, openMemoryObjects(), { reader });
+    await expect(begun(lost, openMemoryObjects(), { reader })).rejects.toThrow(LogUnusable);
+    const world = await begun(lost, openMemoryObjects(), { reader, forgetNames: true });
     expect(world.outcome).toMatchObject({ markets: 2, lostNames: ['a'] });
     await settle(world);
     const shown = async (slug: string) =>
