@@ -16,6 +16,7 @@ import { tidemark } from '../cli/tidemark.ts';
 import { LOG_ORIGIN, testSigner, withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
+import { runs } from '../runs.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { publicFiles } from './public-files.ts';
 
@@ -142,7 +143,7 @@ describe('tidemark restore --from-log', () => {
     const hook = join(import.meta.dirname, 'die-at-rename.ts');
     const words = ['restore', '--from-log', join(original, 'public'), '--data', data, '--replace'];
     const outcomes: string[] = [];
-    for (let n = 1; outcomes.at(-1) !== 'finished'; n += 1) {
+    for (let n = 1; outcomes.at(-1) !== 'finished'; n += runs(2, 1)) {
       await rm(data, { recursive: true });
       await cp(original, data, { recursive: true });
       const environment = { NODE_OPTIONS: `--import ${hook}`, DIE_AT_RENAME: String(n) };
