@@ -3,7 +3,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RestoreCommand } from '../../server/commands/restore.ts';
 import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
+import { knownLogsPath, readKnownLogs } from '../log/known-logs.ts';
 import { askFirst } from '../program/ask-first.ts';
+import { CommandError } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';
@@ -16,6 +18,8 @@ interface BackupFlags extends GlobalOptions {
 }
 
 interface RestoreFlags extends GlobalOptions {
+  readonly fromLog?: string;
+  readonly forgetNames?: true;
   readonly from?: string;
   readonly replace?: boolean;
   readonly keepKeys?: true;
@@ -32,7 +36,11 @@ command lists the keys that would work again, and asks.
 
 Examples:
   tidemark restore /mnt/backups/tidemark --replace
-  tidemark restore /mnt/backups/tidemark --data ./new-folder --keep-keys --from 2026-11-22T03-00-00.000Z`;
+  tidemark restore /mnt/backups/tidemark --data ./new-folder --keep-keys --from 2026-11-22T03-00-00.000Z
+  tidemark restore --from-log https://mirror.example --data ./new-folder
+
+Without any backup, --from-log begins a new ledger from the signed log that this service has published: here, or in any
+copy of it. The file log-key must be in the data folder. docs/log.md, "A ledger from the log", says what is lost.`;
 
 const BACKUP_HELP = `
 The folder gets one sub-folder for each backup, and the uploaded files that all of them share. It is as secret as
@@ -75,7 +83,9 @@ export function addBackupCommands(program: Command): void {
   program
     .command('restore')
     .description('put a backup into the data folder; the server must be stopped')
-    .argument('<folder>', 'the folder of backups')
+    .argument('[folder]', 'the folder of backups')
+    .option('--from-log <where>', 'no backup: begin from the published log, at a base URL or in a folder')
+    .option('--forget-names', 'with --from-log: go on without names of representatives that the copy does not have')
     .option('--from <name>', 'one of its backups (default: the newest)')
     .option('--replace', 'move the ledger that is there aside, with its uploads and keys')
     .addOption(new Option('--keep-keys', 'API keys work as in the backup, also those that were revoked since'))
@@ -86,8 +96,10 @@ export function addBackupCommands(program: Command): void {
       ).conflicts('keepKeys'),
     )
     .addHelpText('after', RESTORE_HELP)
-    .action(async (dir: string, _, command: Command) => {
+    .action(async (dir: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<RestoreFlags>();
+      if (options.fromLog !== undefined) return await beginAgain(options.fromLog, dir, options);
+      if (dir === undefined) throw new CommandError('usage', 'Name the folder of backups, or say --from-log.', null);
       const { from = null, replace = false, keepKeys, revokeKeys, data, json } = options;
       const keys = keepKeys ? 'keep' : revokeKeys ? 'revoke' : null;
       const { restoreBackup } = await import('../../server/commands/restore.ts');
@@ -120,6 +132,36 @@ export function addBackupCommands(program: Command): void {
         note('The log then states again all that stands, so it may grow to twice its length.');
       note(`The next start publishes every market again, in place: tidemark start --data ${dataFolder}`);
     });
+}
+
+async function beginAgain(source: string, dir: string | undefined, options: RestoreFlags): Promise<void> {
+  const { from, replace = false, forgetNames = false, keepKeys, revokeKeys, data, json, timeout } = options;
+  if ([dir, from, keepKeys, revokeKeys].some((given) => given !== undefined)) {
+    const hint = 'A log has no accounts and no keys. Leave the folder, --from, --keep-keys and --revoke-keys out.';
+    throw new CommandError('usage', '--from-log takes nothing from a backup.', hint);
+  }
+  const { restoreFromLog } = await import('../../server/commands/restore-from-log.ts');
+  const line = progressOf(options);
+  const seen = [...readKnownLogs(knownLogsPath(options)).values()].map(({ checkpoint }) => checkpoint);
+  const asked = { source, replace, seen, forgetNames, timeoutSeconds: timeout, progress: shownOn(line) };
+  const report = await restoreFromLog(settings({ TIDEMARK_DATA: data }), asked).finally(line.clear);
+  if (json) return await printJson(report);
+  const { dataFolder, origin, logSize, markets, observations, removed, takenDown, lostNames, replaced } = report;
+  await printFields([
+    ['begun', dataFolder],
+    ['from', `${source}, the log ${origin} of ${counted(logSize, 'entry', 'entries')}`],
+    ['has', `${counted(markets, 'market')}, ${counted(observations, 'observation')}, removed markets: ${removed}`],
+    ['moved aside', replaced ?? 'nothing was there'],
+    ...(takenDown === 0 ? [] : [['taken down', counted(takenDown, 'entry', 'entries')] as const]),
+    ...lostNames.map((slug) => ['lost name', `${slug}: its representative, of whom the log has a digest`] as const),
+  ]);
+  note(
+    `The log goes on from ${logSize.toLocaleString('en-GB')} entries. If a later one was public anywhere, begin from that copy instead: two versions of an entry would be a fork.`,
+  );
+  note(
+    'Not in a log, so lost: accounts, API keys, watchlists, claims, idempotency, the audit, uploads, sources that are fetched, earlier exports.',
+  );
+  note(`The next start makes another operator's key, and publishes every market: tidemark start --data ${dataFolder}`);
 }
 
 /** @throws CommandError unless a person answers that the keys may work again */

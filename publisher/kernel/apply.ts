@@ -103,18 +103,24 @@ type RecordLine = Extract<BundleLine, { kind: 'record' }>;
 /** Well below the ledger's limit on a transaction, 4 MiB: records of the log's entries may be large. */
 const BATCH_CHARACTERS = 1024 * 1024;
 
+/** In order. Several markets may have written one record: a transaction takes each only once. */
 function* recordBatches(records: readonly RecordLine[]): Generator<readonly RecordLine[]> {
   let batch: RecordLine[] = [];
   let characters = 0;
+  const keys = new Set<string>();
   for (const record of records) {
     const size = JSON.stringify(record).length;
-    if (batch.length === MAX_TRANSACT_CHANGES - 1 || (batch.length > 0 && characters + size > BATCH_CHARACTERS)) {
+    const key = JSON.stringify([record.key.partition, record.key.sort]);
+    const isFull = batch.length === MAX_TRANSACT_CHANGES - 1 || characters + size > BATCH_CHARACTERS;
+    if (batch.length > 0 && (isFull || keys.has(key))) {
       yield batch;
       batch = [];
       characters = 0;
+      keys.clear();
     }
     batch.push(record);
     characters += size;
+    keys.add(key);
   }
   if (batch.length > 0) yield batch;
 }

@@ -121,7 +121,8 @@ export function isNamed(logged: FoldedMarket['representedBy'], representative: P
   return logged.digest === null ? salt === null : salt !== null && sha256Hex(`${salt}\n${name}`) === logged.digest;
 }
 
-function representativeOf(text: string): PublicRepresentative | null {
+/** As a market's body names it. @param text of any body */
+export function representativeOf(text: string): PublicRepresentative | null {
   const { representedBy: name, representedBySalt: salt } = objectOf(text);
   return typeof name === 'string' ? { name, salt: typeof salt === 'string' ? salt : null } : null;
 }

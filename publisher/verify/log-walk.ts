@@ -17,6 +17,13 @@ const BUNDLES_AHEAD = 8;
 /** Size and root that a reader has seen, and expects to find again. */
 export type SeenTree = Pick<LogCheckpoint, 'size' | 'root'>;
 
+/** Takes what was read, in order. It is proven only when the walk has ended without an error or a finding. */
+export interface LogSink {
+  /** The entries of a bundle. A bundle that has grown comes again as a whole. */
+  readonly entries: (n: number, entries: readonly ReadEntry[]) => Promise<void>;
+  readonly hashes: (tiles: readonly HashTile[]) => Promise<void>;
+}
+
 /** A log that was read and verified. */
 export type ReadLog = Pick<LogWalk, 'fold' | 'size' | 'rootAt'>;
 
@@ -25,12 +32,14 @@ export class LogWalk {
   readonly fold: LogFold;
   readonly #files: LogFiles;
   readonly #findings: Findings;
+  readonly #sink: LogSink | null;
   readonly #tree = new LogTree();
 
-  constructor(files: LogFiles, findings: Findings) {
+  constructor(files: LogFiles, findings: Findings, sink: LogSink | null = null) {
     this.#files = files;
     this.#findings = findings;
     this.fold = new LogFold({ keepsPast: true });
+    this.#sink = sink;
   }
 
   get size(): number {
@@ -53,11 +62,12 @@ export class LogWalk {
       this.#checkKnown(n, entries, known);
       for (const entry of entries.slice(known)) {
         this.#addFact(`${LOG_ROOT}/${tilePath('entries', n, entries.length)}`, entry);
-        for (const tile of this.#tree.append(entry.leaf)) await this.#compareTile(tile);
+        await this.#compareTiles(this.#tree.append(entry.leaf));
         isFork ||= this.#differs(seen);
       }
+      await this.#sink?.entries(n, entries);
     }
-    for (const tile of this.#tree.partialTiles(before)) await this.#compareTile(tile);
+    await this.#compareTiles(this.#tree.partialTiles(before));
     if (!this.#tree.root().equals(root)) {
       throw new LogFileError(CHECKPOINT_URL, 'log', `its root is not that of the ${size} entries of the log`);
     }
@@ -123,11 +133,14 @@ export class LogWalk {
     return seen !== null && seen.size === this.#tree.size && !seen.root.equals(this.#tree.root());
   }
 
-  async #compareTile({ level, n, width, hashes }: HashTile): Promise<void> {
-    const found = await this.#files.hashes(level, n, width);
-    if (found.equals(hashes)) return;
-    const detail = 'holds other hashes than the entries of the log give';
-    this.#findings.add(`${LOG_ROOT}/${tilePath(level, n, width)}`, 'log', detail);
+  async #compareTiles(tiles: readonly HashTile[]): Promise<void> {
+    for (const { level, n, width, hashes } of tiles) {
+      const found = await this.#files.hashes(level, n, width);
+      if (found.equals(hashes)) continue;
+      const detail = 'holds other hashes than the entries of the log give';
+      this.#findings.add(`${LOG_ROOT}/${tilePath(level, n, width)}`, 'log', detail);
+    }
+    if (tiles.length > 0) await this.#sink?.hashes(tiles);
   }
 }
 

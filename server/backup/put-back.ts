@@ -32,6 +32,17 @@ export interface PutBackOptions {
   readonly progress: CopyStep;
 }
 
+export interface ReplaceOptions {
+  readonly dataFolder: string;
+  readonly nowMs: number;
+  /** Of what is put there, for the mark. */
+  readonly name: string;
+  /** Files that stay besides the published objects. */
+  readonly stay?: readonly string[];
+  /** Makes the new files in this folder. If it rejects, nothing has changed. */
+  readonly stage: (folder: string) => Promise<void>;
+}
+
 /**
  * Changes nothing.
  *
@@ -54,27 +65,36 @@ export function checkMayBeReplaced(dataFolder: string, replace: boolean): void {
   }
 }
 
+/** As {@link replaceFiles} does, with the files of a backup. */
+export async function putBack({ dataFolder, nowMs, ...options }: PutBackOptions): Promise<string | null> {
+  const stage = async (folder: string) => await copyBackup(dataFolder, folder, options);
+  return await replaceFiles({ dataFolder, nowMs, name: options.backup.name, stage });
+}
+
 /**
  * The path of the folder that holds what was there before; null: nothing was there. On return the folder is still
  * marked: see {@link finishRestore}.
  *
- * @throws StartError if the folder is in use, or cannot be written
+ * @throws StartError if the folder is in use, cannot be written, or `stage` rejects
  */
-export async function putBack(options: PutBackOptions): Promise<string | null> {
-  const { dataFolder, nowMs } = options;
+export async function replaceFiles({ dataFolder, nowMs, name, stay, stage }: ReplaceOptions): Promise<string | null> {
   try {
     await makeFolder(dataFolder);
     // A process may have begun to use the folder while a person was asked.
     checkMayBeReplaced(dataFolder, true);
-    await stage(options).catch(async (error: unknown) => {
+    const staged = join(dataFolder, STAGE);
+    await rm(staged, { recursive: true, force: true });
+    await mkdir(staged);
+    await stage(staged).catch(async (error: unknown) => {
       // It may have filled the disk.
-      await rm(join(dataFolder, STAGE), { recursive: true, force: true });
+      await rm(staged, { recursive: true, force: true });
       throw error;
     });
-    await writeDurably(join(dataFolder, RESTORING_FILE), `${options.backup.name}\n`);
-    const aside = await moveAside(dataFolder, nowMs);
-    const staged = join(dataFolder, STAGE);
-    for (const name of await readdir(staged)) await rename(join(staged, name), join(dataFolder, name));
+    // That may have taken minutes.
+    checkMayBeReplaced(dataFolder, true);
+    await writeDurably(join(dataFolder, RESTORING_FILE), `${name}\n`);
+    const aside = await moveAside(dataFolder, nowMs, stay);
+    for (const file of await readdir(staged)) await rename(join(staged, file), join(dataFolder, file));
     await rm(staged, { recursive: true });
     await syncFolder(dataFolder);
     return aside;
@@ -89,16 +109,17 @@ export async function finishRestore(dataFolder: string): Promise<void> {
   await syncFolder(dataFolder);
 }
 
-async function stage({ dataFolder, backup, progress }: PutBackOptions): Promise<void> {
+async function copyBackup(
+  dataFolder: string,
+  staged: string,
+  { backup, progress }: Pick<PutBackOptions, 'backup' | 'progress'>,
+): Promise<void> {
   const { dir, name, manifest } = backup;
-  const staged = join(dataFolder, STAGE);
-  await rm(staged, { recursive: true, force: true });
   const files = filesOfBackup(name, manifest);
   await checkRoom(
     dataFolder,
     [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0),
   );
-  await mkdir(staged);
   let done = 0;
   for (const [path, content] of files) {
     progress('Copying the backup', done++, files.size);
@@ -111,9 +132,9 @@ async function stage({ dataFolder, backup, progress }: PutBackOptions): Promise<
 }
 
 /** Everything but the objects, and what earlier restores have moved aside. */
-async function moveAside(dataFolder: string, nowMs: number): Promise<string | null> {
+async function moveAside(dataFolder: string, nowMs: number, stay: readonly string[] = []): Promise<string | null> {
   const stays = (name: string) =>
-    OBJECTS.includes(name) || name === STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);
+    [...OBJECTS, ...stay].includes(name) || name === STAGE || name === RESTORING_FILE || name.startsWith(ASIDE);
   const names = (await readdir(dataFolder)).filter((name) => !stays(name));
   if (names.length === 0) return null;
   const aside = join(dataFolder, ASIDE + new Date(nowMs).toISOString().replaceAll(':', '-'));

@@ -10,13 +10,17 @@ const CHECK_MS = 5_000;
 /** The share of the time in which a thread that rests runs any code. */
 const REST = 0.05;
 
-type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
+type Collect = (options?: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
+
+/** A function of V8 that is only there if a flag asks for it, in contexts made after that. */
+export function garbageCollector(): Collect {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as Collect;
+}
 
 /** Watches the thread that calls it, as long as the thread runs. A collection takes some ten milliseconds. */
 export function collectAtRest(): void {
-  // A function of V8 that is only there if a flag asks for it, in contexts made after that.
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as Collect;
+  const collect = garbageCollector();
   let before = performance.eventLoopUtilization();
   let hasWorked = true;
   const check = () => {

@@ -1,5 +1,6 @@
 /** How a removal becomes public, and stays public. */
 import { describe, expect, test } from 'vitest';
+import { ALL_PROJECTIONS } from '../../contract/files/projections.ts';
 import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { removedMarketDocument } from '../../contract/files/removed-market.ts';
@@ -36,6 +37,16 @@ import {
   SMALL_PAGES,
   type World,
 } from './world.ts';
+
+test('two markets are removed in one generation, whatever kinds of files are published', async () => {
+  const plain = createWorld();
+  const world = { ...plain, dependencies: { ...plain.dependencies, projections: ALL_PROJECTIONS } };
+  await world.ingest(['a', 'b', 'c'].map((slug) => market(slug)));
+  await publish(world.dependencies);
+  for (const slug of ['a', 'b']) await removeMarket(world, slug);
+  await publish(world.dependencies);
+  expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, removed: ['a', 'b'] })).findings).toEqual([]);
+});
 
 const BODIES = (['history', 'market'] as const).map((kind) => publicKey({ kind, slug: 'b' }));
 

@@ -6,8 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { tidemark } from '../cli/tidemark.ts';
 import { STEPS } from '../scenario/scenario.ts';
 import { openSession, type Session } from '../scenario/session.ts';
+import { publicFiles } from '../server/public-files.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
@@ -52,4 +54,28 @@ describe('in embedded mode', () => {
     expect(await server.end('SIGINT')).toBe(0);
     expect(server.errors()).toBe('');
   });
+
+  test('a ledger that is begun from its log publishes the same bytes, and goes on with the log', async () => {
+    const { folder } = temporary;
+    const before = await publicFiles(folder);
+    const words = ['restore', '--from-log', join(folder, 'public'), '--data', folder, '--replace', '--json'];
+    const { code, output } = await tidemark(words);
+    expect([code, JSON.parse(output)]).toMatchObject([0, { lostNames: [] }]);
+    const { generation } = await snapshotOf(folder);
+    server = startServer({ TIDEMARK_DATA: folder });
+    baseUrl = await server.started;
+    while ((await snapshotOf(folder)).generation === generation) await setTimeout(100);
+    expect(await server.end('SIGINT')).toBe(0);
+    const after = await publicFiles(folder);
+    // Made once a day, with the generation of that moment.
+    const isDaily = (path: string) => /^\/api\/v1\/(exports|compat)\//.test(path);
+    const differing = [...new Set([...before.keys(), ...after.keys()])].filter(
+      (path) => !isDaily(path) && before.get(path) !== after.get(path),
+    );
+    expect(differing).toEqual([]);
+  });
 });
+
+async function snapshotOf(folder: string): Promise<{ readonly generation: number }> {
+  return JSON.parse(await readFile(join(folder, 'public/api/v1/snapshot.json'), 'utf8'));
+}

@@ -31,9 +31,11 @@ export class TextSpool {
     if (this.#waitingLength >= WAITING_LENGTH_MAX) for (const each of this.#byOwner.values()) this.#pack(each);
   }
 
-  textsOf(owner: string): readonly string[] {
+  /** One block after the other, so that only one is in memory. */
+  *textsOf(owner: string): Generator<string> {
     const { blocks, waiting } = this.#byOwner.get(owner) ?? { blocks: [], waiting: [] };
-    return [...blocks.flatMap((block) => zstdDecompressSync(block).toString('utf8').split('\n')), ...waiting];
+    for (const block of blocks) yield* zstdDecompressSync(block).toString('utf8').split('\n');
+    yield* waiting;
   }
 
   owners(): string[] {

@@ -1,0 +1,133 @@
+/**
+ * The pages that the store has of a ledger that was begun from the log. A page with the same bytes keeps its cursor. So
+ * readers on their way through a history or the list get no other pages, and a store under version control stays as it
+ * is. Without this, everything is published as well, with new cursors.
+ *
+ * Safety: a cursor names a page by the digest of its bytes. A page is taken only if rendering the ledger gives exactly
+ * these bytes; the refresh renders them again.
+ */
+import { cursorGeneration, isCursorOf } from '../../../contract/files/cursors.ts';
+import { NEXT_OF_PAGE } from '../../../contract/files/object-paths.ts';
+import { parsePublicKey, publicKey } from '../../../contract/files/public-objects.ts';
+import { HistorySum } from '../../../storage/ports/history-sum.ts';
+import type { Item } from '../../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { queryPages, readMany } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import {
+  MARKET_INDEX,
+  type MarketRecordValue,
+  marketKey,
+  type ObservationValue,
+  observationsOf,
+  orderOfObservation,
+} from '../../../storage/records/markets.ts';
+import {
+  HEAD_KEY,
+  historyPageKey,
+  type ObjectRef,
+  type PublishedPage,
+  publishedHeadsKey,
+} from '../../../storage/records/publication.ts';
+import { collectionItems, historyPageBody } from '../../core/bodies/render.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { type ListedPage, putLayout } from '../../kernel/list-layout.ts';
+import { LedgerWriter, put } from './ledger-writer.ts';
+
+/** To be called before `resume`. May be repeated. @throws StorageUnavailable */
+export async function keepKnownPages(storage: PublisherStorage): Promise<void> {
+  const { ledger, pageSizes } = storage;
+  const head = await ledger.get(HEAD_KEY);
+  if (head === null || head.revision === 0) return;
+  const writer = new LedgerWriter(storage);
+  for await (const items of queryPages(ledger, MARKET_INDEX)) {
+    const slugs = items.map(({ sort }) => sort);
+    for (const [index, record] of (await readMany(ledger, slugs.map(marketKey))).entries()) {
+      if (record === null || record.value.observations <= pageSizes.observations) continue;
+      await keepPagesOf(storage, writer, slugs[index] as string, record);
+    }
+  }
+  const layout = await layoutOfStore(storage, head.revision, head.value.list.markets);
+  const list = { ...head.value.list, layout };
+  await writer.add(put(HEAD_KEY, head.revision, { ...head.value, list }));
+  await writer.flush();
+}
+
+async function keepPagesOf(
+  { ledger, objects, pageSizes }: PublisherStorage,
+  writer: LedgerWriter,
+  slug: string,
+  { value: { unit } }: Item<MarketRecordValue>,
+): Promise<void> {
+  const cursors = await cursorsInStore(objects, slug);
+  const heads = await ledger.get(publishedHeadsKey(slug));
+  if (cursors.length === 0 || heads === null) return;
+  const sum = new HistorySum();
+  let open: Item<ObservationValue>[] = [];
+  let before: string | null = null;
+  let closedPages = 0;
+  const close = async (): Promise<boolean> => {
+    const values = open.map(({ value }) => value);
+    const digest = sha256Hex(historyPageBody(values, before, unit.quantity, NEXT_OF_PAGE));
+    const cursor = cursors.find((known) => isCursorOf(known, digest));
+    if (cursor === undefined) return false;
+    const [first, last] = [open[0], open.at(-1)].map((item) => (item === undefined ? '' : orderOfObservation(item)));
+    const page: PublishedPage = {
+      ...{ cursor, digest, first: first as string, last: last as string, count: open.length, sum: sum.text },
+    };
+    await writer.add(put(historyPageKey(slug, closedPages++), heads.revision, page));
+    before = cursor;
+    return true;
+  };
+  let isKnown = true;
+  for await (const items of queryPages(ledger, observationsOf(slug))) {
+    for (const item of items) {
+      if (open.length === pageSizes.observations) {
+        isKnown = await close();
+        open = [];
+      }
+      if (!isKnown) break;
+      open.push(item);
+      sum.add(orderOfObservation(item), item.revision);
+    }
+    if (!isKnown) break;
+  }
+  await writer.add(put(publishedHeadsKey(slug), heads.revision, { ...heads.value, closedPages }));
+}
+
+/** Newest first: two generations may have put the same bytes. */
+async function cursorsInStore(objects: Pick<ObjectStore, 'list'>, slug: string): Promise<readonly string[]> {
+  const prefix = publicKey({ kind: 'history-page', slug, cursor: '' }).replace(/\.json$/, '');
+  const cursors: string[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const page: { keys: readonly string[]; next: string | null } = await objects.list(prefix, { after });
+    for (const key of page.keys) {
+      const name = parsePublicKey(key);
+      if (name?.kind === 'history-page') cursors.push(name.cursor);
+    }
+    after = page.next;
+  }
+  return cursors.sort((one, other) => cursorGeneration(other) - cursorGeneration(one));
+}
+
+/** Null: it is not known. The list is then cut with new pages. */
+async function layoutOfStore(
+  { objects }: Pick<PublisherStorage, 'objects'>,
+  generation: number,
+  markets: number,
+): Promise<ObjectRef | null> {
+  const head = await objects.get(publicKey({ kind: 'market-list' }));
+  if (head.kind !== 'found') return null;
+  const pages: ListedPage[] = [];
+  for (let cursor = head.metadata.nextCursor; cursor !== null; ) {
+    const page = await objects.get(publicKey({ kind: 'market-list-page', cursor }));
+    if (page.kind !== 'found') return null;
+    const digest = sha256Hex(page.body);
+    // So the chain ends: no page can name itself.
+    if (!isCursorOf(cursor, digest)) return null;
+    const [item] = collectionItems(Buffer.from(page.body).toString('utf8'));
+    pages.push({ cursor, digest, first: item?.slug ?? '' });
+    cursor = page.metadata.nextCursor;
+  }
+  return await putLayout(objects, generation, { markets, pages, superseded: [] });
+}

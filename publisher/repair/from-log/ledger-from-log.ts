@@ -1,0 +1,283 @@
+/**
+ * Begins a ledger from nothing but a published log: for a deployment without a ledger of its own, and as the last resort
+ * after a ledger and its backups are lost. docs/log.md, "A ledger from the log", says what comes back and what does not.
+ *
+ * Safety: the log is proven as `verify --log` proves it, and a key that this deployment holds must have signed it. What is
+ * written before the proof ends counts for nothing, because HEAD comes last, and the caller throws a ledger without HEAD
+ * away. The ledger has the log byte for byte, and its records say that everything is stated. So the next generation
+ * states nothing again, and continues the log where it ends. HEAD says that the list and the log of the store are in
+ * doubt: the next generations compare everything with what the store has.
+ */
+import { marketUrl, SNAPSHOT_URL } from '../../../contract/files/routes.ts';
+import { entryText } from '../../../contract/log/entries.ts';
+import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
+import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import { openNote, type VerifierKey } from '../../../contract/log/notes.ts';
+import { type Snapshot, snapshotSchema } from '../../../contract/values/market.ts';
+import { readPage } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { MARKET_INDEX } from '../../../storage/records/markets.ts';
+import { HEAD_KEY, type HeadValue, type LogState } from '../../../storage/records/publication.ts';
+import { rendererOf } from '../../core/bodies/render.ts';
+import type { LogFold } from '../../core/log/fold.ts';
+import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
+import { chunkRecords } from '../../core/log/log-chunks.ts';
+import { hashRecords } from '../../core/log/log-edge.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import type { BundleLine } from '../../kernel/bundle.ts';
+import { checkBody, Findings } from '../../verify/check-body.ts';
+import { isNamed, representativeOf } from '../../verify/check-folded.ts';
+import { keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from '../../verify/log-files.ts';
+import { checkTakedowns } from '../../verify/log-pass.ts';
+import { type LogSink, LogWalk } from '../../verify/log-walk.ts';
+import { PastMarket } from '../../verify/past-market.ts';
+import type { PublicReader } from '../../verify/reader.ts';
+import { LedgerWriter, put } from './ledger-writer.ts';
+import { recordsOfRemoved, recordsOfShown } from './market-records.ts';
+
+/** The log cannot be used: another key, another past, a file that is missing or wrong, entries that contradict. */
+export class LogUnusable extends Error {
+  override readonly name = 'LogUnusable';
+}
+
+/** A key that signs the log. */
+export interface OwnKey {
+  readonly vkey: string;
+  readonly keyId: number;
+  /** Ids of lost keys whose log it goes on with. */
+  readonly replaces?: readonly number[];
+}
+
+export interface FromLogOptions {
+  /** The ledger is empty, and nobody else uses it. */
+  readonly storage: Pick<PublisherStorage, 'ledger' | 'newAttemptId' | 'nowMs' | 'pageSizes' | 'projections'>;
+  /** Anybody's copy of the published files. */
+  readonly reader: PublicReader;
+  /** The keys with which this deployment signs, newest first. */
+  readonly keys: readonly OwnKey[];
+  /** Signed checkpoints that were seen anywhere: the log must have each of them in its past. */
+  readonly seen?: readonly string[];
+  /** Goes on without names of representatives that the copy does not have. Default: the copy is refused. */
+  readonly forgetNames?: boolean;
+  readonly progress?: (step: string, done: number, of: number) => void;
+}
+
+export interface LedgerFromLog {
+  /** Entries of the log. The next generation writes the entry with this index. */
+  readonly logSize: number;
+  readonly origin: string;
+  /** Of HEAD: that of the snapshot that the copy shows. */
+  readonly generation: number;
+  readonly markets: number;
+  readonly removed: number;
+  readonly observations: number;
+  /** Entries whose texts were taken down. */
+  readonly takenDown: number;
+  /** Markets of which the log has a digest of a representative, and no body has the name. They show none from now on. */
+  readonly lostNames: readonly string[];
+}
+
+/** Greater numbers are no generations: a cursor could not name them. */
+const GENERATION_MAX = 999_999_999_999;
+
+/**
+ * Fills the ledger. It is ready for `resume`, and then for `publish`.
+ *
+ * @throws LogUnusable if the log is not proven. Then the ledger must be thrown away, as after any other error
+ * @throws RangeError if the ledger is not empty
+ * @throws as the reader does
+ */
+export async function ledgerFromLog(options: FromLogOptions): Promise<LedgerFromLog> {
+  const { seen = [], forgetNames = false, progress = () => {} } = options;
+  const { ledger } = options.storage;
+  const isEmpty = (await ledger.get(HEAD_KEY)) === null && (await readPage(ledger, MARKET_INDEX, { limit: 1 })).items;
+  if (isEmpty === false || isEmpty.length > 0) throw new RangeError('a ledger is begun from a log only if it is empty');
+  try {
+    return await fill({ ...options, seen, forgetNames, progress });
+  } catch (error) {
+    if (error instanceof LogFileError) throw new LogUnusable(`${error.url}: ${error.message}`, { cause: error });
+    if (error instanceof LogFaultError) throw new LogUnusable(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function fill({
+  storage,
+  reader,
+  keys,
+  seen,
+  forgetNames,
+  progress,
+}: Required<FromLogOptions>): Promise<LedgerFromLog> {
+  const writer = new LedgerWriter(storage);
+  const files = new LogFiles(reader);
+  // Before the checkpoint, because it is published after it: it never names a longer log.
+  const snapshot = await readSnapshot(reader);
+  const note = await files.checkpointNote();
+  const signed = keysOf(await vkeysOf(files, keys), VKEY_URL);
+  const checkpoint = openSigned(note, signed);
+  const { origin, size, root } = checkpoint;
+  assertIsWhole(snapshot, size);
+  const generation = snapshot?.generation ?? 0;
+
+  const findings = new Findings();
+  const walk = new LogWalk(files, findings, sinkOf(writer, generation, size, progress));
+  const { fold } = walk;
+  await walk.to(checkpoint, null);
+  checkTakedowns({ walk }, findings);
+  const [fault] = findings.all;
+  if (fault !== undefined) throw new LogUnusable(`${fault.url}: ${fault.detail}`);
+  for (const other of seen) await assertInPast(walk, origin, other);
+
+  const slugs = fold.slugs();
+  const lostNames: string[] = [];
+  const counts: HeadValue['counts'] = { markets: 0, observations: 0, unknownValues: 0 };
+  for (const [done, slug] of slugs.entries()) {
+    progress('Writing the markets', done, slugs.length);
+    const folded = fold.market(slug);
+    if (folded?.kind === 'shown') {
+      const { representative, isNameLost } = await representativeFor(reader, slug, folded);
+      if (isNameLost && !forgetNames) throw nameless(slug);
+      if (isNameLost) lostNames.push(slug);
+      const records = recordsOfShown(slug, folded, { generation, representative, isNameLost });
+      counts.markets++;
+      counts.observations += records.value.observations;
+      counts.unknownValues += records.value.unknownValues;
+      for (const change of records.changes()) await writer.add(change);
+    } else if (folded?.kind === 'removed') {
+      const before = new PastMarket(fold, slug, size).lastShown();
+      const revision = fold.revisionOf(slug);
+      const cut = { generation, pageSize: storage.pageSizes.observations };
+      for (const change of recordsOfRemoved(slug, revision, folded.removal, before, cut)) await writer.add(change);
+    }
+  }
+  await writer.flush();
+  const { signedBy } = openNote(note, signed);
+  const log = logState(fold, { size, root: root.toString('base64') }, signedBy);
+  await writer.add(put(HEAD_KEY, generation, headOf(storage, generation, counts, log)));
+  await writer.flush();
+  const { markets, observations } = counts;
+  const removed = slugs.length - markets;
+  return { logSize: size, origin, generation, markets, removed, observations, takenDown: fold.takenDown, lostNames };
+}
+
+/** Our own keys. Of lost ones, only the published files have the public half. */
+async function vkeysOf(files: LogFiles, keys: readonly OwnKey[]): Promise<readonly string[]> {
+  const own = keys.map(({ vkey }) => vkey);
+  const lost = new Set(keys.flatMap(({ replaces = [] }) => replaces));
+  if (lost.size === 0) return own;
+  const shown = keysOf(await files.vkeys(), VKEY_URL);
+  return [...own, ...shown.filter(({ keyId }) => lost.has(keyId)).map(({ vkey }) => vkey)];
+}
+
+/** Nobody signs it. Its generation only has to be later than what readers know. Null: the copy has none. */
+async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
+  const { status } = await reader(SNAPSHOT_URL);
+  if (status === 404) return null;
+  const findings = new Findings();
+  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  if (snapshot !== null && snapshot.value.generation <= GENERATION_MAX) return snapshot.value;
+  const detail = findings.all[0]?.detail ?? `names generation ${snapshot?.value.generation}`;
+  throw new LogUnusable(`${SNAPSHOT_URL}: ${detail}`);
+}
+
+/** What was published after the end of the log would be lost. */
+function assertIsWhole(snapshot: Snapshot | null, size: number): void {
+  if (snapshot === null) return;
+  if (snapshot.log === undefined) {
+    throw new LogUnusable(`${SNAPSHOT_URL} names no log: the service has switched it off, and published changes since`);
+  }
+  if (snapshot.log.size <= size) return;
+  throw new LogUnusable(`${SNAPSHOT_URL} names a log of ${snapshot.log.size} entries, and the checkpoint has ${size}`);
+}
+
+/** Writes the log as the ledger keeps it. */
+function sinkOf(
+  writer: LedgerWriter,
+  generation: number,
+  size: number,
+  progress: Required<FromLogOptions>['progress'],
+): LogSink {
+  const addAll = async (lines: readonly BundleLine[]): Promise<void> => {
+    for (const line of lines) if (line.kind === 'record') await writer.add(put(line.key, generation, line.value));
+  };
+  let done = 0;
+  return {
+    entries: async (n, entries) => {
+      const texts = entries.map(({ text, leaf }) => text ?? takenDownLine(leaf));
+      await addAll(chunkRecords(n, texts, 0));
+      done += entries.length;
+      progress('Reading the log', done, size);
+    },
+    hashes: async (tiles) => await addAll(hashRecords(tiles)),
+  };
+}
+
+/** A copy may be old, and so may a log that was rolled back: both would sign a second version of the later entries. */
+async function assertInPast(walk: LogWalk, origin: string, note: string): Promise<void> {
+  const seen = seenCheckpoint(note);
+  if (seen.origin !== origin) return;
+  if (seen.size > walk.size) {
+    throw new LogUnusable(
+      `the log has ${walk.size} entries there, and ${seen.size} were published: use a copy that has all of them`,
+    );
+  }
+  if ((await walk.rootAt(seen.size)).equals(seen.root)) return;
+  throw new LogUnusable(`the first ${seen.size} entries are not those of a checkpoint that was seen before: a fork`);
+}
+
+/** The log has only a digest of the name. */
+async function representativeFor(
+  reader: PublicReader,
+  slug: string,
+  { representedBy }: FoldedMarket,
+): Promise<{ readonly representative: PublicRepresentative | null; readonly isNameLost: boolean }> {
+  if (representedBy === null) return { representative: null, isNameLost: false };
+  const { status, body } = await reader(marketUrl(slug));
+  const shown = status === 200 ? representativeOf(Buffer.from(body).toString('utf8')) : null;
+  const isRight = shown !== null && isNamed(representedBy, shown);
+  return { representative: isRight ? shown : null, isNameLost: !isRight };
+}
+
+function nameless(slug: string): LogUnusable {
+  return new LogUnusable(
+    `${marketUrl(slug)} does not have the name of the market's representative, of which the log has only a digest: use a copy that has it, or say --forget-names`,
+  );
+}
+
+/** A key of ours that neither signs the log nor is announced in it gets an entry in the next generation. */
+function logState(
+  { service, takenDown, vkeys }: LogFold,
+  tree: Pick<LogState, 'size' | 'root'>,
+  signedBy: readonly VerifierKey[],
+): LogState {
+  return {
+    ...tree,
+    vkeys: [...new Set([...signedBy.map(({ vkey }) => vkey), ...vkeys])],
+    service: service === null ? '' : sha256Hex(entryText(service)).slice(0, 12),
+    isDoubtful: true,
+    ...(takenDown === 0 ? {} : { takenDown }),
+  };
+}
+
+function headOf(
+  storage: Pick<PublisherStorage, 'nowMs' | 'pageSizes' | 'projections'>,
+  generation: number,
+  counts: HeadValue['counts'],
+  log: LogState,
+): HeadValue {
+  return {
+    generation,
+    publishedAt: new Date(storage.nowMs()).toISOString(),
+    bundle: { key: '', digest: '' },
+    applied: true,
+    list: {
+      ...{ generation, shows: generation, digest: null, markets: counts.markets, publishedAtMs: 0 },
+      ...{ layout: null, isDoubtful: true },
+    },
+    renderer: rendererOf(storage),
+    staticDigests: {},
+    counts,
+    log,
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The ledger's records of one market from the facts of the log. Pure.
+ *
+ * The log does not say which claim disputes a metric, nor which comparison does: each disputed metric gets a dispute
+ * without a claim. It ends as one by a claim does, with a correction or a retraction.
+ */
+
+import { historyFilesDue } from '../../../contract/files/history-files.ts';
+import type { Removal } from '../../../contract/files/removed-market.ts';
+import { EMPTY_SUM } from '../../../storage/ports/history-sum.ts';
+import type { Change } from '../../../storage/ports/ledger.ts';
+import { type MarketRecordValue, marketIndexKey, marketKey, observationKey } from '../../../storage/records/markets.ts';
+import {
+  type PublishedFile,
+  type PublishedHeads,
+  publishedHeadsKey,
+  publishedYearKey,
+  refreshMarkKey,
+} from '../../../storage/records/publication.ts';
+import type { FoldedMarket, PublicRepresentative } from '../../core/log/folded-market.ts';
+import { MarketEntries } from '../../core/log/market-entries.ts';
+import { put } from './ledger-writer.ts';
+
+const NO_HISTORY = {
+  ...{ latest: {}, observations: 0, unknownValues: 0, sum: EMPTY_SUM },
+  ...{ firstObservedAt: null, lastObservedAt: null, lastOrder: null },
+};
+/** The store knows which bytes it has. */
+const UNKNOWN_FILE: PublishedFile = { rows: 0, csv: '', ndjson: '' };
+const YEAR_DIGITS = 4;
+
+/** Of no market: the log then states the standing again. */
+const FORGOTTEN = 'forgotten';
+
+export interface RecordsOptions {
+  /** Of HEAD. */
+  readonly generation: number;
+  /** Null: nobody represents the market, or the name is lost. */
+  readonly representative: PublicRepresentative | null;
+  /** The log has a digest of a name that nobody can give any more: the next generation states that there is none. */
+  readonly isNameLost: boolean;
+}
+
+/** Of a market that is shown. */
+export function recordsOfShown(
+  slug: string,
+  folded: FoldedMarket,
+  { generation, representative, isNameLost }: RecordsOptions,
+): { readonly value: MarketRecordValue; readonly changes: () => Generator<Change> } {
+  const value = withoutEmptyStanding(folded.record(representative));
+  const logged = loggedOf(slug, folded.revision, value);
+  const revision = isNameLost ? folded.revision + 1 : folded.revision;
+  const loggedParts = isNameLost ? { ...logged.loggedParts, standing: FORGOTTEN } : logged.loggedParts;
+  function* changes(): Generator<Change> {
+    yield* recordsOf(slug, revision, value, generation, {
+      ...{ revision: folded.revision, logged: folded.revision, loggedParts },
+      ...{ observations: value.observations, unknownValues: value.unknownValues },
+    });
+    for (const { order, observation, revision: written } of folded.observations) {
+      yield put(observationKey(slug, order), written, observation);
+    }
+  }
+  return { value, changes };
+}
+
+/**
+ * Of a market that is removed. Its observations stay in the log alone: nothing public is made of them but the answers in
+ * the place of its files.
+ *
+ * @param before as it was shown last; null: the log does not say it any more
+ */
+export function* recordsOfRemoved(
+  slug: string,
+  revision: number,
+  removal: Removal,
+  before: FoldedMarket | null,
+  { generation, pageSize }: { readonly generation: number; readonly pageSize: number },
+): Generator<Change> {
+  const definition = before === null ? nameless(slug) : before.record(null);
+  const value: MarketRecordValue = { ...definition, ...NO_HISTORY, updatedAt: removal.removedAt, removal };
+  const observations = before?.observations ?? [];
+  const closedPages = Math.max(0, Math.ceil(observations.length / pageSize) - 1);
+  // Of texts that were taken down nobody knows how many there were. An answer too many is right as well.
+  const { hasWhole, hasYears } = historyFilesDue(before === null ? Infinity : observations.length, closedPages);
+  const files = { sum: '', all: hasWhole ? UNKNOWN_FILE : null, index: hasYears ? '' : null };
+  yield* recordsOf(slug, revision, value, generation, {
+    ...loggedOf(slug, revision, value),
+    ...{ revision, observations: 0, unknownValues: 0, isRemoved: true, files },
+  });
+  if (!hasYears) return;
+  const years = new Set(observations.map(({ order }) => order.slice(0, YEAR_DIGITS)));
+  for (const year of years) yield put(publishedYearKey(slug, year), generation, UNKNOWN_FILE);
+}
+
+function* recordsOf(
+  slug: string,
+  revision: number,
+  value: MarketRecordValue,
+  generation: number,
+  published: Omit<PublishedHeads, 'marketDigest' | 'historyDigest' | 'closedPages' | 'joined'>,
+): Generator<Change> {
+  yield put(marketKey(slug), revision, value);
+  yield put(marketIndexKey(slug), revision, null);
+  // The refresh renders everything, and compares it with the bodies in the store.
+  const unknown = { marketDigest: '', historyDigest: '', closedPages: 0, joined: generation };
+  yield put(publishedHeadsKey(slug), generation, { ...unknown, ...published });
+  yield put(refreshMarkKey(slug), 0, null);
+}
+
+/** So the next generation states nothing again. */
+function loggedOf(slug: string, revision: number, value: MarketRecordValue) {
+  const record = { ...marketKey(slug), revision, attemptId: '', expiresAtMs: null, value };
+  return new MarketEntries({ slug, record, published: null, isReset: false }).logged;
+}
+
+function withoutEmptyStanding({ standing, ...record }: MarketRecordValue): MarketRecordValue {
+  const { representedBy = null, disputes = {}, verifications = {} } = standing ?? {};
+  const isEmpty = representedBy === null && Object.keys({ ...disputes, ...verifications }).length === 0;
+  return isEmpty || standing === undefined ? record : { ...record, standing };
+}
+
+/** The texts of a removed market may be taken down. No body shows them. */
+function nameless(slug: string): Omit<MarketRecordValue, keyof typeof NO_HISTORY | 'updatedAt'> {
+  const unit = { of: 'unit', quantity: 1 };
+  return { name: slug, kind: 'removed', status: 'retired', nativeCurrency: 'XXX', unit, sources: [] };
+}

@@ -1,0 +1,63 @@
+/** `tidemark restore --from-log URL|FOLDER`: the last resort after a ledger and its backups are lost. */
+import { join } from 'node:path';
+import type { CopyStep } from '../backup/copied-files.ts';
+import { checkMayBeReplaced } from '../backup/put-back.ts';
+import { type BegunFolder, beginFromLog } from '../from-log/begin-from-log.ts';
+import { publishedFilesReader } from '../from-log/published-files.ts';
+import { StartError } from '../service/start-error.ts';
+import { checkClock, type Environment, readConfig } from '../settings/config.ts';
+import { readLogKeys } from '../settings/log-key.ts';
+
+export interface RestoreFromLogCommand {
+  /** A base URL, or a folder of published files. */
+  readonly source: string;
+  readonly replace: boolean;
+  /** Checkpoints that this user has seen of any log. */
+  readonly seen: readonly string[];
+  readonly forgetNames: boolean;
+  readonly timeoutSeconds: number;
+  readonly progress: CopyStep;
+}
+
+export interface RestoreFromLogReport extends BegunFolder {
+  readonly dataFolder: string;
+  readonly source: string;
+}
+
+/** @throws StartError for a fault that an operator can correct; then the folder is as it was, or says so at the next start */
+export async function restoreFromLog(
+  environment: Environment,
+  { source, replace, seen, forgetNames, timeoutSeconds, progress }: RestoreFromLogCommand,
+): Promise<RestoreFromLogReport> {
+  process.umask(0o077);
+  const nowMs = Date.now();
+  checkClock(nowMs);
+  const { dataFolder, projections } = readConfig(environment);
+  checkMayBeReplaced(dataFolder, replace);
+  const keys = readLogKeys(dataFolder);
+  if (keys === null) {
+    throw new StartError(
+      `${join(dataFolder, 'log-key')} is missing: put the key there that signs this log, with mode 600. Only its owner can go on with a log. Nothing was changed.`,
+    );
+  }
+  const url = /^https?:\/\//.test(source) ? parseUrl(source) : source;
+  const reader = publishedFilesReader(url, timeoutSeconds * 1000);
+  const begun = await beginFromLog({
+    dataFolder,
+    reader,
+    source,
+    keys,
+    projections,
+    seen,
+    forgetNames,
+    nowMs,
+    progress,
+  });
+  return { dataFolder, source, ...begun };
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url !== null) return url;
+  throw new StartError(`${JSON.stringify(text)} is no URL: give the base URL of the published files.`);
+}

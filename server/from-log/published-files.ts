@@ -1,0 +1,28 @@
+/** Reads anybody's copy of what a service has published: of a running one, of a static host, or in a folder. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { boundedReader, DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { ignoreMissing } from '../../storage/directory/object-places.ts';
+import { staticHostReader } from '../commands/static-host.ts';
+
+/**
+ * Every service has each file at its own path, too, so all sources are read as a static host is.
+ *
+ * @param source a base URL, or the folder that has `api/v1/`
+ * @returns a reader that rejects with `UpstreamUnavailable` or `UpstreamInvalid`, and with an error of the file system
+ */
+export function publishedFilesReader(source: URL | string, timeoutMs = DEFAULT_READ_LIMITS.timeoutMs): PublicReader {
+  if (typeof source === 'string') return staticHostReader(folderReader(source));
+  const base = new URL(source);
+  if (!base.pathname.endsWith('/')) base.pathname += '/';
+  return staticHostReader(boundedReader(base, { ...DEFAULT_READ_LIMITS, timeoutMs }));
+}
+
+function folderReader(folder: string): PublicReader {
+  return async (path) => {
+    const body = await readFile(join(folder, path)).catch(ignoreMissing);
+    const status = body === undefined ? 404 : 200;
+    return { status, headers: new Map(), body: body ?? new Uint8Array() };
+  };
+}

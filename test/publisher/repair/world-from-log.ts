@@ -1,0 +1,122 @@
+/** Worlds whose ledger is begun from the log of a lost one. */
+import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { keepKnownPages } from '../../../publisher/repair/from-log/known-pages.ts';
+import { type FromLogOptions, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
+import { resume } from '../../../publisher/repair/resume.ts';
+import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
+import { ingest as takeIn } from '../../ingest/ingest.ts';
+import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { testSigner, withLog } from '../log/test-log.ts';
+import { removeMarket } from '../remove-market.ts';
+import { setStanding } from '../standing.ts';
+import { takeDown } from '../take-down.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+/** Numbers from 0 to 1, the same for each seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function loggedWorld(): World {
+  const world = createWorld();
+  return { ...world, dependencies: { ...withLog(world.dependencies), projections: ALL_PROJECTIONS } };
+}
+
+export async function settle({ dependencies }: Pick<World, 'dependencies'>): Promise<void> {
+  while ((await publish(dependencies)).isMoreDue);
+}
+
+/** Everything that can happen to a market, in an order that the seed decides. */
+export async function livedWorld(seed: number): Promise<World> {
+  const random = randomOf(seed);
+  const world = loggedWorld();
+  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
+  const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const left = new Set(slugs);
+  const source = { publisher: 'P', licence: 'CC0-1.0', attribution: null };
+  await world.ingest(slugs.map((slug) => market(slug)));
+  await world.ingest(slugs.flatMap((slug) => [0, 1, 2].map((day) => price(slug, day, 100 + day))));
+  await settle(world);
+  const happen = async (slug: string, step: number): Promise<void> => {
+    const day = Math.floor(random() * 900) - 640;
+    const at = price(slug, day, Math.floor(random() * 1e6)) as IngestRecordInput & { observedAt: string };
+    const kind = Math.floor(random() * 11);
+    if (kind < 4) await world.ingest([at, price(slug, day + 1, random() < 0.2 ? null : day)], 'correct');
+    else if (kind === 4) await world.ingest([price(slug, pick([0, 1, 2]), Math.floor(random() * 1e6))], 'correct');
+    else if (kind === 5) {
+      const { observedAt, sourceUrl } = price(slug, pick([0, 1, 2]), 1) as unknown as Record<string, string>;
+      const retraction = { type: 'retraction', market: slug, metric: 'price', observedAt, sourceUrl, reason: 'a test' };
+      await world.ingest([retraction as unknown as IngestRecordInput], 'correct');
+    } else if (kind === 6) {
+      const sources = [`s${step}`, 'two'].map((label) => ({ label, url: `https://example.com/${label}`, ...source }));
+      const outliers = random() < 0.5 ? {} : { outliers: 'off', outliersReason: 'it leaps' };
+      await world.ingest([{ ...market(slug), name: `Named ${step}`, sources, ...outliers } as IngestRecordInput]);
+    } else if (kind === 7) {
+      const salt = 'ab'.repeat(32);
+      const representedBy = random() < 0.5 ? null : { name: `Council ${step}`, claim: 'clm_1', salt };
+      const disputes: { [metric: string]: string } = random() < 0.5 ? { price: 'clm_2' } : {};
+      const comparison = { outcome: 'mismatch', verifiedAt: '2026-09-30T08:00:00Z', verification: 'ver_1' } as const;
+      const comparisons = random() < 0.5 ? {} : { price: comparison };
+      const verification = { outcome: 'moved', subject: 'source', verifiedAt: '2026-09-30T08:00:00Z' } as const;
+      const verifications = { [`https://example.com/${pick(['two', slug])}`]: verification };
+      const standing = { representedBy, disputes, comparisons, verifications };
+      await setStanding(world.ledger, slug, standing, `standing-${seed}-${step}`);
+    } else if (kind === 8 && left.size > 4) {
+      await removeMarket(world, slug, random() < 0.5 ? null : pick(slugs));
+      left.delete(slug);
+    } else if (kind === 9) await world.ingest([market(`new-${step}`), price(`new-${step}`, day, 5)]);
+    else await world.ingest([{ ...at, sourceUrl: 'https://example.com/other' } as IngestRecordInput], 'correct');
+  };
+  for (let step = 0; step < 40; step++) {
+    await happen(pick([...left]), step);
+    world.clock.nowMs += 1_000 * Math.floor(random() * 1_000);
+    if (random() < 0.4) await settle(world);
+  }
+  await settle(world);
+  const gone = slugs.find((slug) => !left.has(slug));
+  if (gone !== undefined && random() < 0.6) await takeDown(world, gone);
+  await settle(world);
+  return world;
+}
+
+export const OWN_KEY = testSigner();
+
+/** A world that knows nothing but the published files of another one. */
+export async function begun(
+  lost: World,
+  objects: MemoryObjects,
+  options: Partial<FromLogOptions> = {},
+): Promise<World & { readonly outcome: Awaited<ReturnType<typeof ledgerFromLog>> }> {
+  const fresh = createWorld(SMALL_PAGES, openSqliteLedger(':memory:'));
+  const dependencies = { ...lost.dependencies, ledger: fresh.ledger, objects };
+  const reader = readerOf(lost.objects);
+  const outcome = await ledgerFromLog({ storage: dependencies, reader, keys: [OWN_KEY], ...options });
+  await keepKnownPages(dependencies);
+  await resume(dependencies);
+  const ingest: World['ingest'] = async (records, mode = 'append') => {
+    const report = await takeIn(dependencies, records, { mode });
+    if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);
+    return report;
+  };
+  return { ...fresh, objects, clock: lost.clock, dependencies, outcome, ingest };
+}
+
+export async function copyOf(objects: MemoryObjects): Promise<MemoryObjects> {
+  const copy = openMemoryObjects();
+  for (const [key, { body, metadata }] of objects.snapshot()) await copy.put(key, body, metadata, { kind: 'absent' });
+  return copy;
+}
+
+export async function noteOf({ objects }: World): Promise<Uint8Array | null> {
+  const found = await objects.get(publicKey({ kind: 'log-checkpoint' }));
+  return found.kind === 'found' ? found.body : null;
+}
