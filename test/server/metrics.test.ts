@@ -33,7 +33,7 @@ async function scrape(address: string): Promise<Map<string, number>> {
 describe('the text', () => {
   test('has a type, a unit, help and samples for each family, and an end', () => {
     const text = openMetricsText([
-      { name: 'a_seconds', type: 'gauge', unit: 'seconds', help: 'a "b"\nc\\', samples: [{ value: 0.5 }] },
+      { name: 'a_seconds', type: 'gauge', help: 'a "b"\nc\\', samples: [{ value: 0.5 }] },
       { name: 'requests', type: 'counter', help: 'd', samples: [{ labels: { x: '"\n\\' }, value: 3 }] },
       { name: 'nothing', type: 'gauge', help: 'e', samples: [] },
     ]);
