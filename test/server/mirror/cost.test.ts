@@ -70,7 +70,7 @@ test('a long first round tells how far it is, every few seconds, and a short one
   while ((await publish(dependencies)).isMoreDue);
   const origin = await hostileOrigin(readerOf(world.objects));
   const reports: (MirrorStep & { readonly atMs: number })[] = [];
-  let slowMs = 100;
+  let slowMs = 300;
   const slow: PublicReader = async (url, headers) => {
     world.clock.nowMs += slowMs;
     return await boundedReader(origin.url)(url, headers);
