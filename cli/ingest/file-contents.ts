@@ -1,4 +1,4 @@
-/** What a file says, in 8 bytes for each observation: enough to find published observations that it lacks. */
+/** What a file says, in 64 bits for each observation: enough to find published observations that it lacks. */
 import { createHash } from 'node:crypto';
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { SourceFault, SourceRecord } from './source-records.ts';
@@ -11,12 +11,9 @@ export interface Identified {
   readonly sourceLabel: string;
 }
 
-const INITIAL_ROWS = 1024;
-
 export class FileContents {
-  /** The first 64 bits of the digest of each identity; sorted by {@link end}. */
-  #digests = new BigUint64Array(INITIAL_ROWS);
-  #count = 0;
+  /** The first 64 bits of the digest of each identity. */
+  readonly #digests = new Set<bigint>();
   /** Of retractions: what they name is in the file, and is not stated by it. */
   readonly #retractions = new Set<bigint>();
   /** By market: the metrics and sources of which the file is all there is. */
@@ -34,11 +31,6 @@ export class FileContents {
     }
   }
 
-  /** To be called before {@link lacks}. */
-  end(): void {
-    this.#digests = this.#digests.subarray(0, this.#count).sort();
-  }
-
   get markets(): readonly string[] {
     return [...this.#scopes.keys()];
   }
@@ -46,23 +38,13 @@ export class FileContents {
   /** Whether a published observation is of a metric and source that the file has of this market, and not in it. */
   lacks(market: string, observation: Identified): boolean {
     if (this.#scopes.get(market)?.has(scopeOf(observation)) !== true) return false;
-    return !this.#has(digestOf(market, observation));
+    return !this.#digests.has(digestOf(market, observation));
   }
 
   /** Whether an observation of the file, and no retraction, is this one. */
   states(market: string, observation: Identified): boolean {
     const digest = digestOf(market, observation);
-    return this.#has(digest) && !this.#retractions.has(digest);
-  }
-
-  #has(digest: bigint): boolean {
-    let [low, high] = [0, this.#count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#digests[middle] as bigint) < digest) low = middle + 1;
-      else high = middle;
-    }
-    return this.#digests[low] === digest;
+    return this.#digests.has(digest) && !this.#retractions.has(digest);
   }
 
   /** A record that the service refuses for its form names no published observation. */
@@ -70,13 +52,8 @@ export class FileContents {
     if (![metric, observedAt, sourceUrl].every((text) => typeof text === 'string')) return;
     if (Number.isNaN(Date.parse(observedAt as string))) return;
     const identity = { metric, observedAt, sourceUrl, sourceLabel } as Identified;
-    if (this.#count === this.#digests.length) {
-      const longer = new BigUint64Array(2 * this.#count);
-      longer.set(this.#digests);
-      this.#digests = longer;
-    }
     const digest = digestOf(market, identity);
-    this.#digests[this.#count++] = digest;
+    this.#digests.add(digest);
     // A retraction names no source.
     if (typeof sourceLabel !== 'string') return void this.#retractions.add(digest);
     const scopes = this.#scopes.get(market) ?? new Set();

@@ -42,7 +42,6 @@ export async function settleMissing(
     note(`${input.name} was not taken in as a whole, so it was not compared with what is published.`);
     return null;
   }
-  contents.end();
   const count = { missing: 0, returned: 0 };
   const rows = missingOf(run, contents, report, count);
   // Without `partial`, a file with a refused row is not taken in as a whole. A dry run goes on, and must not promise more.

@@ -22,7 +22,7 @@ interface Spooled {
   readonly sha256: string;
   readonly bytes: number;
   /** The line of the person's file for each line of the spooled one. */
-  readonly lines: Uint32Array;
+  readonly lines: readonly (number | null)[];
 }
 
 /** Refused records are set aside: the beginning is public before the end is read. A dry run changes nothing. */
@@ -56,24 +56,19 @@ async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: strin
   const { input, progress } = run;
   const digest = createHash('sha256');
   const file = await open(path, 'wx', 0o600).catch(noRoom);
-  let lines = new Uint32Array(1024);
-  let [count, bytes] = [0, 0];
+  const lines: (number | null)[] = [];
+  let bytes = 0;
   for await (const part of parts) {
     addRowFaults(run, part.faults);
     const { body } = part;
     digest.update(body);
     bytes += body.length;
-    if (count + part.lines.length > lines.length) {
-      const longer = new Uint32Array(2 * (count + part.lines.length));
-      longer.set(lines);
-      lines = longer;
-    }
-    for (const line of part.lines) lines[count++] = line as number;
+    lines.push(...part.lines);
     await file.appendFile(body).catch(noRoom);
-    progress.at('Reading', { share: shareOf(input), count, unit: 'record' });
+    progress.at('Reading', { share: shareOf(input), count: lines.length, unit: 'record' });
   }
   await file.close();
-  return { path, sha256: digest.digest('hex'), bytes, lines: lines.subarray(0, count) };
+  return { path, sha256: digest.digest('hex'), bytes, lines };
 }
 
 /** The announcement of an earlier run with the same name is found again by its idempotency key. */

@@ -3,7 +3,7 @@ import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { Environment } from '../settings/config.ts';
 import { useDataFolder } from './stopped-server.ts';
 
-/** Sets the exit code, as {@link useDataFolder} does. */
+/** @throws StartError as {@link useDataFolder} does */
 export async function removeGarbage(environment: Environment, dryRun: boolean): Promise<void> {
   await useDataFolder(environment, async (storage, terminal) => {
     terminal.working('Looking for objects that no reader can reach');

@@ -39,12 +39,12 @@ export function makeLogKey(origin: string | null): { readonly key: string; reado
   return { key, vkey: ed25519Signer(key).vkey };
 }
 
-/** Prints the name of the log and its keys. Sets the exit code, as {@link useDataFolder} does. */
+/** Prints the name of the log and its keys. @throws StartError as {@link useDataFolder} does */
 export async function showLogKeys(environment: Environment): Promise<void> {
   await useLog(environment, (log) => printKeys(log.terminal, keysOf(log)));
 }
 
-/** Makes the next key. Both sign from the next start on, until {@link endLogRotation}. Sets the exit code as above. */
+/** Makes the next key. Both sign from the next start on, until {@link endLogRotation}. @throws as above */
 export async function rotateLogKey(environment: Environment): Promise<void> {
   await useLog(environment, (log) => {
     const { origin, signers } = keysOf(log);
@@ -60,7 +60,7 @@ export async function rotateLogKey(environment: Environment): Promise<void> {
   });
 }
 
-/** Removes the previous key, once the published log is signed with the new one. Sets the exit code as above. */
+/** Removes the previous key, once the published log is signed with the new one. @throws as above */
 export async function endLogRotation(environment: Environment): Promise<void> {
   await useLog(environment, (log) => {
     const { origin, signers } = keysOf(log);
@@ -77,7 +77,7 @@ export async function endLogRotation(environment: Environment): Promise<void> {
   });
 }
 
-/** Makes another key for a log whose key is lost for good. Sets the exit code as above. */
+/** Makes another key for a log whose key is lost for good. @throws as above */
 export async function replaceLostLogKey(environment: Environment): Promise<void> {
   await useLog(environment, ({ folder, published, terminal }) => {
     if (published === null) throw new StartError('Nothing was signed yet: the next start makes a key.');

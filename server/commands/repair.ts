@@ -13,7 +13,7 @@ const IN_WORDS: { readonly [Outcome in Exclude<RepairOutcome, 'unknown'>]: strin
   removed: 'removed: it had observations, but no record that says what they are about',
 };
 
-/** Sets the exit code, as {@link useDataFolder} does. */
+/** @throws StartError as {@link useDataFolder} does */
 export async function repairByName(environment: Environment, slugs: readonly string[]): Promise<void> {
   await useDataFolder(environment, async (storage, terminal) => {
     const unknown: string[] = [];

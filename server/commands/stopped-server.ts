@@ -1,35 +1,21 @@
 /** Commands for the data folder of a stopped server: the folder is opened, used, and closed again. */
-import { inspect } from 'node:util';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../../publisher/dependencies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { checkHasLedger, openDataFolder } from '../folder/data-folder.ts';
-import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
-import { printable } from '../terminal/printable.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-/**
- * Runs a command with the folder that the environment names. Sets the exit code. A fault that the person can
- * correct is printed in one line.
- */
+/** Runs a command with the folder that the environment names. @throws StartError for a fault that the person can correct */
 export async function useDataFolder(
   environment: Environment,
   use: (storage: PublisherStorage, terminal: Terminal) => Promise<void>,
 ): Promise<void> {
+  process.umask(0o077);
+  checkClock(Date.now());
+  const { dataFolder } = readConfig(environment);
+  checkHasLedger(dataFolder);
   const terminal = openTerminal(process.stdout);
-  try {
-    process.umask(0o077);
-    checkClock(Date.now());
-    const { dataFolder } = readConfig(environment);
-    checkHasLedger(dataFolder);
-    await openStopped(dataFolder, {}, (storage) => use(storage, terminal));
-  } catch (error) {
-    terminal.clear();
-    const isExpected = EXPECTED.some((expected) => error instanceof expected);
-    console.error(printable(isExpected ? (error as Error).message : inspect(error)));
-    process.exitCode = 1;
-  }
+  await openStopped(dataFolder, {}, (storage) => use(storage, terminal)).finally(terminal.clear);
 }
 
 /**
@@ -50,5 +36,3 @@ export async function openStopped<Result>(
     data.close();
   }
 }
-
-const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];

@@ -4,7 +4,7 @@ import { StartError } from '../service/start-error.ts';
 import type { Environment } from '../settings/config.ts';
 import { useDataFolder } from './stopped-server.ts';
 
-/** Sets the exit code, as {@link useDataFolder} does. */
+/** @throws StartError as {@link useDataFolder} does */
 export async function checkAudit(environment: Environment): Promise<void> {
   await useDataFolder(environment, async ({ ledger, nowMs }, terminal) => {
     const { records, chains, sealed, findings } = await verifyAudit(ledger, nowMs());

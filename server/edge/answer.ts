@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { HIT, type ObjectCache } from './cache.ts';
+import type { ObjectCache } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
 import { originForm } from './framing.ts';
 import { wantedRange } from './range.ts';
-import { countedStatus, type ReadCounts } from './read-counts.ts';
+import { COUNTED_STATUS, type ReadCounts } from './read-counts.ts';
 import type { Representation } from './representation.ts';
 import { absentReply, type EdgeReply, objectReply, sendProblem, sendReply, unavailableReply } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
@@ -61,7 +61,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     const entry = isPassedOver ? undefined : cache.fresh(key);
     const variant = entry?.view.ready(codingFor(request, entry.view));
     if (entry === undefined || variant === undefined) return sendRead(request, response, key, isPassedOver);
-    const reply = objectReply(request, entry.view, variant, ageSeconds(entry), HIT);
+    const reply = objectReply(request, entry.view, variant, ageSeconds(entry), 'hit');
     counts.add(reply.status, 'hit');
     sendReply(request, response, reply);
     return null;
@@ -75,18 +75,16 @@ export function createAnswer(options: AnswerOptions): Answer {
     isPassedOver: boolean,
   ): Promise<void> {
     const found = await cache.read(key, isPassedOver ? 'newest' : 'fresh');
-    const { provenance } = found;
     let reply: EdgeReply;
-    if (found.kind === 'absent') reply = absentReply(ageSeconds(found), provenance);
+    if (found.kind === 'absent') reply = absentReply(ageSeconds(found), found.provenance);
     else if (found.kind === 'unavailable') {
-      const retrySeconds = Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000));
-      reply = unavailableReply(retrySeconds, provenance);
+      reply = unavailableReply(Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000)));
     } else {
       const { view } = found.entry;
       const variant = await view.variant(codingFor(request, view), () => cache.resized(key));
-      reply = objectReply(request, view, variant, ageSeconds(found.entry), provenance);
+      reply = objectReply(request, view, variant, ageSeconds(found.entry), found.provenance);
     }
-    counts.add(reply.status, found.kind === 'unavailable' ? 'none' : countedStatus(provenance));
+    counts.add(reply.status, found.kind === 'unavailable' ? 'none' : COUNTED_STATUS[found.provenance]);
     sendReply(request, response, reply);
   }
 

@@ -14,20 +14,13 @@
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
-import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
+import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
 
-/** How an answer came about, for `Cache-Status` (RFC 9211). */
-export interface Provenance {
-  /** Why the store was asked; null if it was not asked. */
-  readonly forwarded: 'uri-miss' | 'stale' | 'request' | null;
-  /** The store's answer; null if it was not asked or did not answer. */
-  readonly origin: GetResult['kind'] | null;
-  readonly stored: boolean;
-  /** Whether the read of another request answered this one too. */
-  readonly collapsed: boolean;
-  /** Served although expired, because the store fails. */
-  readonly staleIfError: boolean;
-}
+/**
+ * How an answer came about: from the cache, also although it has expired, because the store fails (`stale-if-error`); or
+ * by asking the store, for one of the reasons of RFC 9211, section 2.2.
+ */
+export type Provenance = 'hit' | 'stale-if-error' | 'uri-miss' | 'stale' | 'request';
 
 /** The cached entry of one object. `View` is made from the object once, by the user of the cache. */
 export interface CacheEntry<View> {
@@ -44,7 +37,7 @@ export interface CacheEntry<View> {
 export type CacheAnswer<View> =
   | { readonly kind: 'found'; readonly entry: CacheEntry<View>; readonly provenance: Provenance }
   | { readonly kind: 'absent'; readonly validatedAtMs: number; readonly provenance: Provenance }
-  | { readonly kind: 'unavailable'; readonly retryAtMs: number; readonly provenance: Provenance };
+  | { readonly kind: 'unavailable'; readonly retryAtMs: number };
 
 export interface ObjectCacheOptions<View> {
   readonly objects: Pick<ObjectStore, 'get'>;
@@ -93,9 +86,6 @@ const MAX_ABSENT_KEYS = 10_000;
 /** What an entry takes beside its view and the characters of its key: measured, rounded up. */
 const ENTRY_OVERHEAD_BYTES = 180;
 
-/** The answer from a fresh entry. */
-export const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapsed: false, staleIfError: false };
-
 /** A running read of the store. */
 interface Flight<View> {
   readonly answer: Promise<CacheAnswer<View>>;
@@ -136,7 +126,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {
     const underWay = flights.get(key);
-    if (underWay !== undefined) return underWay.answer.then(collapsed);
+    if (underWay !== undefined) return underWay.answer;
     const known = recall(key, wanted);
     if (known !== null) return Promise.resolve(known);
     const permit = { mayKeep: true };
@@ -154,12 +144,10 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     if (entry !== undefined) {
       const mayAsk = now >= entry.retryAtMs || now < entry.retryAtMs - RETRY_AFTER_MS;
       const isAsked = wanted === 'newest' && mayAsk;
-      if (isFresh(entry, now) && !isAsked) return { kind: 'found', entry, provenance: HIT };
+      if (isFresh(entry, now) && !isAsked) return { kind: 'found', entry, provenance: 'hit' };
       if (mayAsk) return null;
-      if (isWithin(entry, SERVABLE_MS, now)) {
-        return { kind: 'found', entry, provenance: { ...HIT, staleIfError: true } };
-      }
-      return { kind: 'unavailable', retryAtMs: entry.retryAtMs, provenance: HIT };
+      if (isWithin(entry, SERVABLE_MS, now)) return { kind: 'found', entry, provenance: 'stale-if-error' };
+      return { kind: 'unavailable', retryAtMs: entry.retryAtMs };
     }
     const gap = gaps.get(key);
     if (gap === undefined || (gap.kind === 'absent' && wanted === 'newest')) return null;
@@ -167,27 +155,26 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       gap.kind === 'absent'
         ? [gap.validatedAtMs, gap.validatedAtMs + FRESH_MS]
         : [gap.retryAtMs - RETRY_AFTER_MS, gap.retryAtMs];
-    return now >= fromMs && now < untilMs ? { ...gap, provenance: HIT } : null;
+    return now >= fromMs && now < untilMs ? gap : null;
   }
 
   /** Asks the store and keeps its answer. */
   async function fetch(key: string, permit: Permit): Promise<CacheAnswer<View>> {
     const entry = entries.peek(key);
     const askedAtMs = nowMs();
-    // RFC 9211, section 2.2: a fresh entry is passed over only because the request asks for it.
-    const forwarded = entry === undefined ? 'uri-miss' : isFresh(entry, askedAtMs) ? 'request' : 'stale';
-    const asked = { ...HIT, forwarded } as const;
+    // A fresh entry is passed over only because the request asks for it.
+    const provenance = entry === undefined ? 'uri-miss' : isFresh(entry, askedAtMs) ? 'request' : 'stale';
     try {
       const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);
       // A read that began before a change may bring the version of before.
       const isKept = permit.mayKeep;
       if (result.kind === 'absent') {
-        const gap: Gap = { kind: 'absent', validatedAtMs: askedAtMs, provenance: HIT };
+        const gap = { kind: 'absent', validatedAtMs: askedAtMs } as const;
         if (isKept) {
           entries.delete(key);
-          gaps.set(key, gap);
+          gaps.set(key, { ...gap, provenance: 'hit' });
         }
-        return { ...gap, provenance: { ...asked, origin: 'absent', stored: isKept } };
+        return { ...gap, provenance };
       }
       if (result.kind === 'not-modified' && entry === undefined) {
         throw new StorageCorrupt(`the store answered "not modified" for ${key} to a read without an ETag`);
@@ -201,27 +188,26 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
         // It may have had to make room meanwhile.
         entries.set(key, current);
       }
-      const stored = entries.peek(key) === current;
-      return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };
+      return { kind: 'found', entry: current, provenance };
     } catch (cause) {
       report(key, cause);
-      return failed(key, asked);
+      return failed(key);
     }
   }
 
-  function failed(key: string, asked: Provenance): CacheAnswer<View> {
+  function failed(key: string): CacheAnswer<View> {
     const now = nowMs();
     const entry = entries.peek(key);
     const retryAtMs = now + RETRY_AFTER_MS;
     if (entry !== undefined && isWithin(entry, SERVABLE_MS, now)) {
       entry.retryAtMs = retryAtMs;
-      return { kind: 'found', entry, provenance: { ...asked, staleIfError: true } };
+      return { kind: 'found', entry, provenance: 'stale-if-error' };
     }
     // Too old to be served ever again. Its ETag is dropped too, so the next answer has the whole body.
     entries.delete(key);
-    const gap: Gap = { kind: 'unavailable', retryAtMs, provenance: HIT };
+    const gap: Gap = { kind: 'unavailable', retryAtMs };
     gaps.set(key, gap);
-    return { ...gap, provenance: asked };
+    return gap;
   }
 
   function resized(key: string): void {
@@ -253,10 +239,6 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   const usage = (): CacheUsage => ({ objects: entries.size, bytes: entries.calculatedSize });
   return { fresh, read, resized, outdate, drop, usage };
-}
-
-function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {
-  return { ...answer, provenance: { ...answer.provenance, collapsed: true } };
 }
 
 /** A store that does not answer has failed: a reader waits for at most `deadlineMs`. */

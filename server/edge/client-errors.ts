@@ -23,11 +23,6 @@ export interface ClientError extends Error {
   readonly bytesParsed?: number;
 }
 
-/** The error that node:http reports for a request that did not come in time. */
-export function requestTimeout(): ClientError {
-  return Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-}
-
 /** The problem for the client; null if the client has gone. */
 export function clientErrorProblem(error: ClientError): Problem | null {
   const code = error.code ?? '';

@@ -11,8 +11,6 @@ export interface PooledConnection {
   lastRequest: number;
   /** The answer that is not wholly sent. While there is one, the connection is not closed for another connection. */
   open: ServerResponse | null;
-  /** Its first request, if it has a body. */
-  firstBody: IncomingMessage | null;
   /** Its newest request with a body. Until the body is complete, an error of the connection belongs to this request. */
   receiving: Receiving | null;
   /**
@@ -20,8 +18,6 @@ export interface PooledConnection {
    * second answer.
    */
   isFinished: boolean;
-  /** {@link ConnectionPool.late} since its opening, until a whole request has come. */
-  checks: number;
 }
 
 export interface Receiving {
@@ -47,14 +43,7 @@ export class ConnectionPool {
   /** A new connection. If it is the last one that is allowed, another one is closed, so that the next one has a place. */
   take(socket: Duplex): void {
     if (this.#connections.size + 1 >= this.#max) this.#quietest()?.destroy();
-    this.#connections.set(socket, {
-      lastRequest: 0,
-      open: null,
-      firstBody: null,
-      receiving: null,
-      isFinished: false,
-      checks: 0,
-    });
+    this.#connections.set(socket, { lastRequest: 0, open: null, receiving: null, isFinished: false });
     socket.once('close', () => this.#connections.delete(socket));
   }
 
@@ -91,19 +80,6 @@ export class ConnectionPool {
 
   closeAll(): void {
     for (const socket of this.#connections.keys()) socket.destroy();
-  }
-
-  /**
-   * Counts a check, and gives each connection once that sent no whole request in `limit` of them. node:http would count
-   * anew from the first byte.
-   */
-  late(limit: number): readonly Duplex[] {
-    const late: Duplex[] = [];
-    for (const [socket, place] of this.#connections) {
-      const hasAsked = place.lastRequest > 0 && place.firstBody?.complete !== false;
-      if (!hasAsked && ++place.checks === limit + 1) late.push(socket);
-    }
-    return late;
   }
 
   /** One that has never asked, or else the one that asked longest ago. Undefined: all are being answered. */

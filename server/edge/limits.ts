@@ -2,7 +2,7 @@
 
 export interface EdgeLimits {
   /**
-   * From the opening of a connection, or the first byte of a later request, to the end of the request. If the handler
+   * From the opening of a connection to the first byte, and from the first byte of a request to its end. If the handler
    * times the body (divert.ts): to the end of the head.
    */
   readonly requestTimeoutMs: number;
@@ -18,7 +18,7 @@ export interface EdgeLimits {
   readonly keepAliveTimeoutMs: number;
   /** Of further requests that wait to be parsed, of all connections. The connection that brings more ends. */
   readonly maxWaitingBytes: number;
-  /** With the last one, the connection ends that was quiet for longest (places.ts). If all are being answered, a further one is closed. */
+  /** With the last one, the connection ends that was quiet for longest (connection-pool.ts). If all are being answered, a further one is closed. */
   readonly maxConnections: number;
   /** Request line and header fields together. */
   readonly maxHeaderBytes: number;

@@ -37,7 +37,10 @@ export class ReadCounts implements CountedReads {
 }
 
 /** Of an answer for which the store was perhaps asked. */
-export function countedStatus({ forwarded, staleIfError }: Provenance): CountedStatus {
-  if (staleIfError) return 'stale';
-  return forwarded === null ? 'hit' : forwarded === 'stale' ? 'revalidated' : 'miss';
-}
+export const COUNTED_STATUS: { readonly [Each in Provenance]: CountedStatus } = {
+  hit: 'hit',
+  'stale-if-error': 'stale',
+  'uri-miss': 'miss',
+  stale: 'revalidated',
+  request: 'miss',
+};

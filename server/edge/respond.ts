@@ -16,36 +16,12 @@ import {
   type Variant,
 } from './representation.ts';
 
-/**
- * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null if there is no object to serve. If the store
- * was not asked, such an answer is neither a hit nor forwarded. `statusOfFound` is that of the object.
- */
-export function cacheStatus(
-  provenance: Provenance,
-  status: number,
-  ageSeconds: number | null,
-  statusOfFound = 200,
-): string {
-  const parts = ['Tidemark'];
-  if (provenance.forwarded !== null) {
-    parts.push(`fwd=${provenance.forwarded}`);
-    // Section 2.3: without the parameter, it is the status of the answer itself.
-    const { origin } = provenance;
-    const originStatus = origin === 'found' ? statusOfFound : ORIGIN_STATUS[origin ?? 'failed'];
-    if (originStatus !== status || provenance.origin === null) parts.push(`fwd-status=${originStatus}`);
-    if (provenance.stored) parts.push('stored');
-    if (provenance.collapsed) parts.push('collapsed');
-  } else {
-    parts.push(ageSeconds === null ? 'detail=retry-later' : 'hit');
-  }
-  if (ageSeconds !== null && (provenance.forwarded === null || provenance.staleIfError)) {
-    parts.push(`ttl=${FRESH_SECONDS - ageSeconds}`);
-  }
-  if (provenance.staleIfError) parts.push('detail=stale-if-error');
-  return parts.join('; ');
+/** `Cache-Status` of an answer (RFC 9211, section 2). */
+export function cacheStatus(provenance: Provenance, ageSeconds: number): string {
+  if (provenance !== 'hit' && provenance !== 'stale-if-error') return `Tidemark; fwd=${provenance}`;
+  const detail = provenance === 'hit' ? '' : `; detail=${provenance}`;
+  return `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}${detail}`;
 }
-
-const ORIGIN_STATUS = { 'not-modified': 304, absent: 404, failed: 503 } as const;
 
 /** An answer that is complete except for its framing. A HEAD gets the fields alone. */
 export interface EdgeReply {
@@ -70,7 +46,7 @@ export function objectReply(
     if (ranged !== null) return ranged;
   }
   const status = isKnown ? 304 : representation.status;
-  const cached = cacheStatus(provenance, status, ageSeconds, representation.status);
+  const cached = cacheStatus(provenance, ageSeconds);
   const fields = [...representation.fields(status, variant), 'Age', String(ageSeconds), 'Cache-Status', cached];
   return { status, fields, body: isKnown ? NOTHING : variant.body };
 }
@@ -96,7 +72,7 @@ function rangeReply(
   const fields = [
     ...['Content-Range', `bytes ${range.first}-${range.last}/${length}`],
     ...representation.fields(206, identity, body.length),
-    ...['Age', String(ageSeconds), 'Cache-Status', cacheStatus(provenance, 206, ageSeconds)],
+    ...['Age', String(ageSeconds), 'Cache-Status', cacheStatus(provenance, ageSeconds)],
   ];
   return { status: 206, fields, body };
 }
@@ -139,13 +115,12 @@ export function sendProblem(
 export function absentReply(ageSeconds: number, provenance: Provenance): EdgeReply {
   return problemReply(NOT_FOUND_PROBLEM, [
     ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, 'Age', String(ageSeconds)],
-    ...['Cache-Status', cacheStatus(provenance, 404, ageSeconds)],
+    ...['Cache-Status', cacheStatus(provenance, ageSeconds)],
   ]);
 }
 
 /** The 503 of a key that cannot be read. */
-export function unavailableReply(retrySeconds: number, provenance: Provenance): EdgeReply {
+export function unavailableReply(retrySeconds: number): EdgeReply {
   const document = problem('origin-unavailable', `The published data cannot be read: retry in ${retrySeconds} s.`);
-  const status = cacheStatus(provenance, document.status, null);
-  return problemReply(document, ['Retry-After', String(retrySeconds), 'Cache-Status', status]);
+  return problemReply(document, ['Retry-After', String(retrySeconds), 'Cache-Status', 'Tidemark; detail=retry-later']);
 }

@@ -1,5 +1,6 @@
 /** Runs the built router as CloudFront does: the same file, in a bare VM context, with the same events. */
 import { readFileSync } from 'node:fs';
+import { parse } from 'node:querystring';
 import { createContext, Script } from 'node:vm';
 import { LRUCache } from 'lru-cache';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
@@ -67,24 +68,18 @@ export function toEvent(method: string, url: string): ViewerRequestEvent {
   return { version: '1.0', context: { eventType: 'viewer-request' }, viewer: { ip: '127.0.0.1' }, request };
 }
 
+/** Neither names nor values are decoded. */
+const AS_WRITTEN = { maxKeys: 0, decodeURIComponent: (text: string) => text };
+
 function parseQuery(query: string): ViewerRequest['querystring'] {
-  const values = new Map<string, { value: string }[]>();
-  for (const part of query.split('&')) {
-    if (part === '') continue;
-    const equals = part.indexOf('=');
-    const name = equals < 0 ? part : part.slice(0, equals);
-    const value = { value: equals < 0 ? '' : part.slice(equals + 1) };
-    const earlier = values.get(name);
-    if (earlier === undefined) values.set(name, [value]);
-    else earlier.push(value);
-  }
+  const values = Object.entries(parse(query, '&', '=', AS_WRITTEN));
   // `fromEntries` defines properties, so a parameter called __proto__ is an ordinary parameter.
-  return Object.fromEntries(Array.from(values, ([name, all]) => [name, toQueryValue(all)]));
+  return Object.fromEntries(values.map(([name, value]) => [name, toQueryValue([value ?? ''].flat())]));
 }
 
-function toQueryValue(all: readonly { value: string }[]): QueryValue {
-  const { value } = all[0] as { value: string };
-  return all.length === 1 ? { value } : { value, multiValue: all };
+function toQueryValue(all: readonly string[]): QueryValue {
+  const [value = ''] = all;
+  return all.length === 1 ? { value } : { value, multiValue: all.map((each) => ({ value: each })) };
 }
 
 function outcome(result: ViewerRequest | RouterResponse): EdgeRouted {

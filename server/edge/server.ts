@@ -11,7 +11,7 @@ import type { PurgeTargets } from '../../publisher/notify/purge.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { type CacheUsage, createObjectCache } from './cache.ts';
-import { type ClientError, clientErrorProblem, cutOffSoon, requestTimeout, writeLastAnswer } from './client-errors.ts';
+import { type ClientError, clientErrorProblem, cutOffSoon, writeLastAnswer } from './client-errors.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { PipelineTurns, RequestFeed, takeListener } from './feed.ts';
@@ -83,7 +83,6 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     // Two heads came in one piece, cut within the empty line of the first.
     if (connection === undefined || connection.isFinished) return;
     (request.socket as Duplex as RequestFeed).asked(request, response);
-    if (connection.lastRequest === 0 && announcesBody(request)) connection.firstBody = request;
     pool.asked(connection, response);
     try {
       const fault = framingFault(request, limits.maxHeaderCount);
@@ -195,17 +194,6 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     // Many that come at once send at once.
     turns.wait(() => socket.resume());
   });
-
-  /** The number of checks in the time for a first request; 0 is no limit, as for node:http. */
-  const requestChecks = Math.ceil(limits.requestTimeoutMs / limits.checkIntervalMs) || Number.POSITIVE_INFINITY;
-  let checking: NodeJS.Timeout | undefined;
-  server.on('listening', () => {
-    const check = () => {
-      for (const socket of pool.late(requestChecks)) onClientError(requestTimeout(), socket);
-    };
-    checking = setInterval(check, limits.checkIntervalMs).unref();
-  });
-  server.on('close', () => clearInterval(checking));
 
   async function stop(): Promise<void> {
     isStopping = true;

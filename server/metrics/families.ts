@@ -64,14 +64,7 @@ export function familiesOf({
   return [
     gauge('tidemark_healthy', '1 if the health check is ok, else 0.', [{ value: Number(status === 'ok') }]),
     gauge('tidemark_generation', 'The newest published generation.', known(generation)),
-    {
-      ...gauge(
-        'tidemark_publish_lag_seconds',
-        'How long the oldest change waits to be public.',
-        known(publishLagSeconds),
-      ),
-      unit: 'seconds',
-    },
+    gauge('tidemark_publish_lag_seconds', 'How long the oldest change waits to be public.', known(publishLagSeconds)),
     gauge('tidemark_marks_due', 'Markets to be published; counting ends at 2,000.', known(marksDue)),
     gauge('tidemark_markets_deferred', 'Markets whose data do not add up; counting ends at 1,000.', known(deferred)),
     gauge(
@@ -83,14 +76,11 @@ export function familiesOf({
     gauge('tidemark_runs_missed', 'Runs that were due five minutes ago and have not begun.', known(missedRuns)),
     ...sourceFamilies(sources),
     gauge('tidemark_sources_late', 'Sources whose next value is late, by their cadence.', known(lateSources)),
-    {
-      ...gauge(
-        'tidemark_oldest_expected_value_timestamp_seconds',
-        'The earliest moment at which a market expects the next value of a source.',
-        known(oldestExpectedMs === null ? undefined : oldestExpectedMs / 1000),
-      ),
-      unit: 'seconds',
-    },
+    gauge(
+      'tidemark_oldest_expected_value_timestamp_seconds',
+      'The earliest moment at which a market expects the next value of a source.',
+      known(oldestExpectedMs === null ? undefined : oldestExpectedMs / 1000),
+    ),
     gauge(
       'tidemark_verify_findings',
       'Broken promises that the newest run of verify found.',
@@ -101,22 +91,16 @@ export function familiesOf({
       'Gaps: values that cadences expected between two others, in the histories that the newest run of verify read.',
       known(lastVerify?.missingValues),
     ),
-    {
-      ...gauge(
-        'tidemark_verify_timestamp_seconds',
-        'When the newest run of verify ended.',
-        known(lastVerify === null ? undefined : Date.parse(lastVerify.at) / 1000),
-      ),
-      unit: 'seconds',
-    },
-    {
-      ...gauge(
-        'tidemark_backup_timestamp_seconds',
-        'When the newest backup began.',
-        known(lastBackupMs === null ? undefined : lastBackupMs / 1000),
-      ),
-      unit: 'seconds',
-    },
+    gauge(
+      'tidemark_verify_timestamp_seconds',
+      'When the newest run of verify ended.',
+      known(lastVerify === null ? undefined : Date.parse(lastVerify.at) / 1000),
+    ),
+    gauge(
+      'tidemark_backup_timestamp_seconds',
+      'When the newest backup began.',
+      known(lastBackupMs === null ? undefined : lastBackupMs / 1000),
+    ),
     counter(
       'tidemark_read_requests',
       'Answers to readers, by the class of their status.',
@@ -134,23 +118,16 @@ export function familiesOf({
         return { labels: { operation: operation ?? 'none', status: String(status) }, value: count };
       }),
     ),
-    {
-      ...gauge(
-        'tidemark_storage_bytes',
-        'Space on the disk, by part of the data folder.',
-        storage === null ? [] : STORAGE_PARTS.map((part) => ({ labels: { part }, value: storage[part] })),
-      ),
-      unit: 'bytes',
-    },
-    {
-      ...gauge('tidemark_storage_free_bytes', 'Free on the disk of the data folder.', [{ value: freeBytes }]),
-      unit: 'bytes',
-    },
+    gauge(
+      'tidemark_storage_bytes',
+      'Space on the disk, by part of the data folder.',
+      storage === null ? [] : STORAGE_PARTS.map((part) => ({ labels: { part }, value: storage[part] })),
+    ),
+    gauge('tidemark_storage_free_bytes', 'Free on the disk of the data folder.', [{ value: freeBytes }]),
     ...processFamilies(usage),
     {
       name: 'tidemark_event_loop_delay_seconds',
       type: 'summary',
-      unit: 'seconds',
       help: 'How late the event loops run, since the last scrape: that of public reads, and that of all else.',
       samples: loopDelays.flatMap(([loop, delays]) =>
         delays.map(([quantile, value]) => ({ labels: { loop, quantile }, value })),
@@ -171,7 +148,7 @@ function sourceFamilies(sources: readonly SourceHealth[]): Family[] {
       const ms = momentMs(source);
       return ms === null ? null : ms / 1000;
     });
-    return { ...gauge(`tidemark_source_${name}_timestamp_seconds`, help, seconds), unit: 'seconds' };
+    return gauge(`tidemark_source_${name}_timestamp_seconds`, help, seconds);
   };
   return [
     gauge(
@@ -189,12 +166,9 @@ function sourceFamilies(sources: readonly SourceHealth[]): Family[] {
 function processFamilies({ startedAtMs, residentBytes, cpuSeconds }: ProcessUsage): Family[] {
   const sample = (value: number) => [{ labels: { process: 'core' }, value }];
   return [
-    {
-      ...gauge('process_start_time_seconds', 'When the process started, since the epoch.', sample(startedAtMs / 1000)),
-      unit: 'seconds',
-    },
-    { ...gauge('process_resident_memory_bytes', 'Memory of the process.', sample(residentBytes)), unit: 'bytes' },
-    { ...counter('process_cpu_seconds', 'CPU time of the process.', sample(cpuSeconds)), unit: 'seconds' },
+    gauge('process_start_time_seconds', 'When the process started, since the epoch.', sample(startedAtMs / 1000)),
+    gauge('process_resident_memory_bytes', 'Memory of the process.', sample(residentBytes)),
+    counter('process_cpu_seconds', 'CPU time of the process.', sample(cpuSeconds)),
   ];
 }
 

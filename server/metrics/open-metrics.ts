@@ -10,20 +10,20 @@ export interface Sample {
 /** A metric family. Its name ends with its unit, if it has one. */
 export interface Family {
   readonly name: string;
-  readonly type: 'gauge' | 'counter' | 'info' | 'summary';
-  readonly unit?: 'seconds' | 'bytes';
+  readonly type: 'gauge' | 'counter' | 'summary';
   readonly help: string;
   readonly samples: readonly Sample[];
 }
 
 /** What a sample's name has after that of its family. */
-const SUFFIXES = { gauge: '', counter: '_total', info: '_info', summary: '' } as const;
+const SUFFIXES = { gauge: '', counter: '_total', summary: '' } as const;
 
 export function openMetricsText(families: readonly Family[]): string {
   return `${families.flatMap(linesOf).join('\n')}\n# EOF\n`;
 }
 
-function linesOf({ name, type, unit, help, samples }: Family): readonly string[] {
+function linesOf({ name, type, help, samples }: Family): readonly string[] {
+  const unit = /_(seconds|bytes)$/.exec(name)?.[1];
   return [
     `# TYPE ${name} ${type}`,
     ...(unit === undefined ? [] : [`# UNIT ${name} ${unit}`]),

@@ -7,7 +7,7 @@
  *     unreached     pages that wait for their removal
  *     lock          keeps other processes out
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
@@ -16,6 +16,7 @@ import { syncFolderSync } from '../../storage/directory/durable-files.ts';
 import { PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/directory/object-places.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { StartError } from '../service/start-error.ts';
+import { STAGED_PREFIX } from './stage.ts';
 import type { Unreached } from './sweep-copy.ts';
 
 const stateSchema = z.strictObject({
@@ -82,6 +83,9 @@ async function openLocked(path: string, url: URL, lock: DatabaseSync): Promise<M
   }
   // The state comes first: it says whose folder it is.
   writeJson(path, STATE_FILE, state);
+  for (const name of readdirSync(path)) {
+    if (name.startsWith(STAGED_PREFIX)) rmSync(join(path, name), { recursive: true, force: true });
+  }
   const folder: MirrorFolder = {
     path,
     state,

@@ -198,7 +198,7 @@ async function isUnchanged({ stage, copy, log }: MirrorWorld, snapshot: Snapshot
 async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readonly Projector[]): Promise<Look> {
   const { generation } = snapshot;
   const keeping = keepingOf(world, generation);
-  world.progress.begin('markets', snapshot.counts.markets);
+  world.progress.begin(snapshot.counts.markets);
   const findings = await (world.log === null
     ? walkItems(world, keeping, projectors)
     : walkLog(world, world.log, keeping, snapshot, projectors));

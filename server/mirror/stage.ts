@@ -21,22 +21,22 @@ import type { PublicReader, PublicResponse } from '../../publisher/verify/reader
 import { bodyDigest, etagOfDigest } from '../../storage/ports/object-rules.ts';
 import { type MirrorCopy, MirrorFull, nameOfUrl } from './copy.ts';
 
-/** Larger rounds put their bodies into files. */
-const MEMORY_BYTES = 64 * 1024 * 1024;
+/** Of the folders of rounds. One that a killed round has left is removed when the mirror opens. */
+export const STAGED_PREFIX = 'staged-';
 
 interface Staged {
   readonly name: PublicObjectName;
   readonly status: number;
   readonly etag: string;
   readonly bytes: number;
-  /** In memory, or the path of a file. Null: the copy has it. */
-  readonly body: Uint8Array | string | null;
+  /** The path of a file. Null: the copy has it, or it is no answer. */
+  readonly body: string | null;
 }
 
 export interface StageSettings {
   readonly upstream: PublicReader;
   readonly copy: MirrorCopy;
-  /** Where bodies wait that are too many for the memory. */
+  /** Where bodies wait. */
   readonly folder: string;
   /** Whether the copy is proven to have the newest bodies of this market: then nobody is asked for them. */
   readonly isKept: (slug: string) => boolean;
@@ -51,7 +51,6 @@ export class Stage {
   /** The keys of bodies that have answered. */
   readonly reached: ReadonlySet<string>;
   readonly #copyOnly = new Set<string>();
-  #memoryBytes = 0;
   #isClosed = false;
   #bytes = 0;
   #files: string | null = null;
@@ -124,9 +123,8 @@ export class Stage {
     for (const [key, read] of [...(group ?? [])].reverse()) {
       const staged = await read;
       if (this.#isClosed) throw new Error('the round has ended');
-      const isAnswer = staged.status === 200 || staged.status === 410;
-      if (staged.body === null || !isAnswer || !isWanted(staged.name)) continue;
-      const body = await this.#bodyOf(staged);
+      if (staged.body === null || !isWanted(staged.name)) continue;
+      const body = await readFile(staged.body);
       const contentType = contentTypeOf(staged.name, staged.status);
       await this.#settings.copy.put(staged.name, {
         body,
@@ -184,7 +182,7 @@ export class Stage {
     }
     const { status } = answer;
     if (!(status === 200 || (status === 410 && PUBLIC_OBJECTS[name.kind].mayBeGone)))
-      return { name, status: status === 200 ? 404 : status, etag: '', bytes: 0, body: NO_BODY };
+      return { name, status: status === 410 ? 404 : status, etag: '', bytes: 0, body: null };
     // Nobody signs what stands in the place of a bundle.
     const body = 'tile' in name && status === 410 ? goneBundle(name) : answer.body;
     const etag = etagOfDigest(bodyDigest(body)) as string;
@@ -193,16 +191,13 @@ export class Stage {
     return { name, status, etag, bytes: body.byteLength, body: await this.#keep(body) };
   }
 
-  async #keep(body: Uint8Array): Promise<Uint8Array | string> {
+  async #keep(body: Uint8Array): Promise<string> {
     const { copy, folder } = this.#settings;
     this.#bytes += body.byteLength;
     if (copy.usedBytes + this.#bytes > copy.maxBytes)
       throw new MirrorFull(`the copy would be larger than ${copy.maxBytes} bytes: give it more with --max-bytes`);
-    if (this.#memoryBytes + body.byteLength <= MEMORY_BYTES) {
-      this.#memoryBytes += body.byteLength;
-      return body;
-    }
-    this.#files ??= mkdtempSync(join(folder, 'staged-'));
+    if (this.#isClosed) throw new Error('the round has ended');
+    this.#files ??= mkdtempSync(join(folder, STAGED_PREFIX));
     const path = join(this.#files, `${this.#written++}`);
     await writeFile(path, body);
     return path;
@@ -211,17 +206,13 @@ export class Stage {
   #drop({ bytes, body }: Staged): void {
     if (body === null) return;
     this.#bytes -= bytes;
-    if (typeof body === 'string') rmSync(body, { force: true });
-    else this.#memoryBytes -= bytes;
+    rmSync(body, { force: true });
   }
 
-  async #bodyOf({ body }: Staged): Promise<Uint8Array> {
-    return typeof body === 'string' ? await readFile(body) : (body ?? NO_BODY);
-  }
-
-  async #answerOf(url: string, staged: Staged): Promise<PublicResponse> {
-    if (staged.body === null) return await this.#settings.copy.reader(url);
-    return answerWith(staged.name, staged.status, await this.#bodyOf(staged));
+  async #answerOf(url: string, { name, status, body }: Staged): Promise<PublicResponse> {
+    if (body !== null) return answerWith(name, status, await readFile(body));
+    const isCopied = status === 200 || status === 410;
+    return isCopied ? await this.#settings.copy.reader(url) : answerWith(name, status, NO_BODY);
   }
 
   #reach(key: string, answer: PublicResponse): PublicResponse {

@@ -1,12 +1,11 @@
-/** Tells how far a long step is: soon enough that nobody wonders, and seldom enough for the log of a daemon. */
+/** Tells how far a long look at the markets is: soon enough that nobody wonders, and seldom enough for the log of a daemon. */
 
 export interface MirrorStep {
-  readonly step: 'log' | 'markets' | 'compat' | 'sweep';
+  readonly step: 'markets';
   readonly done: number;
-  /** Null: the end is not known. */
-  readonly of: number | null;
+  readonly of: number;
   readonly perSecond: number;
-  readonly secondsLeft: number | null;
+  readonly secondsLeft: number;
 }
 
 /** A shorter step is over before anybody asks. */
@@ -16,8 +15,7 @@ const EVERY_MS = 5_000;
 export class MirrorProgress {
   readonly #nowMs: () => number;
   readonly #report: (progress: MirrorStep) => void;
-  #step: MirrorStep['step'] = 'log';
-  #of: number | null = null;
+  #of = 0;
   #done = 0;
   #startMs = 0;
   #nextMs = 0;
@@ -27,31 +25,20 @@ export class MirrorProgress {
     this.#report = report;
   }
 
-  /** Begins a step; the one before is over. @param of null: the end is not known */
-  begin(step: MirrorStep['step'], of: number | null): void {
-    [this.#step, this.#of, this.#done] = [step, of, 0];
+  /** Begins to look at so many markets. */
+  begin(of: number): void {
+    [this.#of, this.#done] = [of, 0];
     this.#startMs = this.#nowMs();
     this.#nextMs = this.#startMs + SILENT_MS;
   }
 
-  did(count = 1): void {
-    this.#done += count;
+  did(): void {
+    this.#done++;
     const nowMs = this.#nowMs();
     if (nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + EVERY_MS;
     const perSecond = this.#done / Math.max(0.001, (nowMs - this.#startMs) / 1000);
-    const left = this.#of === null ? null : Math.max(0, Math.ceil((this.#of - this.#done) / perSecond));
-    this.#report({
-      step: this.#step,
-      done: this.#done,
-      of: this.#of,
-      perSecond: Math.round(perSecond),
-      secondsLeft: left,
-    });
+    const secondsLeft = Math.max(0, Math.ceil((this.#of - this.#done) / perSecond));
+    this.#report({ step: 'markets', done: this.#done, of: this.#of, perSecond: Math.round(perSecond), secondsLeft });
   }
 }
-
-export const NO_PROGRESS = new MirrorProgress(
-  () => 0,
-  () => {},
-);

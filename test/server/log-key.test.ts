@@ -1,7 +1,7 @@
 /** The keys of the log in a data folder: made once, kept, rotated, and never replaced silently. */
 import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { checkpointText } from '../../contract/log/checkpoint.ts';
 import { EMPTY_ROOT } from '../../contract/log/merkle.ts';
 import { type NoteSigner, signNote } from '../../contract/log/notes.ts';
@@ -119,9 +119,8 @@ describe('a start is refused, and nothing is changed,', () => {
 
 describe('the command', () => {
   let output = '';
-  let errors = '';
 
-  /** Runs a command on the folder of a stopped server that shows this checkpoint. Returns the exit code. */
+  /** Runs a command on the folder of a stopped server that shows this checkpoint. Returns how it ended. */
   async function run(command: (environment: Record<string, string>) => Promise<void>, checkpoint: string | null) {
     const data = await openDataFolder(folder);
     const key = 'public/api/v1/log/checkpoint';
@@ -130,44 +129,42 @@ describe('the command', () => {
     const metadata = { contentType: 'text/plain', cacheControl: '', cacheTag: null, generation: 1, nextCursor: null };
     if (checkpoint !== null) await data.objects.put(key, Buffer.from(checkpoint), metadata, { kind: 'absent' });
     data.close();
-    [output, errors] = ['', ''];
+    output = '';
     const out = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
       output += text;
       return true;
     });
-    const failed = vi.spyOn(console, 'error').mockImplementation((text) => {
-      errors += text;
-    });
-    const exitCode = process.exitCode;
-    onTestFinished(() => {
-      process.exitCode = exitCode;
-    });
-    process.exitCode = 0;
-    await command({ TIDEMARK_DATA: folder });
-    out.mockRestore();
-    failed.mockRestore();
-    return process.exitCode;
+    return await command({ TIDEMARK_DATA: folder })
+      .then(
+        () => 'done',
+        (error: unknown) => {
+          if (!(error instanceof StartError)) throw error;
+          output += error.message;
+          return 'refused';
+        },
+      )
+      .finally(() => out.mockRestore());
   }
 
   test('rotate makes the next key, both sign until the end, and the end waits for the publication', async () => {
     const [old] = keep(ORIGIN).signers;
     const before = await signed([old]);
-    expect(await run(rotateLogKey, before)).toBe(0);
+    expect(await run(rotateLogKey, before)).toBe('done');
     const both = keep(null, before).signers;
     expect(both.map(({ name }) => name)).toEqual([ORIGIN, ORIGIN]);
     expect(both[1]?.vkey).toBe(old.vkey);
     expect(output).toContain(both[0].vkey);
-    expect(output + errors).not.toContain('PRIVATE');
+    expect(output).not.toContain('PRIVATE');
     for (const name of ['log-key', 'log-key-previous'] as const) expect(statSync(file(name)).mode & 0o777).toBe(0o600);
     // No second rotation, and no end, before the published log has the new signature.
-    expect(await run(rotateLogKey, before)).toBe(1);
-    expect(await run(endLogRotation, before)).toBe(1);
+    expect(await run(rotateLogKey, before)).toBe('refused');
+    expect(await run(endLogRotation, before)).toBe('refused');
     expect(readLogKeys(folder)).toHaveLength(2);
     const after = await signed(both);
-    expect(await run(endLogRotation, after)).toBe(0);
+    expect(await run(endLogRotation, after)).toBe('done');
     expect(keep(null, after).signers.map(({ vkey }) => vkey)).toEqual([both[0].vkey]);
-    expect(await run(endLogRotation, after)).toBe(1);
-    expect(await run(showLogKeys, after)).toBe(0);
+    expect(await run(endLogRotation, after)).toBe('refused');
+    expect(await run(showLogKeys, after)).toBe('done');
     expect(output).toContain(both[0].vkey);
   });
 
@@ -175,18 +172,18 @@ describe('the command', () => {
     const [old] = keep(ORIGIN).signers;
     writeFileSync(file('log-key-previous'), readFileSync(file('log-key')), { mode: 0o600 });
     expect(keep().signers).toHaveLength(1);
-    expect(await run(rotateLogKey, await signed([old]))).toBe(0);
+    expect(await run(rotateLogKey, await signed([old]))).toBe('done');
     expect(keep().signers.map(({ vkey }) => vkey)[1]).toBe(old.vkey);
   });
 
   test('replace-lost-key works only when the key is gone', async () => {
     const [old] = keep(ORIGIN).signers;
     const checkpoint = await signed([old]);
-    expect(await run(replaceLostLogKey, checkpoint)).toBe(1);
-    expect(await run(replaceLostLogKey, null)).toBe(1);
+    expect(await run(replaceLostLogKey, checkpoint)).toBe('refused');
+    expect(await run(replaceLostLogKey, null)).toBe('refused');
     renameSync(file('log-key'), join(folder, 'elsewhere'));
-    expect(await run(replaceLostLogKey, null)).toBe(1);
-    expect(await run(replaceLostLogKey, checkpoint)).toBe(0);
+    expect(await run(replaceLostLogKey, null)).toBe('refused');
+    expect(await run(replaceLostLogKey, checkpoint)).toBe('done');
     const [made] = readLogKeys(folder) ?? [];
     expect(made).toMatchObject({ name: ORIGIN });
     expect(made?.vkey).not.toBe(old.vkey);
@@ -198,7 +195,7 @@ describe('the command', () => {
   });
 
   test('a folder without a log is refused, and gets no key', async () => {
-    for (const command of [showLogKeys, rotateLogKey, endLogRotation]) expect(await run(command, null)).toBe(1);
+    for (const command of [showLogKeys, rotateLogKey, endLogRotation]) expect(await run(command, null)).toBe('refused');
     expect(readLogKeys(folder)).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { countedStatus, ReadCounts } from '../../server/edge/read-counts.ts';
+import { ReadCounts } from '../../server/edge/read-counts.ts';
 import { openMetricsText } from '../../server/metrics/open-metrics.ts';
 import { freeBytes, measureStorage } from '../../server/metrics/storage-sizes.ts';
 import { WriteCounts } from '../../server/metrics/write-counts.ts';
@@ -33,7 +33,7 @@ async function scrape(address: string): Promise<Map<string, number>> {
 describe('the text', () => {
   test('has a type, a unit, help and samples for each family, and an end', () => {
     const text = openMetricsText([
-      { name: 'a_seconds', type: 'gauge', unit: 'seconds', help: 'a "b"\nc\\', samples: [{ value: 0.5 }] },
+      { name: 'a_seconds', type: 'gauge', help: 'a "b"\nc\\', samples: [{ value: 0.5 }] },
       { name: 'requests', type: 'counter', help: 'd', samples: [{ labels: { x: '"\n\\' }, value: 3 }] },
       { name: 'nothing', type: 'gauge', help: 'e', samples: [] },
     ]);
@@ -65,16 +65,6 @@ test('answers to readers are counted by class and by cache status', () => {
   counts.add(200, 'miss');
   expect(counts.classes).toEqual([0, 0, 3, 1, 1, 1]);
   expect(counts.cache).toEqual({ hit: 5, revalidated: 0, miss: 1, stale: 0, none: 0 });
-});
-
-test.each([
-  [{ forwarded: null, staleIfError: false }, 'hit'],
-  [{ forwarded: null, staleIfError: true }, 'stale'],
-  [{ forwarded: 'stale', staleIfError: true }, 'stale'],
-  [{ forwarded: 'stale', staleIfError: false }, 'revalidated'],
-  [{ forwarded: 'uri-miss', staleIfError: false }, 'miss'],
-] as const)('%j counts as %s', (provenance, expected) => {
-  expect(countedStatus({ origin: null, stored: false, collapsed: false, ...provenance })).toBe(expected);
 });
 
 test('writes are counted by operation and status', () => {

@@ -39,7 +39,7 @@ async function look(key = KEY): Promise<string> {
   const entry = cache.fresh(key);
   const answer: CacheAnswer<string> | null = entry ? null : await cache.read(key);
   const got = entry?.view ?? (answer?.kind === 'found' ? answer.entry.view : answer?.kind);
-  return `${got}${answer?.provenance.staleIfError ? ' stale' : ''}, ${objects.reads.length - before} read`;
+  return `${got}${answer?.kind === 'found' && answer.provenance === 'stale-if-error' ? ' stale' : ''}, ${objects.reads.length - before} read`;
 }
 
 describe('freshness', () => {
@@ -68,7 +68,7 @@ describe('freshness', () => {
     await look();
     clock.advanceSeconds(15);
     const answer = await cache.read(KEY);
-    expect(answer).toMatchObject({ provenance: { forwarded: 'stale', origin: 'not-modified' } });
+    expect(answer).toMatchObject({ provenance: 'stale' });
     clock.advanceSeconds(14);
     expect(await look()).toBe('one, 0 read');
   });
@@ -205,7 +205,6 @@ describe('simultaneous readers of one key', () => {
     objects.mode = mode;
     const answers = await Promise.all(Array.from({ length: 50 }, () => cache.read(KEY)));
     expect(answers.map((answer) => answer.kind)).toEqual(Array(50).fill(kind));
-    expect(answers.map((answer) => answer.provenance.collapsed)).toEqual([false, ...Array(49).fill(true)]);
     expect(objects.reads).toHaveLength(1);
   });
 
@@ -247,7 +246,7 @@ describe('memory', () => {
   test('an object larger than all of it is served and not stored', async () => {
     cache = startCache(5_000);
     objects.put(GOLD, 'x'.repeat(6_000));
-    expect(await cache.read(KEY)).toMatchObject({ kind: 'found', provenance: { stored: false } });
+    expect(await cache.read(KEY)).toMatchObject({ kind: 'found' });
     expect(cache.fresh(KEY)).toBeUndefined();
   });
 
