@@ -9,12 +9,12 @@ import type { World } from './world.ts';
 
 export function checkSwept(world: World): void {
   const { objects, items } = world;
-  const { generation, layout, projections } = publishedIn(items);
+  const { generation, layout, projections, isLogDoubtful } = publishedIn(items);
   const reached = new Set<string>(layout === null ? [] : [layout]);
   for (const [key, entry] of objects) {
     const name = parsePublicKey(key);
     if (name !== null && 'tile' in name) {
-      if (world.watch.log.isTileInUse(key)) reached.add(key);
+      if (isLogDoubtful || world.watch.log.isTileInUse(key)) reached.add(key);
       continue;
     }
     if (name === null || 'cursor' in name || ('slug' in name && !isMarket(items, name.slug))) continue;
