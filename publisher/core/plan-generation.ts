@@ -72,8 +72,12 @@ export async function planGeneration(
   const parts = { log, projections: planned };
   const markets = await planMarkets(dependencies, bundle, generation, wanted, needsReconciliation, parts);
   const left = whatIsLeft(due, markets);
-  if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
-  const listContext = { before, generation, atMs, markets, left, projections: planned };
+  // Removed markets wait for a list, but not if they take the place of all others.
+  const isCrowdedOut =
+    markets.planned.size === 0 && markets.waiting.size > 0 && (left.isFreshLeft || left.isRefreshLeft);
+  const mayPublish = isCrowdedOut || mayPublishList(dependencies, before, left, atMs);
+  if (mayPublish) await markets.takeWaiting();
+  const listContext = { before, generation, atMs, markets, left, mayPublish, projections: planned };
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, listContext);
 
   const { head: ofProjections, isChanged, isMoreDue, shown } = await planned.finish(markets.deferred);
@@ -168,6 +172,7 @@ interface ListContext {
   readonly atMs: number;
   readonly markets: MarketsPlan;
   readonly left: Left;
+  readonly mayPublish: boolean;
   readonly projections: PlannedProjections;
 }
 
@@ -200,7 +205,7 @@ function mayPublishList(
 async function planListIfDue(
   dependencies: PublisherDependencies,
   bundle: BundleWriter,
-  { before, generation, atMs, markets, left, projections }: ListContext,
+  { before, generation, atMs, markets, left, mayPublish, projections }: ListContext,
 ): Promise<{ readonly list: ListState; readonly dueAtMs: number | null; readonly endsDoubt: boolean }> {
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
@@ -210,7 +215,7 @@ async function planListIfDue(
     const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
     return { list: { ...withoutFiles(list), shows: generation }, dueAtMs, endsDoubt: false };
   }
-  if (list !== null && !mayPublishList(dependencies, before, left, atMs)) {
+  if (list !== null && !mayPublish) {
     // A list that is cut from all bodies needs no remembered changes.
     if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
     return {

@@ -30,7 +30,8 @@
  * bytes, and so with the same ETag, while the delete request is on its way; a rebuild puts the tile back then.
  *
  * After a restore, the ledger does not know which pages readers hold cursors of. Nothing is removed until the published
- * state is known again, and no walk begins until the generation that ended the doubt has expired.
+ * state is known again, and no walk begins until the generation that ended the doubt has expired. Tiles stay until a
+ * publisher has written the log again.
  */
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';

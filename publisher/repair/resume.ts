@@ -9,6 +9,7 @@
  * the log with the one in the store (log/settle-log.ts).
  */
 import { publicKey } from '../../contract/files/public-objects.ts';
+import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import { queryPages } from '../../storage/ports/paging.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
@@ -17,11 +18,11 @@ import { HEAD_KEY, type HeadValue, type ListState, refreshMarkKey } from '../../
 import { rendererOf } from '../core/bodies/render.ts';
 import { NO_LOG } from '../core/log/log-edge.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { Superseded } from '../errors.ts';
+import { BundleLost, ImmutableMismatch, Superseded } from '../errors.ts';
 import { applyGeneration } from '../kernel/apply.ts';
 import { changeMany } from '../kernel/change-many.ts';
 import { shownGeneration } from '../kernel/same-origin.ts';
-import { isRaised, raiseHead } from '../kernel/swap-head.ts';
+import { type Head, isRaised, raiseHead } from '../kernel/swap-head.ts';
 
 export interface ResumeOptions {
   /** The ledger may be older than the log: then the log states everything anew. */
@@ -38,9 +39,9 @@ export async function resume(
   storage: PublisherStorage,
   { isRestored = false }: ResumeOptions = {},
 ): Promise<number | null> {
-  const { ledger, nowMs } = storage;
-  const head = await ledger.get(HEAD_KEY);
+  const { nowMs } = storage;
   const shown = await shownGeneration(storage);
+  const head = await applyIfPossible(storage, shown);
   // Before HEAD is raised: every publisher from then on finds the marks, so the worker need not set them again. Also if
   // nothing was ever published: a restored ledger may have lost the mark of a market.
   await markEverything(storage);
@@ -64,6 +65,22 @@ export async function resume(
     if (!(error instanceof Superseded)) throw error;
   });
   return generation;
+}
+
+/**
+ * HEAD, applied unless its bundle is lost or the store is later. Another publisher may be applying it at this moment: if it
+ * put its checkpoint after the next generation has looked for the newest one, the log would fork.
+ */
+async function applyIfPossible(storage: PublisherStorage, shown: number): Promise<Head | null> {
+  const head = await storage.ledger.get(HEAD_KEY);
+  if (head === null || head.value.applied || shown > head.revision) return head;
+  try {
+    return await applyGeneration(storage, head);
+  } catch (error) {
+    if (error instanceof BundleLost || error instanceof ImmutableMismatch || error instanceof StorageCorrupt)
+      return head;
+    throw error;
+  }
 }
 
 /**

@@ -234,6 +234,9 @@ describe('a market', () => {
     for (const name of names) {
       await world.objects.put(publicKey(name), Buffer.from('old'), publicMetadata(name, 1), { kind: 'absent' });
     }
+    // As another renderer asks for.
+    await refresh(world, ['c']);
+    await world.publish();
     await collectGarbage(world.dependencies, { dryRun: false });
     expect([...world.files().keys()]).toEqual([]);
     await world.ingest([1, 2, 3, 4].map((day) => price('c', day, 1)));

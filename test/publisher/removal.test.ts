@@ -79,6 +79,15 @@ test('the bodies are put after the list, and before the snapshot', async () => {
   expect(kinds.at(-1)).toBe('snapshot');
 });
 
+test('markets that wait for the next list do not keep others from their turn', async () => {
+  const world = await worldWithRemoval();
+  await removeMarket(world, 'a');
+  await world.ingest([price('e', 0, 1)]);
+  const paced = { ...world.dependencies, maxMarkedMarkets: 2, listEverySeconds: () => 900 };
+  for (let generations = 0; (await publish(paced)).isMoreDue; generations++) expect(generations).toBeLessThan(5);
+  expect(publicObjects(world.objects).get(publicKey({ kind: 'market', slug: 'e' }))).toContain('"count":1');
+});
+
 test('the bodies are the problem document, with the metadata of their kind but for the content type', async () => {
   const world = await worldWithRemoval();
   await publish(world.dependencies);

@@ -101,6 +101,8 @@ export interface PublishedState {
   readonly layout: string | null;
   readonly isDoubtful: boolean;
   readonly logSize: number;
+  /** A restore took the ledger back, and no publisher has written the log since. */
+  readonly isLogDoubtful: boolean;
   /** The projections of the deployment that has rendered it. */
   readonly projections: readonly string[];
   /** Whether files of histories wait for their turn. */
@@ -115,7 +117,15 @@ export function publishedIn(items: LedgerItems): PublishedState {
   const projections = renderer.split('/')[3]?.split(',') ?? [];
   const areFilesBehind = states?.['history-files'] !== undefined;
   const layout = list?.layout?.key ?? null;
-  return { generation, layout, isDoubtful, logSize: log?.size ?? 0, projections, areFilesBehind };
+  return {
+    generation,
+    layout,
+    isDoubtful,
+    logSize: log?.size ?? 0,
+    isLogDoubtful: log?.isDoubtful === true,
+    projections,
+    areFilesBehind,
+  };
 }
 
 export function isMarket(items: LedgerItems, slug: string): boolean {

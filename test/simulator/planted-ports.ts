@@ -132,6 +132,23 @@ export function believing(objects: ObjectStore, isBelieved: (key: string) => boo
   };
 }
 
+/** Says of these objects that they are not there, but not while a generation is applied. */
+export function hidingFromPlans(objects: ObjectStore, isHidden: (key: string) => boolean): ObjectStore {
+  let isApplying = false;
+  return {
+    ...objects,
+    async get(key) {
+      if (key.startsWith(REDO_PREFIX)) isApplying = true;
+      return await objects.get(key);
+    },
+    async delete(key, etag) {
+      if (key.startsWith(REDO_PREFIX)) isApplying = false;
+      return await objects.delete(key, etag);
+    },
+    stat: async (key) => (isApplying || !isHidden(key) ? await objects.stat(key) : null),
+  };
+}
+
 /** Puts the tiles of each bundle together with it: also those of a publisher that then loses the swap. */
 export function puttingTilesEarly(objects: ObjectStore): ObjectStore {
   return {

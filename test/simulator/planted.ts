@@ -18,6 +18,7 @@ import { isBody, isHistory, isHistoryFile, isMarketList, isPage, isTile } from '
 import {
   believing,
   damagingOnce,
+  hidingFromPlans,
   lateFor,
   puttingTilesEarly,
   sayingOnce,
@@ -347,6 +348,17 @@ export const PLANTED: readonly Planted[] = [
       wiring: {
         sweep: (host) => WIRING.sweep({ ...host, nowMs: () => host.nowMs() + (PAGE_RETENTION_SECONDS - 60) * 1000 }),
       },
+    },
+    within: 300,
+    isRare: true,
+  },
+  {
+    what: 'the look for files of histories that are public, after a restore',
+    options: {
+      kind: 'restored',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      settings: FILED,
+      objects: (objects, name) => (name.startsWith('publisher') ? hidingFromPlans(objects, isHistoryFile) : objects),
     },
     within: 300,
     isRare: true,

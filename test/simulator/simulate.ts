@@ -125,7 +125,7 @@ async function runOrdinary(world: World, isRestored: boolean, batches?: number):
     poll.limit(SETTLING_POLLS),
   );
   await world.scheduler.run();
-  if (world.violation === null && world.watch.isStaticBodyOld) {
+  if (world.violation === null && world.watch.isBodyOld) {
     actors.operator.wake(0);
     poll.limit(SETTLING_POLLS);
     await world.scheduler.run();

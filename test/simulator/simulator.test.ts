@@ -24,10 +24,12 @@ test('every promise holds in these worlds', async () => {
   }
 });
 
-/** See "Open faults" in docs/simulator.md. */
-test.each([[2715, 'verify']])('the open fault of world %i is still there: %s', async (seed, rule) => {
-  expect((await simulate(seed)).violation?.rule).toBe(rule);
-});
+test.each([2715, 4529, 4866, 5780, 21990, 22830, 25035])(
+  'world %i, which once broke a promise, keeps it',
+  async (seed) => {
+    expect((await simulate(seed)).violation).toBeNull();
+  },
+);
 
 test('no link leads to a damaged page: there is an alarm instead', async () => {
   for (let seed = 1; seed <= 20; seed++) {

@@ -27,6 +27,9 @@ import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objec
 /** A cache may hand out a list this late. Its cursors must work for their lifetime from then on. */
 const KEPT_MS = (CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS) * 1000;
 
+/** A deployment is undone, or the newest prices are those of before. */
+const CAN_COME_BACK: readonly PublicObjectKind[] = [...STATIC_KINDS, 'latest', 'latest-csv', 'recent'];
+
 export interface WatchedWorld {
   readonly nowMs: () => number;
   readonly fail: (rule: string, detail: string) => void;
@@ -55,8 +58,8 @@ export class StoreWatch implements StoreWitness {
   readonly #newest = new Map<string, number>();
   /** The last generation before the latest restore; 0 without a restore. */
   lastOfBefore = 0;
-  /** A late request has put a static body of a former deployment: an operator must publish everything again. */
-  isStaticBodyOld = false;
+  /** A late request has put an old body, because its bytes came back: an operator must publish everything again. */
+  isBodyOld = false;
   /** The pages of each first page, and the time when former pages left it. */
   readonly #chains = new Map<string, ReadonlySet<string>>();
   readonly #retiredAtMs = new Map<string, number>();
@@ -131,14 +134,15 @@ export class StoreWatch implements StoreWitness {
     if (name.kind === 'market' && !isGone(entry)) this.#checkMarket(name.slug, entry, before);
     if (name.kind === 'history') this.#checkPages(key, entry);
     if (name.kind === 'history-index') this.#checkIndex(key, name.slug, entry);
-    if (name.kind === 'latest' || name.kind === 'recent') this.#files.checkOfList(name.kind, entry);
+    if (generation >= newest && (name.kind === 'latest' || name.kind === 'recent'))
+      this.#files.checkOfList(name.kind, entry);
     if (name.kind === 'market-list') this.#checkList(key, entry);
     if (name.kind === 'snapshot') this.#checkSnapshot(entry);
   }
 
   /**
-   * A late request of a former generation. A static body can come back, when a deployment is undone: then such a request
-   * cannot be fenced (publisher/kernel/fenced-put.ts).
+   * A late request of a former generation. The bytes of some kinds can come back: then such a request cannot be fenced
+   * (publisher/kernel/fenced-put.ts).
    */
   #checkLate(
     key: string,
@@ -148,7 +152,7 @@ export class StoreWatch implements StoreWitness {
     before: StoredEntry | undefined,
   ): void {
     const shown = this.versionsOf(key).filter(({ etag }) => etag === before?.etag).length;
-    if ((STATIC_KINDS as readonly string[]).includes(kind) && shown > 1) this.isStaticBodyOld = true;
+    if (CAN_COME_BACK.includes(kind) && shown > 1) this.isBodyOld = true;
     else this.#fail('going-back', `${key} of generation ${newest} is replaced by ${generation}`);
   }
 

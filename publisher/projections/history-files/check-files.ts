@@ -26,7 +26,7 @@ import type { PublicReader, PublicResponse } from '../../verify/reader.ts';
 
 /**
  * A history may have moved on since its pages were read. Then nothing is found, and the next walk looks again. A file that
- * the history is too short for may be there until the sweep has removed it: then it must be right.
+ * the history is too short for may be there: then it must be right. If the history has no row at all, the sweep removes it.
  */
 export async function checkFiles(
   reader: PublicReader,
@@ -41,7 +41,8 @@ export async function checkFiles(
   const { hasWhole, hasYears } = historyFilesDue(history.observations.length, history.closedPages.length);
   await checkIndex(reader, found, slug, history, years, hasYears);
   for (const [year, rows] of [[null, standing], ...byYear] as const) {
-    const isDue = rows.length > 0 && (year === null ? hasWhole : hasYears);
+    if (rows.length === 0) continue;
+    const isDue = year === null ? hasWhole : hasYears;
     for (const format of HISTORY_FORMATS) await checkFile(reader, found, { slug, format, year, years, isDue }, rows);
   }
   if (found.all.length === 0) return;

@@ -20,7 +20,6 @@ import {
   type ObjectRef,
   type PublishedFile,
   type PublishedFiles,
-  type PublishedHeads,
   type PublishedPage,
   publishedYearKey,
   publishedYearsOf,
@@ -43,11 +42,16 @@ export function hasHistoryFiles({ projections }: Pick<PublisherStorage, 'project
 /**
  * A plan that needs no observation, or files that take the market's observations. Null: a published file is not as it
  * is recorded, so the market must be refreshed.
+ *
+ * @param mayHaveMore whether the store may have files that no record names, because an older ledger was restored
  */
-export async function openFiles(context: MarketContext): Promise<MarketPart | MarketFiles | null> {
+export async function openFiles(
+  context: MarketContext,
+  mayHaveMore: boolean,
+): Promise<MarketPart | MarketFiles | null> {
   const { dependencies, generation, view, isRefresh } = context;
   const { slug, record, published } = view;
-  const before = filesOf(published);
+  const before = published?.files;
   const isOn = hasHistoryFiles(dependencies);
   if (!isOn && before === undefined && !isRefresh) return NO_PART;
   if (isOn && view.isShown && !isRefresh && before !== undefined) {
@@ -66,22 +70,11 @@ export async function openFiles(context: MarketContext): Promise<MarketPart | Ma
   if (prefixes === null) return null;
   return new MarketFiles(
     context,
-    before,
+    mayHaveMore,
     years,
     new HistoryFiles(record.value.unit.quantity, start, prefixes),
     start.year,
   );
-}
-
-/**
- * The files that a history has, by its counts. A record of an earlier version may name more: those are not kept up, and
- * the sweep removes them.
- */
-export function filesOf(published: PublishedHeads | null): PublishedFiles | undefined {
-  const { files, isRemoved, observations = 0, closedPages = 0 } = published ?? {};
-  if (files === undefined || isRemoved) return files;
-  const { hasWhole, hasYears } = historyFilesDue(observations, closedPages);
-  return { ...files, all: hasWhole ? files.all : null, index: hasYears ? files.index : null };
 }
 
 /** They wait for a later generation. */
@@ -97,6 +90,7 @@ export class MarketFiles {
   readonly rows: HistoryFiles;
   readonly #context: MarketContext;
   readonly #before: PublishedFiles | undefined;
+  readonly #mayHaveMore: boolean;
   /** By the records. Without an index they are left from an earlier version. */
   readonly #years: ReadonlyMap<string, PublishedFile>;
   /** Earlier years are as they were. */
@@ -109,14 +103,15 @@ export class MarketFiles {
 
   constructor(
     context: MarketContext,
-    before: PublishedFiles | undefined,
+    mayHaveMore: boolean,
     years: ReadonlyMap<string, PublishedFile>,
     rows: HistoryFiles,
     fromYear: string,
   ) {
     this.rows = rows;
     this.#context = context;
-    this.#before = before;
+    this.#before = context.view.published?.files;
+    this.#mayHaveMore = mayHaveMore;
     this.#years = years;
     this.#fromYear = fromYear;
     this.#current = new Set([...years.keys()].filter((year) => year < fromYear));
@@ -143,9 +138,8 @@ export class MarketFiles {
 
   /** To be called once, after the last observation. Null: as of {@link openFiles}. */
   async finish(history: HistoryPlan): Promise<MarketPart | null> {
-    const { closedPages, rendered: cut } = history;
-    const { hasWhole, hasYears } = historyFilesDue(closedPages > 0 ? Number.POSITIVE_INFINITY : cut, closedPages);
     const file = this.rows.finish();
+    const { hasWhole, hasYears } = await this.#dueOrThere(history, file);
     if (hasYears) await this.#planYears();
     if (this.#hasShrunk || hasShrunk(file)) return null;
     const all = hasWhole ? await this.#plan(file, this.#before?.all ?? null) : null;
@@ -154,6 +148,22 @@ export class MarketFiles {
     const index = hasYears ? await this.#planIndex(history) : null;
     const files: PublishedFiles = { sum: history.sum, all, index, bytes: bytesOfAppend(this.rows.position) };
     return { lines: this.#lines, parts: this.#parts, gone: [], files };
+  }
+
+  /**
+   * A restore may make a history too short for files that are public. They would show lost rows until a sweep, so they are
+   * kept up. Without a restore, those of an earlier version are kept up until a refresh, which leaves them to the sweep.
+   */
+  async #dueOrThere({ closedPages, rendered: cut }: HistoryPlan, { size }: HistoryFile) {
+    const { dependencies, isRefresh } = this.#context;
+    const slug = this.#slug;
+    const isThere = async (name: PublicObjectName, known: PublishedFile | string | null = null): Promise<boolean> =>
+      this.#mayHaveMore ? (await dependencies.objects.stat(publicKey(name))) !== null : !isRefresh && known !== null;
+    const due = historyFilesDue(closedPages > 0 ? Number.POSITIVE_INFINITY : cut, closedPages);
+    const hasYears = due.hasYears || (await isThere({ kind: 'history-index', slug }, this.#before?.index));
+    // The index leads to the file of the whole history. Without a row there is no such file: an object is never empty.
+    const isWhole = due.hasWhole || hasYears || (await isThere(historyFileName(slug, 'csv', null), this.#before?.all));
+    return { hasWhole: isWhole && size.rows > 0, hasYears };
   }
 
   get #slug(): string {

@@ -2,10 +2,11 @@
 
 import { HISTORY_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
+import type { HeadValue } from '../../../storage/records/publication.ts';
 import type { MarketContext, MarketPart, PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { FileWriteBudget } from './file-write-budget.ts';
-import { behind, filesOf, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
+import { behind, hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 import { reachableFiles } from './reachable.ts';
 
 /** Files wait for their turn: each shows its market as of the generation before this one, or a later one. */
@@ -33,8 +34,9 @@ export const historyFiles: Projector = {
   shownOf: (state) => ({ filesGeneration: (state as State).behindSince - 1 }),
 };
 
-async function plan({ dependencies, state, isAlone, deferred }: PlanContext): Promise<ProjectionPlan> {
+async function plan({ dependencies, before, state, isAlone, deferred }: PlanContext): Promise<ProjectionPlan> {
   const budget = await FileWriteBudget.read(dependencies, state !== undefined, isAlone, deferred);
+  const mayHaveMore = before !== null && wasInDoubt(before);
   const withTurn = ({ view: { slug, published } }: MarketContext, part: MarketPart): MarketPart => ({
     ...part,
     lines: [...part.lines, ...budget.lines(slug, published?.files, part.files)],
@@ -45,7 +47,7 @@ async function plan({ dependencies, state, isAlone, deferred }: PlanContext): Pr
     wantsRows: ({ slug, isRefresh }, published, record) =>
       hasHistoryFiles(dependencies) && (isRefresh || budget.isDue(slug, published?.files, record?.value.sum)),
     async market(context) {
-      const files = await openFiles(context);
+      const files = await openFiles(context, mayHaveMore);
       if (!(files instanceof MarketFiles)) return files && { finish: async () => withTurn(context, files) };
       return {
         rows: files.rows,
@@ -57,10 +59,10 @@ async function plan({ dependencies, state, isAlone, deferred }: PlanContext): Pr
       };
     },
     missed(context) {
-      const before = filesOf(context.view.published);
-      return before === undefined
+      const files = context.view.published?.files;
+      return files === undefined
         ? NO_PART
-        : withTurn(context, { ...NO_PART, files: behind(before, context.generation) });
+        : withTurn(context, { ...NO_PART, files: behind(files, context.generation) });
     },
     async finish(marketsDeferred) {
       const { behindSince, areFilesLeft } = budget.end(marketsDeferred);
@@ -68,4 +70,9 @@ async function plan({ dependencies, state, isAlone, deferred }: PlanContext): Pr
       return { state: left, isMoreDue: areFilesLeft };
     },
   };
+}
+
+/** Whether the ledger was once restored, so the store may have files that no record names. The first generation knows all. */
+function wasInDoubt({ list, knownSince = 0 }: HeadValue): boolean {
+  return list.isDoubtful || knownSince === null || knownSince > 1;
 }

@@ -14,9 +14,8 @@ import {
 import type { PublisherStorage } from '../../dependencies.ts';
 import type { OwnedObject, Reachability } from '../../kernel/projection.ts';
 import { historyFileName } from './file-prefixes.ts';
-import { filesOf } from './plan-files.ts';
 
-/** Those of markets that are not published, of a kind that was switched off, and of a history that is too short for them. */
+/** Those that no record names: of markets that are not published, of a kind that was switched off. */
 async function unreachable({ ledger }: PublisherStorage, objects: readonly OwnedObject[]): Promise<readonly string[]> {
   const files = objects.flatMap(({ key, name }) => (name !== null && 'slug' in name ? [{ key, name }] : []));
   const heads = await readMany(
@@ -32,7 +31,7 @@ async function unreachable({ ledger }: PublisherStorage, objects: readonly Owned
   );
   const recordedYears = new Set(years.filter((_, index) => recorded[index] !== null).map(({ key }) => key));
   return files.flatMap(({ key, name }, index) => {
-    const published = filesOf(heads[index]?.value ?? null);
+    const published = heads[index]?.value.files;
     const isThere = 'year' in name || name.kind === 'history-index' ? published?.index != null : published?.all != null;
     return isThere && (!('year' in name) || recordedYears.has(key)) ? [] : [key];
   });
@@ -42,7 +41,7 @@ async function* published({ ledger }: PublisherStorage): AsyncGenerator<PublicOb
   for await (const items of queryPages(ledger, MARKET_INDEX)) {
     const slugs = items.map(({ sort }) => sort);
     for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {
-      const files = filesOf(heads?.value ?? null);
+      const files = heads?.value.files;
       if (files !== undefined) yield* namesOf(ledger, slugs[index] as string, files);
     }
   }

@@ -10,6 +10,8 @@ import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
+const SWAP = 'ledger.transact [{"kind":"put","key":{"partition":"head"';
+
 async function publishedWorld(): Promise<World> {
   const world = createWorld();
   await world.ingest([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
@@ -54,9 +56,19 @@ test('a removed market that is still public is counted until it leaves the list'
   await expectVerified(world);
 });
 
+test('a generation that another publisher may be applying is applied first', async () => {
+  const world = await publishedWorld();
+  await world.ingest([market('c'), price('c', 0, null)]);
+  await dyingAfter(world, SWAP, publish);
+  await resume(world.dependencies);
+  expect(await world.objects.stat(publicKey({ kind: 'market', slug: 'c' }))).not.toBeNull();
+  await publish(world.dependencies);
+  await expectVerified(world);
+});
+
 test('a resume that dies is finished by the next publisher', async () => {
   const world = await publishedWorld();
-  await dyingAfter(world, 'ledger.transact [{"kind":"put","key":{"partition":"head"', resume);
+  await dyingAfter(world, SWAP, resume);
   expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });
   await expectVerified(world);
 });
