@@ -31,6 +31,11 @@ test.each([2715, 4529, 4866, 5780, 21990, 22830, 25035])(
   },
 );
 
+/** See "Open faults" in docs/simulator.md. */
+test('the open fault of world 50266 is still there', async () => {
+  expect((await simulate(50266, { kind: 'torn' })).violation?.rule).toBe('log');
+});
+
 test('no link leads to a damaged page: there is an alarm instead', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const { violation } = await simulate(seed, DAMAGED);
