@@ -51,7 +51,8 @@ export function hostEdge(port: MessagePort): void {
   async function open(opened: EdgeSettings): Promise<string> {
     settings = opened;
     const { wantsNewest } = createSenders(opened.proxies);
-    const stored = orNotThereYet(new DirectoryReader(opened.dataFolder), opened.dataFolder);
+    const reader = new DirectoryReader(opened.dataFolder, null, { tellsLost: true });
+    const stored = orNotThereYet(reader, opened.dataFolder);
     edge = createEdgeServer({
       objects: tellDamage(stored, (key) => link.tell('damaged', key)),
       nowMs,

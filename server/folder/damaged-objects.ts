@@ -4,7 +4,7 @@
  */
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 
 export interface Damage {
   /** Of the publisher: damaged objects are absent, and a put replaces them. */
@@ -39,6 +39,9 @@ export function tellDamage(store: Pick<ObjectStore, 'get'>, note: Damage['note']
   };
 }
 
+/** Of an object that is not there. */
+const ANY_ETAG = '' as ETag;
+
 type State = 'found' | 'tried' | 'given-up';
 
 /** @param store replaces a damaged object in a put under the condition `absent`, as the directory store does */
@@ -52,6 +55,13 @@ export function watchDamage(store: ObjectStore): Damage {
     if (damaged.has(key) || !key.startsWith(`${PUBLIC_PREFIX}/`)) return;
     damaged.set(key, 'found');
     found();
+  }
+
+  /** Nothing publishes it any more. To readers it is absent from now on. */
+  async function isGone(key: string): Promise<boolean> {
+    if ((await orElse(key, undefined, () => store.stat(key))) !== null) return false;
+    await store.delete(key, ANY_ETAG);
+    return damaged.delete(key);
   }
 
   async function orElse<Result>(key: string, instead: Result, work: () => Promise<Result>): Promise<Result> {
@@ -69,7 +79,7 @@ export function watchDamage(store: ObjectStore): Damage {
       orElse(key, { kind: 'absent' }, async () => {
         // Whether an object is "not modified" is known without its body.
         const result = await store.get(key, damaged.has(key) ? {} : options);
-        if (result.kind !== 'not-modified') damaged.delete(key);
+        if (result.kind === 'found') damaged.delete(key);
         return result;
       }),
     async stat(key) {
@@ -102,8 +112,13 @@ export function watchDamage(store: ObjectStore): Damage {
       const inState = (state: State) => [...damaged].filter(([, is]) => is === state).map(([key]) => key);
       const [untried, unmended] = [inState('found'), inState('tried')];
       for (const key of untried) damaged.set(key, 'tried');
-      for (const key of unmended) damaged.set(key, 'given-up');
-      if (unmended.length > 0) giveUp(unmended);
+      const left: string[] = [];
+      for (const key of unmended) {
+        if (await isGone(key)) continue;
+        damaged.set(key, 'given-up');
+        left.push(key);
+      }
+      if (left.length > 0) giveUp(left);
       return untried;
     },
   };

@@ -8,7 +8,7 @@ import { indexPath } from './object-places.ts';
 
 export interface FilesRead {
   readonly read: number;
-  /** Their keys. */
+  /** The keys of those that are changed or missing. */
   readonly damaged: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export async function findDamagedObjects(
   // A restore leaves no store: the next start makes it.
   if (!existsSync(indexPath(root))) return { read: 0, damaged };
   const index = new ObjectIndex(indexPath(root), { isReadOnly: true });
-  const reader = new DirectoryReader(root, index);
+  const reader = new DirectoryReader(root, index, { tellsLost: true });
   let read = 0;
   try {
     const count = index.count();

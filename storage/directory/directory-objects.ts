@@ -19,7 +19,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StorageCorrupt } from '../ports/errors.ts';
 import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
@@ -242,6 +242,8 @@ class DirectoryObjects implements ObjectStore {
       ignoreMissing(error);
       this.#folders.delete(folder);
       await this.#ensureFolder(folder, mode);
+      // Only an empty one. What is in another is not ours.
+      await rmdir(path).catch(ignoreMissing);
       await moveAcross(from, path);
     }
   }

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageCorrupt, StorageUnavailable } from '../ports/errors.ts';
 import { bodyDigest, checkObjectKey, etagOfDigest } from '../ports/object-rules.ts';
 import type { ETag, GetResult, ObjectHead, ObjectStore } from '../ports/object-store.ts';
@@ -21,15 +22,22 @@ import {
 
 /** An object may be replaced while it is read. More often than this, something else is wrong. */
 const MAX_ROUNDS = 200;
+/** A deletion removes the file, and its entry of the index at once after. */
+const DELETION_MS = 100;
 
 export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
   readonly #root: string;
+  readonly #tellsLost: boolean;
   #index: ObjectIndex | null;
 
-  /** @param index default: that of the folder, opened for reading when it is there */
-  constructor(root: string, index: ObjectIndex | null = null) {
+  /**
+   * @param index default: that of the folder, opened for reading when it is there
+   * @param options.tellsLost rejects for an object whose file somebody has removed, as for a damaged one. Default: it is absent
+   */
+  constructor(root: string, index: ObjectIndex | null = null, { tellsLost = false } = {}) {
     this.#root = root;
     this.#index = index;
+    this.#tellsLost = tellsLost;
   }
 
   async get(key: string, { ifNoneMatch }: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
@@ -68,13 +76,22 @@ export class DirectoryReader implements Pick<ObjectStore, 'get' | 'stat'> {
         await this.assertThere();
         const places = indexedVersions(entry).map(({ metadata }) => objectFile(this.#root, key, metadata));
         const present = await Promise.all(places.map((place) => stat(place).catch(ignoreMissing)));
-        if (!present.some(isFile)) return null;
+        const isLost = !present.some(isFile);
+        if (isLost && !(await this.#tellsOf(key, entry))) return null;
+        const fault = isLost ? 'is missing' : 'does not hold what was published';
         throw new StorageCorrupt(
-          `${places[0]} does not hold what was published: another program has changed it, or the disk. ` +
+          `${places[0]} ${fault}: another program has ${isLost ? 'removed' : 'changed'} it, or the disk. ` +
             'A server that runs publishes it again from the ledger.',
         );
       }
     });
+  }
+
+  /** Whether to reject for this entry without a file. */
+  async #tellsOf(key: string, entry: IndexEntry | null): Promise<boolean> {
+    if (!this.#tellsLost || entry === null) return false;
+    await sleep(DELETION_MS);
+    return isSame(entry, this.#entry(key));
   }
 
   #entry(key: string): IndexEntry | null {

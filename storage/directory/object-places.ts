@@ -57,9 +57,10 @@ export function isFile(found: Stats | undefined): found is Stats {
   return found?.isFile() === true;
 }
 
+/** A folder in the place of a file is no file. */
 export function ignoreMissing(error: unknown): undefined {
   const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR') throw error;
 }
 
 /** Errors of the file system and of the index are StorageUnavailable. */

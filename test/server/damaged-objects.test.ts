@@ -1,5 +1,5 @@
 /** Damaged objects are put again, as lost ones are, and stop nothing else. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { publicKey } from '../../contract/files/public-objects.ts';
@@ -7,6 +7,7 @@ import { publish } from '../../publisher/publish.ts';
 import { type Damage, tellDamage, watchDamage } from '../../server/folder/damaged-objects.ts';
 import { watchLostObjects } from '../../server/folder/lost-objects.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { DirectoryReader } from '../../storage/directory/directory-reader.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { withLog } from '../publisher/log/test-log.ts';
@@ -20,7 +21,7 @@ async function publishedFolder() {
   const folder = await temporaryFolder();
   const store = await openDirectoryObjects(folder);
   const damage = watchDamage(store);
-  const shown = tellDamage(store, damage.note);
+  const shown = tellDamage(new DirectoryReader(folder, null, { tellsLost: true }), damage.note);
   const { ledger, clock, ingest } = createWorld();
   const dependencies = withLog(dependenciesOn(ledger, damage.objects, clock, SMALL_PAGES));
   await ingest([
@@ -44,13 +45,17 @@ async function publishAll({ dependencies, lost }: Folder): Promise<void> {
   }
 }
 
-/** Header and body. */
 const DAMAGES: readonly ((file: string) => Promise<void>)[] = [
   (file) => writeFile(file, 'garbage'),
   async (file) => {
     const bytes = await readFile(file);
     bytes[bytes.length - 5] = (bytes[bytes.length - 5] as number) ^ 1;
     await writeFile(file, bytes);
+  },
+  (file) => rm(file),
+  async (file) => {
+    await rm(file);
+    await mkdir(file);
   },
 ];
 
@@ -67,7 +72,7 @@ test('every kind of published object is found at the start, put again, and the s
   const before = new Map(await Promise.all(immutable.map(async (key) => [key, await bodyIn(key)] as const)));
   // How far the store has come is looked for each time, without a search.
   const spoiled = keys.filter((key) => key !== publicKey({ kind: 'snapshot' }));
-  for (const [index, key] of spoiled.entries()) await DAMAGES[index % 2]?.(fileOf(key));
+  for (const [index, key] of spoiled.entries()) await DAMAGES[index % DAMAGES.length]?.(fileOf(key));
   expect(await lost.look()).toBe(true);
   await publishAll(folder);
   for (const key of keys) expect((await store.get(key)).kind, key).toBe('found');
@@ -109,6 +114,18 @@ test('a lost object and a damaged one that nobody has read keep no other market 
   for (const slug of ['b', 'c', 'd']) expect(await shown.get(bodyOf(slug))).toMatchObject({ kind: 'found' });
   const history = await store.get(publicKey({ kind: 'history', slug: 'b' }));
   expect(history.kind === 'found' && Buffer.from(history.body).toString()).toContain('"amountMinor":77');
+});
+
+test('a lost object that nothing publishes any more is absent, after one try', async () => {
+  const folder = await publishedFolder();
+  const { shown, fileOf, reports, store } = folder;
+  const foreign = bodyOf('foreign');
+  await store.put(foreign, Buffer.from('{}'), (await store.stat(bodyOf('a')))?.metadata as never, { kind: 'absent' });
+  await rm(fileOf(foreign));
+  await expect(shown.get(foreign)).rejects.toThrow(StorageCorrupt);
+  await publishAll(folder);
+  expect(await shown.get(foreign)).toEqual({ kind: 'absent' });
+  expect(reports).toEqual([`everything is published again: ${foreign} is lost or damaged`]);
 });
 
 test('an object that the ledger does not make is tried once, and then named', async () => {
