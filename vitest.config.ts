@@ -18,6 +18,7 @@ const PROCESSES = [
     (name) => `test/cli/${name}.test.ts`,
   ),
   ...['missing-rows', 'new-log', 'operations', 'reads', 'settings'].map((name) => `test/cli/${name}.test.ts`),
+  ...['from-log', 'run', 'target'].map((name) => `test/run/${name}.test.ts`),
   'test/server/edge-host/edge-thread.test.ts',
   ...[
     'backup',

@@ -11,6 +11,7 @@ interface RunFlags extends GlobalOptions {
   readonly mapping?: string;
   readonly mode: 'append' | 'correct';
   readonly unsigned?: boolean;
+  readonly fromLog?: string | true;
   readonly wait: number;
   readonly messageFile?: string;
   readonly to?: string;
@@ -52,6 +53,10 @@ export function addRunCommand(program: Command): void {
         .choices(['append', 'correct'])
         .default('append'),
     )
+    .option(
+      '--from-log [source]',
+      'if the data folder has no ledger, begin one from the log that the target publishes, or this URL or folder',
+    )
     .option('--unsigned', 'publish without a log, if there is no key')
     .addOption(
       new Option('--wait <seconds>', 'how long to wait for another process that has the data folder')
@@ -62,13 +67,13 @@ export function addRunCommand(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<RunFlags>();
-      const { source = [], mode, unsigned = false, wait, messageFile = null, data, to } = options;
+      const { source = [], mode, unsigned = false, fromLog = null, wait, messageFile = null, data, to } = options;
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const formOf = await formReader(options);
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
         files: paths.map((path) => ({ path, source: formOf(path) })),
-        ...{ sources: source, mode, isUnsigned: unsigned, waitSeconds: wait, messageFile },
+        ...{ sources: source, mode, isUnsigned: unsigned, fromLog, waitSeconds: wait, messageFile },
       });
     });
 }

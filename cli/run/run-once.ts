@@ -17,6 +17,7 @@ export interface RunAsked {
   readonly sources: readonly string[];
   readonly mode: 'append' | 'correct';
   readonly isUnsigned: boolean;
+  readonly fromLog: string | true | null;
   readonly waitSeconds: number;
   readonly messageFile: string | null;
 }
@@ -34,14 +35,14 @@ type Outcome = keyof typeof OUTCOMES;
 
 /** @throws CommandError `busy`, `refused`, and for files that cannot be read */
 export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
-  const { files, sources, mode, isUnsigned, waitSeconds, messageFile } = asked;
+  const { files, sources, mode, isUnsigned, fromLog, waitSeconds, messageFile } = asked;
   const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
   if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
   const startedMs = performance.now();
   let ingested: readonly FileSummary[] = [];
   const report = await runRound(environment, {
-    ...{ isUnsigned, waitSeconds },
+    ...{ isUnsigned, fromLog, waitSeconds },
     takeIn: async (api) => {
       const client = localClient(options, api);
       // First: a recipe with faults ends the run before it changes anything.

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { checkMayBeReplaced } from '../backup/put-back.ts';
 import { type BegunFolder, beginFromLog } from '../from-log/begin-from-log.ts';
-import { publishedFilesReader } from '../from-log/published-files.ts';
+import { namedFilesReader } from '../from-log/published-files.ts';
 import { StartError } from '../service/start-error.ts';
 import { checkClock, type Environment, readConfig } from '../settings/config.ts';
-import { readLogKeys } from '../settings/log-key.ts';
+import { signingKeys } from '../settings/log-key.ts';
 
 export interface RestoreFromLogCommand {
   /** A base URL, or a folder of published files. */
@@ -32,16 +32,15 @@ export async function restoreFromLog(
   process.umask(0o077);
   const nowMs = Date.now();
   checkClock(nowMs);
-  const { dataFolder, projections } = readConfig(environment);
+  const { dataFolder, projections, logKey } = readConfig(environment);
   checkMayBeReplaced(dataFolder, replace);
-  const keys = readLogKeys(dataFolder);
+  const keys = signingKeys(dataFolder, logKey);
   if (keys === null) {
     throw new StartError(
-      `${join(dataFolder, 'log-key')} is missing: put the key there that signs this log, with mode 600. Only its owner can go on with a log. Nothing was changed.`,
+      `${join(dataFolder, 'log-key')} is missing: put the key there that signs this log, with mode 600, or set TIDEMARK_LOG_KEY. Only its owner can go on with a log. Nothing was changed.`,
     );
   }
-  const url = /^https?:\/\//.test(source) ? parseUrl(source) : source;
-  const reader = publishedFilesReader(url, timeoutSeconds * 1000);
+  const reader = namedFilesReader(source, timeoutSeconds * 1000);
   const begun = await beginFromLog({
     dataFolder,
     reader,
@@ -54,10 +53,4 @@ export async function restoreFromLog(
     progress,
   });
   return { dataFolder, source, ...begun };
-}
-
-function parseUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url !== null) return url;
-  throw new StartError(`${JSON.stringify(text)} is no URL: give the base URL of the published files.`);
 }

@@ -36,6 +36,8 @@ export interface BeginFromLog {
   readonly keys: readonly LogKey[];
   /** The store that will be published into. Default: that of the folder. */
   readonly objects?: ObjectStore;
+  /** Another folder for the public files: as of `openDataFolder`. Default: where they are. */
+  readonly target?: string | null;
   /** Kinds of files that will be published. */
   readonly projections: PublisherStorage['projections'];
   /** Signed checkpoints that were seen anywhere, of any log. */
@@ -72,7 +74,7 @@ export function isLedgerMissing(dataFolder: string): boolean {
  * @throws StorageUnavailable if the store does not answer: then call it again
  */
 export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> {
-  const { dataFolder, source, nowMs, projections, progress } = options;
+  const { dataFolder, source, nowMs, projections, progress, target = null } = options;
   let outcome: LedgerFromLog | null = null;
   const stage = async (folder: string): Promise<void> => {
     outcome = await fillLedger(join(folder, LEDGER_FILE), options).catch((error: unknown) => {
@@ -81,7 +83,7 @@ export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> 
   };
   const replaced = await replaceFiles({ dataFolder, nowMs, name: source, stay: KEYS_OF_LOG, stage });
   progress('Comparing what is published', 0, 1);
-  const { ledger, objects, close } = await openDataFolder(dataFolder, { isRestoring: true });
+  const { ledger, objects, close } = await openDataFolder(dataFolder, { isRestoring: true, target });
   try {
     const storage = { ...systemRuntime, ledger, objects: options.objects ?? objects, ...settingsOf(projections) };
     await keepKnownPages(storage);

@@ -5,6 +5,15 @@ import { boundedReader, DEFAULT_READ_LIMITS } from '../../publisher/verify/bound
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { ignoreMissing } from '../../storage/directory/object-places.ts';
 import { staticHostReader } from '../commands/static-host.ts';
+import { StartError } from '../service/start-error.ts';
+
+/** As {@link publishedFilesReader}, of what a person has named. @throws StartError for a URL that is none */
+export function namedFilesReader(source: string, timeoutMs?: number): PublicReader {
+  if (!/^https?:\/\//.test(source)) return publishedFilesReader(source, timeoutMs);
+  const url = URL.parse(source);
+  if (url !== null) return publishedFilesReader(url, timeoutMs);
+  throw new StartError(`${JSON.stringify(source)} is no URL: give the base URL of the published files.`);
+}
 
 /**
  * Every service has each file at its own path, too, so all sources are read as a static host is.

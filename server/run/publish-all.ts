@@ -1,14 +1,7 @@
 /** Publishes until nothing is due. */
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
-import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import { type LostObjects, publishIfNothingIsShown } from '../folder/lost-objects.ts';
-
-export interface PublishedAll {
-  readonly head: HeadValue;
-  /** In words: markets and projections that could not be published. */
-  readonly deferred: readonly string[];
-}
 
 /** Readers see nothing of a run that was killed: the files are there, or they are not. */
 const NO_FILLING = { begin: () => {}, published: () => {} };
@@ -17,12 +10,13 @@ const NO_FILLING = { begin: () => {}, published: () => {} };
  * Puts back public files that are lost, or that another program has changed.
  *
  * @param work sets the refresh marks that a publication asks for
+ * @returns markets and projections that could not be published
  */
 export async function publishAll(
   dependencies: PublisherDependencies,
   lost: LostObjects,
   work: () => Promise<void>,
-): Promise<PublishedAll> {
+): Promise<readonly string[]> {
   await publishIfNothingIsShown(dependencies, NO_FILLING);
   await lost.look();
   let outcome = await publishOnce(dependencies, lost);
@@ -32,8 +26,7 @@ export async function publishAll(
   }
   // The run ends with the list, whatever its cadence is.
   if (outcome.listDueAtMs !== null) outcome = await publishOnce({ ...dependencies, listEverySeconds: () => 0 }, lost);
-  const head = (await dependencies.ledger.get(HEAD_KEY))?.value as HeadValue;
-  return { head, deferred: outcome.deferred.map(({ slug }) => slug) };
+  return outcome.deferred.map(({ slug }) => slug);
 }
 
 async function publishOnce(dependencies: PublisherDependencies, lost: LostObjects): Promise<PublishOutcome> {

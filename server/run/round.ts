@@ -13,6 +13,7 @@ import { NO_CACHES } from '../../publisher/notify/purge.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
 import { takeSample } from '../commands/sample.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
@@ -30,6 +31,7 @@ import { openCore, refusedStart } from '../service/core.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { readLogCheckpoint, readLogKeys } from '../settings/log-key.ts';
+import { type Beginning, beginIfMissing, hasNews } from './begin.ts';
 import { countFiles, type FileCounts } from './counted-objects.ts';
 import { endSourceRuns } from './end-source-runs.ts';
 import { openLocalApi } from './local-api.ts';
@@ -40,8 +42,8 @@ export interface RoundOptions {
   readonly isUnsigned: boolean;
   /** How long to wait for another process that has the folder. */
   readonly waitSeconds: number;
-  /** Makes the data folder ready before it is opened. May be called again while another process has it. */
-  readonly prepare?: (config: EmbeddedConfig) => Promise<void>;
+  /** Without a ledger, one is begun from this log: see `beginIfMissing`. Null: an empty one. */
+  readonly fromLog: string | true | null;
   /** Sends files and recipes to the write API. Returns the sources that must run now; null: those that are due. */
   readonly takeIn: (api: typeof fetch) => Promise<ReadonlySet<string> | null>;
   readonly step: (name: string) => void;
@@ -81,9 +83,9 @@ export async function runRound(environment: Environment, options: RoundOptions):
   // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
   const config = readConfig(environment);
-  const data = await openInTime(config, options);
+  const { data, beginning } = await openInTime(config, options);
   try {
-    return await runOn(data, config, options);
+    return await runOn(data, beginning, config, options);
   } catch (error) {
     // Storage that fails refuses nothing: the next run continues.
     throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
@@ -92,12 +94,15 @@ export async function runRound(environment: Environment, options: RoundOptions):
   }
 }
 
-async function openInTime(config: EmbeddedConfig, { prepare, waitSeconds, step }: RoundOptions): Promise<DataFolder> {
+async function openInTime(
+  config: EmbeddedConfig,
+  { fromLog, waitSeconds, step }: RoundOptions,
+): Promise<{ readonly data: DataFolder; readonly beginning: Beginning }> {
   const deadlineMs = performance.now() + waitSeconds * 1000;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      await prepare?.(config);
-      return await openDataFolder(config.dataFolder, config);
+      const beginning = fromLog === null ? 'present' : await beginIfMissing(config, fromLog, step);
+      return { data: await openDataFolder(config.dataFolder, config), beginning };
     } catch (error) {
       if (!(error instanceof FolderInUse) || performance.now() + pauseMs > deadlineMs) throw error;
       step('Waiting for another run');
@@ -108,6 +113,7 @@ async function openInTime(config: EmbeddedConfig, { prepare, waitSeconds, step }
 
 async function runOn(
   data: DataFolder,
+  beginning: Beginning,
   config: EmbeddedConfig,
   { isUnsigned, takeIn, step }: RoundOptions,
 ): Promise<RunReport> {
@@ -152,27 +158,9 @@ async function runOn(
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
 
-  step('Publishing');
-  const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage);
-  const { head, deferred } = await publishAll(dependencies, lost, work);
-  if (logKeys !== null && config.witnesses.length > 0) await cosignOnce(dependencies, config, addTo(warnings));
-  const later = async (what: string, does: () => Promise<unknown>) => {
-    step(what);
-    await does().catch((cause: unknown) => report(`${what} failed`, cause));
-  };
-  await later('Making the daily files', () =>
-    makeDailyFiles({ storage: dependencies, yieldToEventLoop: async () => {}, info }),
-  );
-  // Only what is published makes garbage.
-  if (counts.written > 0) await later('Sweeping', () => collectGarbage(dependencies, { dryRun: false }));
-  await later('Removing what has expired', () =>
-    expire({
-      removeExpired: data.removeExpired,
-      removeFiles: () => removeOldUploads({ ...dependencies, uploads, keptDays: config.uploadsKeptDays }),
-      sealAudit: createAuditSealer(dependencies),
-      nowMs,
-    }),
-  );
+  const isIdle = beginning === 'begun' && !(await hasNews(ledger));
+  const deferred = isIdle ? [] : await publishAndSweep();
+  const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;
   const { generation, log } = head;
   const { markets, observations } = head.counts;
   return {
@@ -181,6 +169,31 @@ async function runOn(
     files: { ...counts },
     ...{ sources, deferred, faults, warnings },
   };
+
+  async function publishAndSweep(): Promise<readonly string[]> {
+    step('Publishing');
+    const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage);
+    const deferred = await publishAll(dependencies, lost, work);
+    if (logKeys !== null && config.witnesses.length > 0) await cosignOnce(dependencies, config, addTo(warnings));
+    const later = async (what: string, does: () => Promise<unknown>) => {
+      step(what);
+      await does().catch((cause: unknown) => report(`${what} failed`, cause));
+    };
+    await later('Making the daily files', () =>
+      makeDailyFiles({ storage: dependencies, yieldToEventLoop: async () => {}, info }),
+    );
+    // Only what is published makes garbage.
+    if (counts.written > 0) await later('Sweeping', () => collectGarbage(dependencies, { dryRun: false }));
+    await later('Removing what has expired', () =>
+      expire({
+        removeExpired: data.removeExpired,
+        removeFiles: () => removeOldUploads({ ...dependencies, uploads, keptDays: config.uploadsKeptDays }),
+        sealAudit: createAuditSealer(dependencies),
+        nowMs,
+      }),
+    );
+    return deferred;
+  }
 }
 
 /** One try. The next run asks again. */

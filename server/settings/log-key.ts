@@ -68,7 +68,7 @@ export interface LogKeysOptions {
 export function keepLogKeys(options: LogKeysOptions): LogKeys {
   const { folder, given = null, origin, checkpoint, randomBytes } = options;
   const place = given?.place ?? join(folder, 'log-key');
-  const found = given === null ? readLogKeys(folder) : givenKeys(given);
+  const found = signingKeys(folder, given);
   const published = publishedLog(checkpoint);
   if (found === null) {
     if (published !== null) {
@@ -93,6 +93,15 @@ export function keepLogKeys(options: LogKeysOptions): LogKeys {
   }
   if (published !== null) checkIsOfLog(place, found, published);
   return { origin: name, signers: found, isNew: false };
+}
+
+/**
+ * The keys that sign, newest first: the given ones, else those of the folder. Null: there are none.
+ *
+ * @throws StartError as {@link readLogKeys} does, and for a given text that is no key
+ */
+export function signingKeys(folder: string, given: GivenLogKey | null): readonly [LogKey, ...LogKey[]] | null {
+  return given === null ? readLogKeys(folder) : givenKeys(given);
 }
 
 /** Newest first. Each begins a line; during a rotation, the one before follows. */

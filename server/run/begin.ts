@@ -1,0 +1,56 @@
+/** Begins the ledger of a run that has none: of a job without a disk of its own. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import { readDue } from '../../publisher/kernel/marks.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { PUBLIC_FOLDER } from '../../storage/directory/object-places.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { beginFromLog, isLedgerMissing } from '../from-log/begin-from-log.ts';
+import { namedFilesReader } from '../from-log/published-files.ts';
+import { StartError } from '../service/start-error.ts';
+import type { EmbeddedConfig } from '../settings/config.ts';
+import { signingKeys } from '../settings/log-key.ts';
+
+/** Below a target. */
+const CHECKPOINT = publicKey({ kind: 'log-checkpoint' }).slice(PUBLIC_FOLDER.length);
+
+/**
+ * - `present`: the folder has a ledger.
+ * - `empty`: the target publishes no log yet, so this is the first run.
+ * - `begun`: the ledger has the facts of the log. Everything that it makes is in the target already.
+ * - `copied`: the same, and the log is that of another place.
+ */
+export type Beginning = 'present' | 'empty' | 'begun' | 'copied';
+
+/**
+ * @param fromLog a URL or a folder; true: the target
+ * @throws StartError if it cannot be begun; then nothing was changed
+ */
+export async function beginIfMissing(
+  { dataFolder, target, logKey, projections }: EmbeddedConfig,
+  fromLog: string | true,
+  step: (name: string) => void,
+): Promise<Beginning> {
+  if (!isLedgerMissing(dataFolder)) return 'present';
+  const source = fromLog === true ? target : fromLog;
+  if (source === null) {
+    throw new StartError('--from-log alone means the target: name it with --to, or say --from-log URL.');
+  }
+  if (fromLog === true && !existsSync(join(source, CHECKPOINT))) return 'empty';
+  const keys = signingKeys(dataFolder, logKey);
+  if (keys === null) {
+    throw new StartError('There is no key to go on with the log: set TIDEMARK_LOG_KEY to the one that has signed it.');
+  }
+  const { nowMs } = systemRuntime;
+  const reader = namedFilesReader(source);
+  const progress = () => step('Reading the log');
+  await beginFromLog({ dataFolder, reader, source, keys, projections, target, nowMs: nowMs(), progress });
+  return source === target ? 'begun' : 'copied';
+}
+
+/** Whether this run has brought something. What else is due then is in the target already, if the ledger has `begun` from it. */
+export async function hasNews(ledger: Ledger): Promise<boolean> {
+  const { markets } = await readDue(ledger, '', 1, new Set());
+  return markets.some(({ isRefresh }) => !isRefresh);
+}

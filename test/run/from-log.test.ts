@@ -1,0 +1,71 @@
+/** `--from-log`: a job without a disk of its own, whose database is the log that its target publishes. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
+
+const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
+
+/** The first run is done. Each `run` begins without a data folder. */
+async function jobs() {
+  const world = await openRunWorld();
+  const run = async (words: readonly string[], environment?: Readonly<Record<string, string>>) => {
+    await rm(world.data, { recursive: true, force: true });
+    return await world.run([...words, '--to', world.target, '--from-log'], environment);
+  };
+  expect(await run([await world.records('a.ndjson', { gold: [1000, 1001, 1002], silver: [20] })])).toMatchObject({
+    code: 0,
+    report: { generation: 1, observations: 4 },
+  });
+  return { ...world, run, runOnce: world.run };
+}
+
+test('each run goes on with the log of the one before, and a correction too', async () => {
+  const { run, records, target } = await jobs();
+  const first = await run([await records('b.ndjson', { gold: [1000, 1001, 1002, 1003], copper: [5] })]);
+  expect(first).toMatchObject({ code: 0, report: { markets: 3, observations: 6, faults: [] } });
+  expect(await run([await records('c.ndjson', { silver: [21] }), '--mode', 'correct'])).toMatchObject({ code: 0 });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
+test('a run without news changes no file', async () => {
+  const { run, records, target } = await jobs();
+  const before = await filesIn(target);
+  for (const words of [[], [await records('a.ndjson', { gold: [1000, 1001, 1002], silver: [20] })]]) {
+    expect(await run(words)).toMatchObject({ code: codeOf('unchanged'), report: { observations: 4 } });
+    expect(await filesIn(target)).toEqual(before);
+  }
+});
+
+test('killed at any rename, the next run goes on', async () => {
+  const { run, records, target, data, dieAt } = await jobs();
+  const words = [await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] }), '--to', target, '--from-log'];
+  for (const rename of [2, 12]) {
+    await rm(data, { recursive: true, force: true });
+    await dieAt(rename, words);
+    expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  }
+  expect(await run(words.slice(0, 1))).toMatchObject({ report: { observations: 5, faults: [] } });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
+test('a new target takes the log of another place over', async () => {
+  const world = await jobs();
+  await rm(world.data, { recursive: true });
+  const other = join(world.folder, 'other');
+  const run = await world.runOnce(['--to', other, '--from-log', await serveFiles(world.target)]);
+  expect(run).toMatchObject({ code: 0, report: { observations: 4 } });
+  expect(await verify(other)).toMatchObject({ code: 0, output: '' });
+});
+
+test('without the key of the log, and with another one, the run is refused, and nothing is written', async () => {
+  const { run, records, target } = await jobs();
+  const before = await filesIn(target);
+  const words = [await records('b.ndjson', { gold: [7] })];
+  const { key } = await openRunWorld();
+  for (const TIDEMARK_LOG_KEY of ['', key]) {
+    expect(await run(words, { TIDEMARK_LOG_KEY })).toMatchObject({ code: codeOf('refused') });
+    expect(await filesIn(target)).toEqual(before);
+  }
+});
