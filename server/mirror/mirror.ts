@@ -133,7 +133,7 @@ export class Mirror {
       const state = isConfirmed || report.state === 'faulty' ? 'faulty' : 'behind';
       return { ...report, state, findings: [...report.findings, ...(isConfirmed ? findings : [])] };
     } finally {
-      stage.close();
+      await stage.close();
     }
   }
 

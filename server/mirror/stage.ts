@@ -52,6 +52,8 @@ export class Stage {
   readonly reached: ReadonlySet<string>;
   readonly #copyOnly = new Set<string>();
   #isClosed = false;
+  /** Under way. */
+  readonly #writes = new Set<Promise<void>>();
   #bytes = 0;
   #files: string | null = null;
   #written = 0;
@@ -151,9 +153,10 @@ export class Stage {
     }
   }
 
-  /** Walks that an error has ended may still be reading. They put nothing more. */
-  close(): void {
+  /** Walks that an error has ended may still be reading, or writing a file. They put nothing more. */
+  async close(): Promise<void> {
     this.#isClosed = true;
+    await Promise.allSettled(this.#writes);
     if (this.#files !== null) rmSync(this.#files, { recursive: true, force: true });
   }
 
@@ -199,7 +202,9 @@ export class Stage {
     if (this.#isClosed) throw new Error('the round has ended');
     this.#files ??= mkdtempSync(join(folder, STAGED_PREFIX));
     const path = join(this.#files, `${this.#written++}`);
-    await writeFile(path, body);
+    const write = writeFile(path, body);
+    this.#writes.add(write);
+    await write.finally(() => this.#writes.delete(write));
     return path;
   }
 
