@@ -7,7 +7,7 @@ import { ignoreMissing } from '../../storage/directory/object-places.ts';
 import { staticHostReader } from '../commands/static-host.ts';
 import { StartError } from '../service/start-error.ts';
 
-/** As {@link publishedFilesReader}, of what a person has named. @throws StartError for a URL that is none */
+/** As {@link publishedFilesReader}, for a URL or folder as a person types it. @throws StartError for a malformed URL */
 export function namedFilesReader(source: string, timeoutMs?: number): PublicReader {
   if (!/^https?:\/\//.test(source)) return publishedFilesReader(source, timeoutMs);
   const url = URL.parse(source);

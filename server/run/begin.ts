@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { readDue } from '../../publisher/kernel/marks.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { PUBLIC_FOLDER } from '../../storage/directory/object-places.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
@@ -49,8 +51,15 @@ export async function beginIfMissing(
   return source === target ? 'begun' : 'copied';
 }
 
-/** Whether this run has brought something. What else is due then is in the target already, if the ledger has `begun` from it. */
+/** Whether this run has brought something. What else is due then is in the target, if the ledger has `begun` from it. */
 export async function hasNews(ledger: Ledger): Promise<boolean> {
   const { markets } = await readDue(ledger, '', 1, new Set());
   return markets.some(({ isRefresh }) => !isRefresh);
+}
+
+/** Whether the files are those of their log. A run that was killed may have left files that the log does not have. */
+export async function isWhole(target: string, vkeys: readonly string[]): Promise<boolean> {
+  const reader = namedFilesReader(target);
+  const { findings } = await verifyLog(reader, { vkeys, seen: null });
+  return findings.length === 0 && (await verify(reader, { settled: true })).findings.length === 0;
 }

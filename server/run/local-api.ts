@@ -22,7 +22,7 @@ export interface LocalApiOptions {
   readonly onCommitted: () => Promise<void>;
 }
 
-/** Limits bound what a stolen credential can add. Here is none. */
+/** Limits bound what a stolen credential can add. This caller needs no credential. */
 const UNLIMITED = Object.fromEntries(
   Object.entries(FEATURES).map(([name, { maxLimit }]) => [name, { limit: maxLimit, expiresAt: null }]),
 ) as unknown as Principal['entitlements']['features'];

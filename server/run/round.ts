@@ -31,7 +31,7 @@ import { openCore, refusedStart } from '../service/core.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { readLogCheckpoint, readLogKeys } from '../settings/log-key.ts';
-import { type Beginning, beginIfMissing, hasNews } from './begin.ts';
+import { type Beginning, beginIfMissing, hasNews, isWhole } from './begin.ts';
 import { countFiles, type FileCounts } from './counted-objects.ts';
 import { endSourceRuns } from './end-source-runs.ts';
 import { openLocalApi } from './local-api.ts';
@@ -158,7 +158,8 @@ async function runOn(
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
 
-  const isIdle = beginning === 'begun' && !(await hasNews(ledger));
+  const vkeys = logKeys?.signers.map(({ vkey }) => vkey) ?? [];
+  const isIdle = beginning === 'begun' && !(await hasNews(ledger)) && (await isWhole(config.target as string, vkeys));
   const deferred = isIdle ? [] : await publishAndSweep();
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;
   const { generation, log } = head;

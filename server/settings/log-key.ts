@@ -96,9 +96,9 @@ export function keepLogKeys(options: LogKeysOptions): LogKeys {
 }
 
 /**
- * The keys that sign, newest first: the given ones, else those of the folder. Null: there are none.
+ * The keys that sign, newest first: the given ones, else those of the folder. Null: no key was found.
  *
- * @throws StartError as {@link readLogKeys} does, and for a given text that is no key
+ * @throws StartError as {@link readLogKeys} does, and if the given text is malformed
  */
 export function signingKeys(folder: string, given: GivenLogKey | null): readonly [LogKey, ...LogKey[]] | null {
   return given === null ? readLogKeys(folder) : givenKeys(given);

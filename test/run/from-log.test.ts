@@ -1,4 +1,5 @@
 /** `--from-log`: a job without a disk of its own, whose database is the log that its target publishes. */
+import { cpSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -48,6 +49,17 @@ test('killed at any rename, the next run goes on', async () => {
   }
   expect(await run(words.slice(0, 1))).toMatchObject({ report: { observations: 5, faults: [] } });
   expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
+test('a run without news mends a target whose run was killed before the checkpoint', async () => {
+  const { run, records, target, folder } = await jobs();
+  const before = join(folder, 'before');
+  cpSync(target, before, { recursive: true });
+  expect(await run([await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] })])).toMatchObject({ code: 0 });
+  for (const path of ['api/v1/log/checkpoint', 'api/v1/snapshot.json']) cpSync(join(before, path), join(target, path));
+  expect(await run([])).toMatchObject({ code: 0, report: { observations: 4 } });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  expect(await run([])).toMatchObject({ code: codeOf('unchanged') });
 });
 
 test('a new target takes the log of another place over', async () => {

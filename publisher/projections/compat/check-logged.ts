@@ -93,7 +93,7 @@ export class LoggedCompat {
     if (shown !== null) this.#pairs.add(shown);
   }
 
-  /** The market of the log whose section is the right one. Null: there is none. */
+  /** The state of the market, by the log, from which this section was made. Null: no state gives it. */
   async #fitting(
     past: PastMarket,
     current: FoldedMarket | null,

@@ -37,7 +37,7 @@ export interface RecordsOptions {
   readonly generation: number;
   /** Null: nobody represents the market, or the name is lost. */
   readonly representative: PublicRepresentative | null;
-  /** The log has a digest of a name that nobody can give any more: the next generation states that there is none. */
+  /** The log has the digest of a name, and the name is lost. So the next generation states that the market has no representative. */
   readonly isNameLost: boolean;
 }
 
