@@ -14,8 +14,10 @@ import { StartError } from '../service/start-error.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
 
-/** Below a target. */
-const CHECKPOINT = publicKey({ kind: 'log-checkpoint' }).slice(PUBLIC_FOLDER.length);
+/** Below a target. The checkpoint is put first. */
+const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((kind) =>
+  publicKey({ kind }).slice(PUBLIC_FOLDER.length + 1),
+) as [string, string];
 
 /**
  * - `present`: the folder has a ledger.
@@ -39,7 +41,13 @@ export async function beginIfMissing(
   if (source === null) {
     throw new StartError('--from-log alone means the target: name it with --to, or say --from-log URL.');
   }
-  if (fromLog === true && !existsSync(join(source, CHECKPOINT))) return 'empty';
+  if (fromLog === true && !existsSync(join(source, CHECKPOINT))) {
+    if (!existsSync(join(source, SNAPSHOT))) return 'empty';
+    // A new log under the same key would be a fork of the one that was there.
+    throw new StartError(
+      `${source} has published markets, and no checkpoint of a log: put ${CHECKPOINT} back, or say --from-log URL.`,
+    );
+  }
   const keys = signingKeys(dataFolder, logKey);
   if (keys === null) {
     throw new StartError('There is no key to go on with the log: set TIDEMARK_LOG_KEY to the one that has signed it.');

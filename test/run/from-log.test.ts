@@ -81,3 +81,11 @@ test('without the key of the log, and with another one, the run is refused, and 
     expect(await filesIn(target)).toEqual(before);
   }
 });
+
+test('a target that has lost its checkpoint is refused: a new log would be a fork', async () => {
+  const { run, records, target } = await jobs();
+  await rm(join(target, 'api/v1/log/checkpoint'));
+  const before = await filesIn(target);
+  expect(await run([await records('b.ndjson', { gold: [7] })])).toMatchObject({ code: codeOf('refused') });
+  expect(await filesIn(target)).toEqual(before);
+});
