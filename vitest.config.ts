@@ -46,6 +46,7 @@ const COMPUTING = [
   'damaged-objects',
   'folder-hosting',
   'ingest-memory',
+  'job',
   'log-rotation',
   'long-files',
   'mapping-memory',

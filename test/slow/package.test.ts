@@ -63,6 +63,7 @@ it('is small, and holds no sources and no tests', () => {
         ...['caddy/Caddyfile', 'caddy/folder.Caddyfile', 'nginx/folder.conf', 'nginx/tidemark.conf'].map(
           (name) => `infra/hosting/${name}`,
         ),
+        ...['github.yml', 'gitlab.yml', 'publish.sh'].map((name) => `infra/hosting/job/${name}`),
         ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
           (unit) => `infra/hosting/systemd/${unit}`,
         ),

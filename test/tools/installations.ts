@@ -18,6 +18,7 @@ export type ToolName =
   | 'beancount-tools'
   | 'go-tools'
   | 'deploy-tools'
+  | 'job-tools'
   | 'log-tools'
   | 'witness';
 
@@ -27,6 +28,7 @@ export type ToolFolders = Readonly<Record<string, { readonly folder: string } | 
 const HERE = import.meta.dirname;
 export const GO_MODULE = join(HERE, 'clients', 'go');
 export const DEPLOY_MODULE = join(HERE, 'deploy');
+export const JOB_MODULE = join(HERE, 'job');
 export const LOG_MODULE = join(HERE, 'log-judge');
 export const WITNESS_MODULE = join(HERE, 'witness');
 
@@ -56,6 +58,14 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
     version: digestOf('deploy/go.mod', 'deploy/go.sum', 'deploy/main.go'),
     async install(folder) {
       await run('go', ['build', '-C', DEPLOY_MODULE, '-mod=readonly', '-o', join(folder, 'judge'), '.']);
+    },
+  },
+  {
+    name: 'job-tools',
+    version: digestOf('job/go.mod', 'job/go.sum'),
+    async install(folder) {
+      const command = 'github.com/rhysd/actionlint/cmd/actionlint';
+      await run('go', ['build', '-C', JOB_MODULE, '-mod=readonly', '-o', join(folder, 'actionlint'), command]);
     },
   },
   {

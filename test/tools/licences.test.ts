@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { installedPackages, isAllowed, LICENCES_OF_TOOLS, licenceOf } from '../licences.ts';
-import { DEPLOY_MODULE, GO_MODULE, LOG_MODULE, WITNESS_MODULE } from './installations.ts';
+import { DEPLOY_MODULE, GO_MODULE, JOB_MODULE, LOG_MODULE, WITNESS_MODULE } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -12,6 +12,7 @@ const PYTHON = toolFolder('python-tools');
 const BEANCOUNT = toolFolder('beancount-tools');
 toolFolder('go-tools');
 toolFolder('deploy-tools');
+toolFolder('job-tools');
 toolFolder('log-tools');
 toolFolder('witness');
 
@@ -77,7 +78,7 @@ describe('licences', () => {
     expect(refused(packages, allowed)).toEqual([]);
   });
 
-  test.each([GO_MODULE, DEPLOY_MODULE, LOG_MODULE, WITNESS_MODULE])('of Go modules: %s', async (module) => {
+  test.each([GO_MODULE, DEPLOY_MODULE, JOB_MODULE, LOG_MODULE, WITNESS_MODULE])('of Go modules: %s', async (module) => {
     // Those that are built, of programs and of tools. The whole graph has modules that no proxy may have any more.
     const args = ['list', '-mod=readonly', '-e', '-deps', '-f', '{{with .Module}}{{.Dir}}{{end}}', './...', 'tool'];
     const { stdout } = await runTool('go', args, { cwd: module });

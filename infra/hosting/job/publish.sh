@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Publishes once, without a server, into a branch of this repository. A scheduled job runs it, and so may you. See
+# docs/hosting-static.md, "A job of GitHub or GitLab".
+#
+#   sources/*.json    the recipes: each is fetched in each run
+#   site/             the worktree of the branch that has the public files
+#   SITE_BRANCH       the name of that branch: `site` by default
+#   TIDEMARK_LOG_KEY  the key of the log, a secret; or its file: TIDEMARK_LOG_KEY_FILE, or ./log-key
+#
+# Arguments are those of `tidemark run`, such as a file to ingest. The exit code is that of the run, but 0 where nothing was new.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+branch="${SITE_BRANCH:-site}"
+is_hosted=false
+if git remote get-url origin >/dev/null 2>&1; then is_hosted=true; fi
+
+# A run without the published log begins a second log under the same key, and readers see a fork. So a new branch is begun only
+# if origin answers that it has none, which is exit code 2. Any other failure ends the script here.
+is_published=false
+if $is_hosted; then
+  answer=0
+  git ls-remote --exit-code origin "refs/heads/$branch" >/dev/null || answer=$?
+  case $answer in
+    0) is_published=true ;;
+    2) ;;
+    *) exit 1 ;;
+  esac
+fi
+
+git worktree prune
+if [ ! -e site/.git ]; then
+  if git show-ref --verify --quiet "refs/heads/$branch"; then
+    git worktree add --quiet site "$branch"
+  elif $is_published; then
+    git fetch --quiet --depth 1 origin "+refs/heads/$branch:refs/remotes/origin/$branch"
+    git worktree add --quiet -b "$branch" site "refs/remotes/origin/$branch"
+  else
+    git worktree add --quiet --detach site
+    git -C site switch --quiet --orphan "$branch"
+  fi
+fi
+if $is_published; then
+  git fetch --quiet origin "+refs/heads/$branch:refs/remotes/origin/$branch"
+  git -C site merge --quiet --ff-only "refs/remotes/origin/$branch"
+fi
+
+recipes=()
+for recipe in sources/*.json; do
+  if [ -e "$recipe" ]; then recipes+=(--source "$recipe"); fi
+done
+# The ledger is begun from the log each time: one that was kept is older than the branch as soon as another machine has published.
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+message="$work/message"
+if [ -z "${TIDEMARK_LOG_KEY:-}" ] && [ -e log-key ]; then export TIDEMARK_LOG_KEY_FILE="${TIDEMARK_LOG_KEY_FILE:-log-key}"; fi
+status=0
+npx --no-install tidemark run "${recipes[@]}" --data "$work/data" --to site --from-log --message-file "$message" "$@" || status=$?
+# Without a message, the run was refused, and has written nothing.
+if [ ! -s "$message" ]; then exit "$status"; fi
+
+git -C site add --all
+git -C site diff --cached --quiet || git -C site commit --quiet --file "$message"
+# A push is refused if somebody else has pushed in the meantime. Then these files were never public, and the next run begins
+# from theirs.
+if $is_hosted; then git -C site push --quiet origin "HEAD:refs/heads/$branch"; fi
+if [ "$status" -ne 8 ]; then exit "$status"; fi

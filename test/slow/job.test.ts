@@ -1,0 +1,168 @@
+/**
+ * infra/hosting/job/ with the real git: a job whose repository is all that it keeps. The commands of both workflows are run
+ * here; the hosts themselves are not reached.
+ */
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { MAIN } from '../cli/tidemark.ts';
+import { openRunWorld, startSource, verify } from '../run/run-world.ts';
+import { metalsCsv } from '../sources/example-recipe.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { runTool } from '../tools/run-tool.ts';
+
+const JOB = join(import.meta.dirname, '../../infra/hosting/job');
+const AUTHOR = { GIT_AUTHOR_NAME: 'job', GIT_AUTHOR_EMAIL: 'job@job.example' };
+const COMMITTER = { GIT_COMMITTER_NAME: 'job', GIT_COMMITTER_EMAIL: 'job@job.example' };
+
+/** A repository at a host, with one source. Each job has a clone of its own, as of a new machine. */
+async function openRepository() {
+  const { folder, key } = await openRunWorld();
+  const source = await startSource(folder);
+  const env = {
+    ...{ TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', TIDEMARK_SOURCE_HOSTS: source.origin },
+    ...{ TIDEMARK_CONFIG: '/does/not/exist.json', GIT_CONFIG_GLOBAL: '/dev/null', ...AUTHOR, ...COMMITTER },
+  };
+  const git = (cwd: string, ...words: readonly string[]) =>
+    execFileSync('git', words, { cwd, encoding: 'utf8', env: { ...process.env, ...env }, stdio: 'pipe' }).trim();
+  const [host, first] = [join(folder, 'host.git'), join(folder, 'first')];
+  git(folder, 'init', '--quiet', '--bare', '--initial-branch=main', host);
+  git(folder, 'init', '--quiet', '--initial-branch=main', first);
+  await mkdir(join(first, 'sources'));
+  await cp(join(JOB, 'publish.sh'), join(first, 'publish.sh'));
+  await cp(source.recipe, join(first, 'sources/metals.json'));
+  await writeFile(join(first, '.gitignore'), 'node_modules/\nlog-key\nsite/\n');
+  git(first, 'add', '--all');
+  git(first, 'commit', '--quiet', '--message', 'A service');
+  git(first, 'push', '--quiet', host, 'main');
+
+  let clones = 0;
+  /** Where a job works. It has `tidemark`, as after `npm ci`. */
+  const clone = async () => {
+    clones += 1;
+    const path = join(folder, `clone-${clones}`);
+    git(folder, 'clone', '--quiet', `file://${host}`, path);
+    await mkdir(join(path, 'node_modules/.bin'), { recursive: true });
+    const command = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
+    await writeFile(join(path, 'node_modules/.bin/tidemark'), command, { mode: 0o755 });
+    return path;
+  };
+  const publish = (cwd: string, words: readonly string[] = [], environment = {}) =>
+    runTool('bash', ['publish.sh', ...words], { cwd, env: { ...env, ...environment } });
+  return {
+    ...{ folder, key, env, host, source, git, clone, publish },
+    /** One job, on a new machine. */
+    job: async (words: readonly string[] = []) => await publish(await clone(), words),
+    commits: () => Number(git(host, 'rev-list', '--count', 'site')),
+    /** The public files, as the host has them. */
+    async published() {
+      const path = await temporaryFolder();
+      git(folder, 'clone', '--quiet', '--branch', 'site', `file://${host}`, path);
+      await rm(join(path, '.git'), { recursive: true });
+      return path;
+    },
+  };
+}
+
+test('jobs on new machines go on with one log, and a job without news commits nothing', async () => {
+  const { source, job, commits, published, git, host } = await openRepository();
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  expect(await job()).toMatchObject({ exitCode: 0 });
+  expect(git(host, 'log', '-1', '--format=%s', 'site')).toMatch(/^data: generation 1, 1 market, 1 observation$/);
+  expect(await job()).toMatchObject({ exitCode: 0 });
+  expect(commits()).toBe(1);
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['gold', '2026-11-19', '4130.10']);
+  expect(await job()).toMatchObject({ exitCode: 0 });
+  expect(commits()).toBe(2);
+  expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
+});
+
+test('a source that fails is told by the exit code, and the rest is pushed', async () => {
+  const { folder, job, commits, published } = await openRepository();
+  const file = join(folder, 'silver.ndjson');
+  const market = { type: 'market', slug: 'silver', name: 'Silver', kind: 'metal', nativeCurrency: 'USD' };
+  await writeFile(file, JSON.stringify({ ...market, unit: { quantity: 1, of: 'kilogram' } }));
+  expect(await job([file])).toMatchObject({ exitCode: EXIT_CODES['sources-failed'].code });
+  expect(commits()).toBe(1);
+  expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
+});
+
+test('a host that does not answer begins no second log', async () => {
+  const { source, host, clone, publish, commits } = await openRepository();
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  const path = await clone();
+  expect(await publish(path)).toMatchObject({ exitCode: 0 });
+  const next = await clone();
+  await cp(host, `${host}.away`, { recursive: true });
+  await rm(host, { recursive: true });
+  expect(await publish(next)).toMatchObject({ exitCode: 1 });
+  await cp(`${host}.away`, host, { recursive: true });
+  expect(await publish(next)).toMatchObject({ exitCode: 0 });
+  expect(commits()).toBe(1);
+});
+
+test('of two jobs at once, the second one pushes nothing, and a later run of it goes on', async () => {
+  const { source, clone, publish, commits, published, git } = await openRepository();
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  const [one, other] = [await clone(), await clone()];
+  expect(await publish(one)).toMatchObject({ exitCode: 0 });
+  expect(await publish(other)).toMatchObject({ exitCode: 0 });
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['gold', '2026-11-19', '4130.10']);
+  await writeFile(join(other, '.git/hooks/pre-push'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  expect(await publish(other)).toMatchObject({ exitCode: 1 });
+  expect(commits()).toBe(1);
+  await rm(join(other, '.git/hooks/pre-push'));
+  expect(await publish(other)).toMatchObject({ exitCode: 0 });
+  expect(commits()).toBe(2);
+  expect(git(other, 'status', '--short')).toBe('');
+  expect(await publish(one)).toMatchObject({ exitCode: 0 });
+  expect(await verify(await published())).toMatchObject({ code: 0, output: '' });
+});
+
+test('without the key, nothing is committed; the file log-key has it, too', async () => {
+  const { source, git, clone, publish, key } = await openRepository();
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  const path = await clone();
+  const keyless = { TIDEMARK_LOG_KEY: '' };
+  expect(await publish(path, [], keyless)).toMatchObject({ exitCode: EXIT_CODES.refused.code });
+  expect(git(path, 'ls-remote', 'origin', 'refs/heads/site')).toBe('');
+  await writeFile(join(path, 'log-key'), `${key}\n`, { mode: 0o600 });
+  expect(await publish(path, [], keyless)).toMatchObject({ exitCode: 0 });
+  expect(git(path, 'ls-remote', 'origin', 'refs/heads/site')).not.toBe('');
+  expect(git(path, 'status', '--short')).toBe('');
+});
+
+/** All commands of a workflow, in order. The package is installed by another test: package.test.ts. */
+async function commandsOf(file: 'github.yml' | 'gitlab.yml'): Promise<readonly string[]> {
+  const workflow = parse(await readFile(join(JOB, file), 'utf8'));
+  const jobs: readonly { readonly steps?: readonly { readonly run?: string }[]; readonly script?: string[] }[] =
+    file === 'github.yml' ? Object.values(workflow.jobs) : [workflow.publish, workflow.pages];
+  const commands = jobs.flatMap(({ steps = [], script = [] }) => [...steps.flatMap(({ run = [] }) => run), ...script]);
+  return commands.filter((command) => command !== 'npm ci');
+}
+
+test.each([
+  ['github.yml', ['bash publish.sh']],
+  ['gitlab.yml', expect.arrayContaining(['bash publish.sh', 'mkdir public'])],
+] as const)('the commands of %s publish', async (file, expected) => {
+  const { source, host, clone, git, env, published } = await openRepository();
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  const path = await clone();
+  // As a host checks out: one commit, which no branch names. The name of the host leads to the folder.
+  git(path, 'checkout', '--quiet', '--detach');
+  git(path, 'config', `url.file://${host}.insteadOf`, 'https://publish:token@host.example/a/b.git');
+  const variables = { SITE_TOKEN: 'token', CI_SERVER_HOST: 'host.example', CI_PROJECT_PATH: 'a/b' };
+  const commands = await commandsOf(file);
+  expect(commands).toEqual(expected);
+  for (const command of commands) {
+    const run = await runTool('bash', ['-e', '-o', 'pipefail', '-c', command], {
+      cwd: path,
+      env: { ...env, ...variables },
+    });
+    expect(run, command).toMatchObject({ exitCode: 0 });
+  }
+  expect(await verify(file === 'gitlab.yml' ? join(path, 'public') : await published())).toMatchObject({ code: 0 });
+});
