@@ -53,7 +53,8 @@ export function addLogCommands(program: Command): void {
   );
 }
 
-function logOrigin(text: string): string {
+/** An argument that names a log. */
+export function logOrigin(text: string): string {
   if (isLogOrigin(text)) return text;
   throw new InvalidArgumentError('Write a name such as data.example.com/prices, in lower case, without https://.');
 }

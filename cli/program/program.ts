@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addIngestCommands } from '../ingest/commands.ts';
+import { addInitCommand } from '../init/command.ts';
 import { addBackupCommands } from '../local/backup-commands.ts';
 import { addLocalCommands } from '../local/commands.ts';
 import { addDoctorCommand } from '../local/doctor-command.ts';
@@ -64,6 +65,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addRunCommand(program);
+  addInitCommand(program);
   addBackupCommands(program);
   addExportCommands(program);
   addLogCommands(program);

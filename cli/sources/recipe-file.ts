@@ -1,7 +1,7 @@
 /** The text of a recipe: of a file, or of one that is shipped, by its name. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
-import { parseRecipeText } from '../../mapping/recipe/recipe.ts';
+import { parseRecipeText, type Recipe } from '../../mapping/recipe/recipe.ts';
 import { CommandError } from '../program/exit-codes.ts';
 
 const SHIPPED = new URL('../../mapping/recipes/', import.meta.url);
@@ -23,15 +23,18 @@ export function readRecipe(place: string): string {
 }
 
 /**
- * @returns the name of the source, and the recipe as the file has it: the defaults are those of the service
+ * @returns the name of the source, the recipe, and `body`: the recipe as the file has it, so that its defaults are those of the service
  * @throws CommandError `usage` with every fault and its line
  */
-export function checkedRecipe(file: string, text: string): { readonly name: string; readonly body: string } {
+export function checkedRecipe(
+  file: string,
+  text: string,
+): { readonly name: string; readonly recipe: Recipe; readonly body: string } {
   const result = parseRecipeText(text);
   if ('faults' in result) {
     const lines = result.faults.map(({ line, pointer, detail }) => `${file}:${line ?? 1} ${pointer || '/'}: ${detail}`);
     throw new CommandError('usage', `The recipe ${file} is not valid.`, lines.join('\n'));
   }
   const body = JSON.stringify(parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true }));
-  return { name: result.recipe.name, body };
+  return { name: result.recipe.name, recipe: result.recipe, body };
 }

@@ -3,13 +3,13 @@
  * here; the hosts themselves are not reached.
  */
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
-import { MAIN } from '../cli/tidemark.ts';
-import { openRunWorld, startSource, verify } from '../run/run-world.ts';
+import { MAIN, tidemark } from '../cli/tidemark.ts';
+import { ORIGIN, startSource, verify } from '../run/run-world.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from '../tools/run-tool.ts';
@@ -18,26 +18,33 @@ const JOB = join(import.meta.dirname, '../../infra/hosting/job');
 const AUTHOR = { GIT_AUTHOR_NAME: 'job', GIT_AUTHOR_EMAIL: 'job@job.example' };
 const COMMITTER = { GIT_COMMITTER_NAME: 'job', GIT_COMMITTER_EMAIL: 'job@job.example' };
 
-/** A repository at a host, with one source. Each job has a clone of its own, as of a new machine. */
+/** In the place of npm, which package.test.ts tries. */
+async function install(folder: string): Promise<void> {
+  await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
+  const command = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
+  await writeFile(join(folder, 'node_modules/.bin/tidemark'), command, { mode: 0o755 });
+}
+
+/** A repository at a host, by `tidemark init`, with one source. Each job has a clone of its own, as of a new machine. */
 async function openRepository() {
-  const { folder, key } = await openRunWorld();
+  const folder = await temporaryFolder();
   const source = await startSource(folder);
+  const [host, first] = [join(folder, 'host.git'), join(folder, 'first')];
+  const init = await tidemark(['init', first, '--recipe', source.recipe, '--origin', ORIGIN]);
+  expect(init).toMatchObject({ code: 0, errors: '' });
+  const key = await readFile(join(first, 'log-key'), 'utf8');
   const env = {
     ...{ TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', TIDEMARK_SOURCE_HOSTS: source.origin },
     ...{ TIDEMARK_CONFIG: '/does/not/exist.json', GIT_CONFIG_GLOBAL: '/dev/null', ...AUTHOR, ...COMMITTER },
   };
   const git = (cwd: string, ...words: readonly string[]) =>
     execFileSync('git', words, { cwd, encoding: 'utf8', env: { ...process.env, ...env }, stdio: 'pipe' }).trim();
-  const [host, first] = [join(folder, 'host.git'), join(folder, 'first')];
   git(folder, 'init', '--quiet', '--bare', '--initial-branch=main', host);
   git(folder, 'init', '--quiet', '--initial-branch=main', first);
-  await mkdir(join(first, 'sources'));
-  await cp(join(JOB, 'publish.sh'), join(first, 'publish.sh'));
-  await cp(source.recipe, join(first, 'sources/metals.json'));
-  await writeFile(join(first, '.gitignore'), 'node_modules/\nlog-key\nsite/\n');
   git(first, 'add', '--all');
   git(first, 'commit', '--quiet', '--message', 'A service');
   git(first, 'push', '--quiet', host, 'main');
+  expect(git(first, 'ls-files')).not.toContain('log-key');
 
   let clones = 0;
   /** Where a job works. It has `tidemark`, as after `npm ci`. */
@@ -45,9 +52,7 @@ async function openRepository() {
     clones += 1;
     const path = join(folder, `clone-${clones}`);
     git(folder, 'clone', '--quiet', `file://${host}`, path);
-    await mkdir(join(path, 'node_modules/.bin'), { recursive: true });
-    const command = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
-    await writeFile(join(path, 'node_modules/.bin/tidemark'), command, { mode: 0o755 });
+    await install(path);
     return path;
   };
   const publish = (cwd: string, words: readonly string[] = [], environment = {}) =>
@@ -165,4 +170,43 @@ test.each([
     expect(run, command).toMatchObject({ exitCode: 0 });
   }
   expect(await verify(file === 'gitlab.yml' ? join(path, 'public') : await published())).toMatchObject({ code: 0 });
+});
+
+test('the README that init writes leads to public files', async () => {
+  const { folder, source, env } = await openRepository();
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  const path = join(folder, 'prices');
+  await tidemark(['init', path, '--recipe', source.recipe, '--origin', ORIGIN, '--host', 'gitlab']);
+  const [, block = ''] = (await readFile(join(path, 'README.md'), 'utf8'))
+    .split('```')
+    .map((text) => text.replace(/^sh\n/, ''));
+  expect(block).toContain('npm install ./tidemark-*.tgz\n');
+  await install(path);
+  const environment = { ...env, TIDEMARK_LOG_KEY: '' };
+  const run = await runTool('bash', ['-euc', block.replace(/^npm install .*$/m, '')], { cwd: path, env: environment });
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(await verify(join(path, 'site'))).toMatchObject({ code: 0, output: '' });
+});
+
+test('init replaces no file, and refuses a recipe that is not one and a name that is none', async () => {
+  const { folder, source } = await openRepository();
+  const path = join(folder, 'prices');
+  const init = async (recipe: string, origin: string) =>
+    (await tidemark(['init', path, '--recipe', recipe, '--origin', origin])).code;
+  await writeFile(join(folder, 'faulty.json'), '{"name":"faulty"}');
+  for (const [recipe, origin] of [
+    ['nosuch', ORIGIN],
+    [join(folder, 'faulty.json'), ORIGIN],
+    [source.recipe, 'https://Data.example/'],
+  ] as const) {
+    expect(await init(recipe, origin)).toBe(EXIT_CODES.usage.code);
+  }
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+  await mkdir(path);
+  await writeFile(join(path, 'README.md'), 'mine');
+  expect(await init(source.recipe, ORIGIN)).toBe(EXIT_CODES.usage.code);
+  expect(await readdir(path)).toEqual(['README.md']);
+  await rm(join(path, 'README.md'));
+  expect(await init(source.recipe, ORIGIN)).toBe(0);
+  expect((await stat(join(path, 'log-key'))).mode & 0o777).toBe(0o600);
 });

@@ -139,6 +139,8 @@ it('runs by npx in an empty folder: start, and then markets list', async () => {
     expect(JSON.parse(tidemark('status', '--json')).health.status).toBe('ok');
     expect(tidemark('publish', 'gold-usd')).toContain('state\tpublished');
     expect(tidemark('gc', '--help')).toContain('--dry-run');
+    tidemark('init', 'prices', '--recipe', 'ecb-daily', '--origin', 'data.example');
+    expect(readdirSync(join(empty, 'prices'))).toContain('publish.sh');
   } finally {
     // As a terminal sends Ctrl-C: to npx and everything below it.
     process.kill(-(server.pid as number), 'SIGINT');

@@ -1,0 +1,21 @@
+/** Who runs the scheduled job: where its workflow lies, and the steps that its pages ask of a person, in Markdown. */
+export const HOSTS = {
+  github: {
+    workflow: '.github/workflows/publish.yml',
+    steps: [
+      'Make an empty repository at GitHub, add it by `git remote add origin URL`, and push both branches: `git push --set-upstream origin main site`.',
+      'Store the text of `log-key` as the secret `TIDEMARK_LOG_KEY`: *Settings, Secrets and variables, Actions*.',
+      'Choose *GitHub Actions* under *Settings, Pages*.',
+    ],
+  },
+  gitlab: {
+    workflow: '.gitlab-ci.yml',
+    steps: [
+      'Make an empty project at GitLab, add it by `git remote add origin URL`, and push both branches: `git push --set-upstream origin main site`.',
+      'Store two masked variables under *Settings, CI/CD*: `TIDEMARK_LOG_KEY`, the text of `log-key`, and `SITE_TOKEN`, a project access token with the scope `write_repository`.',
+      'Make a schedule under *Build, Pipeline schedules*.',
+    ],
+  },
+} as const;
+
+export type Host = keyof typeof HOSTS;

@@ -1,0 +1,100 @@
+/** Writes the files of a repository that publishes by a scheduled job. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Recipe } from '../../mapping/recipe/recipe.ts';
+import { makeLogKey } from '../../server/commands/log-keys.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { print } from '../program/output.ts';
+import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
+import { HOSTS, type Host } from './hosts.ts';
+
+const JOB = new URL('../../infra/hosting/job/', import.meta.url);
+const OWNER_ONLY = 0o600;
+
+/**
+ * @param recipe a file, or the name of a shipped recipe
+ * @param origin the name of the log
+ * @throws CommandError `usage`, and nothing is written: if a file is there already, or for a recipe with faults
+ */
+export async function makeRepository(
+  folder: string,
+  { recipe: place, origin, host }: { readonly recipe: string; readonly origin: string; readonly host: Host },
+): Promise<void> {
+  const text = readRecipe(place);
+  const { name, recipe } = checkedRecipe(place, text);
+  const { workflow, steps } = HOSTS[host];
+  const { key, vkey } = makeLogKey(origin);
+  const files: Readonly<Record<string, string>> = {
+    [`sources/${name}.json`]: text,
+    'publish.sh': shipped('publish.sh'),
+    [workflow]: shipped(`${host}.yml`),
+    '.gitignore': 'node_modules/\nsite/\nlog-key\n',
+    'package.json': `${JSON.stringify({ private: true }, null, 2)}\n`,
+    'README.md': readme(basename(resolve(folder)), recipe, origin, steps),
+    'log-key': `${key}\n`,
+  };
+  const present = Object.keys(files).filter((file) => existsSync(join(folder, file)));
+  if (present.length > 0) {
+    const advice = 'Name a new folder, or move these files away: nothing is replaced, and nothing was written.';
+    throw new CommandError('usage', `${resolve(folder)} already has ${present.join(', ')}.`, advice);
+  }
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), content, { flag: 'wx', mode: file === 'log-key' ? OWNER_ONLY : 0o666 });
+  }
+  await print(`${resolve(folder)} has ${Object.keys(files).join(', ')}.
+
+log-key is secret: git ignores it. Keep a copy elsewhere, because a lost key ends the log. Readers verify with
+${vkey}
+
+Next: ${join(folder, 'README.md')}, "Publish".
+`);
+}
+
+function shipped(file: string): string {
+  return readFileSync(new URL(file, JOB), 'utf8');
+}
+
+function readme(title: string, recipe: Recipe, origin: string, steps: readonly string[]): string {
+  return `# ${title}
+
+Market data as a signed API of static files, made by Tidemark from the recipes in \`sources/\`. The public files are the branch
+\`site\`. The name of the log is \`${origin}\`.
+
+## The data
+
+${ofSource(recipe)}
+
+## Publish
+
+Tidemark is not in a registry: \`npm pack\` in a clone of it makes the package. With the package in this folder:
+
+\`\`\`sh
+git init --initial-branch=main
+npm install ./tidemark-*.tgz
+git add --all
+git commit --message 'A service'
+bash publish.sh
+\`\`\`
+
+\`site/\` now has the public files: any web server shows them, such as \`python3 -m http.server --directory site\`. Then let a host do it:
+
+${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
+
+Serve the files at the root of a name: the links of the pages begin with \`/\`. The workflow has the times of the job. Put further
+recipes into \`sources/\`. To publish a file once: \`bash publish.sh prices.csv --mapping prices.mapping.jsonc\`.
+`;
+}
+
+function ofSource({ name, description, publisher, licence, attribution, url }: Recipe): string {
+  const terms =
+    licence === null
+      ? 'The recipe states no licence. Read the terms of the publisher before you publish.'
+      : `Licence: ${licence}.`;
+  return [
+    `**${name}**: ${description ?? url}`,
+    ...(publisher == null ? [] : [`Publisher: ${publisher}.`]),
+    ...(attribution == null ? [] : [`${attribution}.`]),
+    terms,
+  ].join('  \n');
+}
