@@ -77,7 +77,8 @@ git commit --message 'A service'
 bash publish.sh
 \`\`\`
 
-\`site/\` now has the public files: any web server shows them, such as \`python3 -m http.server --directory site\`. Then let a host do it:
+\`site/\` now has the public files: any web server shows them, such as \`python3 -m http.server --directory site\`. \`log-key\` is secret, and git
+ignores it: keep a copy elsewhere, because a lost key ends the log. Then let a host do it:
 
 ${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
 

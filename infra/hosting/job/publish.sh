@@ -54,7 +54,7 @@ trap 'rm -rf "$work"' EXIT
 message="$work/message"
 if [ -z "${TIDEMARK_LOG_KEY:-}" ] && [ -e log-key ]; then export TIDEMARK_LOG_KEY_FILE="${TIDEMARK_LOG_KEY_FILE:-log-key}"; fi
 status=0
-npx --no-install tidemark run "${recipes[@]}" --data "$work/data" --to site --from-log --message-file "$message" "$@" || status=$?
+npx --no-install tidemark run ${recipes[@]+"${recipes[@]}"} --data "$work/data" --to site --from-log --message-file "$message" "$@" || status=$?
 # Without a message, the run was refused, and has written nothing.
 if [ ! -s "$message" ]; then exit "$status"; fi
 
