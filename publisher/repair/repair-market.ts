@@ -106,12 +106,13 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
     return isUnknown ? 'unknown' : await removeTorn(storage, slug, observations);
   }
   const links = mendedLinks(observations);
-  // A mark with a later revision than the record would wait for ever.
-  const isThere = record.revision >= (mark?.revision ?? 0);
+  const revisions = observations.flatMap(({ revision, value }) => [revision, value.firstRevision ?? 0]);
+  const newest = revisions.reduce((most, each) => Math.max(most, each), mark?.revision ?? 0);
+  // A mark with a later revision than the record would wait for ever, and the log shows the newest revision of all.
+  const isThere = record.revision >= newest;
   if (index !== null && isThere && links.length === 0 && isRight(record.value, recountOf(observations))) {
     return 'unchanged';
   }
-  const newest = observations.reduce((most, item) => Math.max(most, item.revision), mark?.revision ?? 0);
   const revision = 1 + Math.max(record.revision, newest);
   const asRead = { kind: 'revision-is', revision: record.revision } as const;
   const mended = new Map(links.map((item) => [item.sort, { ...item, revision }]));

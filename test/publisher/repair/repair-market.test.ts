@@ -141,6 +141,14 @@ test('a market that adds up is not changed', async () => {
   expect(await world.ledger.get(marketMarkKey('gold'))).toBeNull();
 });
 
+test('a record is not older than the first revision of a version, which the log states', async () => {
+  const [first] = await observations();
+  if (first === undefined) throw new Error('there is no observation');
+  await put(first, first.revision, { ...first.value, firstRevision: LATER });
+  expect(await repairMarket(world.dependencies, 'gold')).toBe('repaired');
+  expect((await recordOf(world.ledger)).revision).toBeGreaterThan(LATER);
+});
+
 test('an unknown market is reported as unknown, and not marked', async () => {
   expect(await repairOne(world.dependencies, 'gold-usd')).toBe('unknown');
   expect(await world.ledger.get(refreshMarkKey('gold-usd'))).toBeNull();
