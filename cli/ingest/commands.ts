@@ -96,6 +96,7 @@ export function addIngestCommands(program: Command): void {
       const formOf = await formReader(options);
       const sources = paths.map((path) => ({ path, source: formOf(path) }));
       const { ingestFiles } = await import('./ingest-files.ts');
+      // A random name: with the digest of the file, sending A, B and A again to correct would leave the values of B.
       const run = resume ?? randomBytes(6).toString('hex');
       if (!dryRun) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
       const asserted: Asserted = [

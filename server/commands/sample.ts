@@ -1,6 +1,6 @@
 /**
  * The bundled sample. It is taken in before the first publication, and never after it: a later start would mix it with
- * what people have stored since, and a signed log cannot give it back (docs/decisions/061-the-sample-comes-first.md).
+ * what people have stored since, and a signed log cannot give it back.
  */
 import { readFile } from 'node:fs/promises';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';

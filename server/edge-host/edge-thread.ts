@@ -1,4 +1,4 @@
-/** The thread of the edge, as the core sees it: see docs/decisions/074-one-thread-for-readers.md. */
+/** The thread of the edge, as the core sees it: see docs/decisions/056-edges-apart.md. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** The examples of docs/following.md follow a log, with as many requests as the page says. */
+/** The script of docs/following.md follows a log, with as many requests as the page says. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { createWorld, market, price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const page = await readFile(new URL('../../docs/following.md', import.meta.url), 'utf8');
-const exampleIn = (language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? '';
+const [, script = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
 
 /** A service with a log of its own clock, and the requests that it gets. */
 async function startService() {
@@ -59,64 +59,49 @@ async function startOlderCache(checkpoint: string) {
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-const EXAMPLES: readonly (readonly [language: string, command: string, file: string])[] = [
-  ['sh', 'sh', 'follow.sh'],
-  ['ts', process.execPath, 'follow.ts'],
-  ['python', 'python3', 'follow.py'],
-];
+/** One round, from where the last one in this folder ended. */
+async function round(folder: string, url: string): Promise<string> {
+  await writeFile(join(folder, 'follow.sh'), script.replace('https://data.example', url));
+  return (await promisify(execFile)('sh', ['follow.sh'], { cwd: folder, maxBuffer: 10e6 })).stdout;
+}
 
-test('each example reads every line once, with one request while nothing is new', async () => {
+test('the script reads every line once, with one request while nothing is new', async () => {
   const { world, asked, publishDays, url } = await startService();
-  const followers = await Promise.all(
-    EXAMPLES.map(async ([language, command, file]) => {
-      const folder = await temporaryFolder();
-      await writeFile(join(folder, file), exampleIn(language).replace('https://data.example', url));
-      return { language, command, file, folder, lines: '' };
-    }),
-  );
-  const everyRoundAsksFor = async (...expected: readonly string[]) => {
-    for (const follower of followers) {
-      const { language, command, file, folder } = follower;
-      asked.length = 0;
-      const { stdout } = await promisify(execFile)(command, [file], { cwd: folder, maxBuffer: 10e6 });
-      follower.lines += stdout;
-      expect(
-        asked.map((path) => path.replace('/api/v1/log/', '')),
-        language,
-      ).toEqual(expected);
-    }
+  const folder = await temporaryFolder();
+  let lines = '';
+  const roundAsksFor = async (...expected: readonly string[]) => {
+    asked.length = 0;
+    lines += await round(folder, url);
+    expect(asked.map((path) => path.replace('/api/v1/log/', ''))).toEqual(expected);
   };
   await publishDays(0, 260);
-  await everyRoundAsksFor('checkpoint', 'ndjson/000.gz', 'ndjson/001.p/6.gz');
-  await everyRoundAsksFor('checkpoint');
+  await roundAsksFor('checkpoint', 'ndjson/000.gz', 'ndjson/001.p/6.gz');
+  await roundAsksFor('checkpoint');
   await publishDays(260, 1);
-  await everyRoundAsksFor('checkpoint', 'ndjson/001.p/7.gz');
-  const whole = (await readTexts(world.objects)).map((text) => `${text}\n`).join('');
-  for (const { language, lines } of followers) expect(lines, language).toBe(whole);
+  await roundAsksFor('checkpoint', 'ndjson/001.p/7.gz');
+  expect(lines).toBe((await readTexts(world.objects)).map((text) => `${text}\n`).join(''));
 });
 
-test('each example keeps its number when a cache has a smaller one, and repeats no line', async () => {
+test('the script keeps its number when a cache has a smaller one, and repeats no line', async () => {
   const { world, publishDays, url } = await startService();
   await publishDays(0, 260);
   const older = await startOlderCache(await (await fetch(`${url}/api/v1/log/checkpoint`)).text());
   await publishDays(260, 1);
+  const folder = await temporaryFolder();
   const whole = (await readTexts(world.objects)).map((text) => `${text}\n`).join('');
-  for (const [language, command, file] of EXAMPLES) {
-    const folder = await temporaryFolder();
-    const roundAt = async (base: string) => {
-      await writeFile(join(folder, file), exampleIn(language).replace('https://data.example', base));
-      return (await promisify(execFile)(command, [file], { cwd: folder, maxBuffer: 10e6 })).stdout;
-    };
-    expect(await roundAt(url), language).toBe(whole);
-    expect([await roundAt(older.url), await roundAt(older.url), await roundAt(url)], language).toEqual(['', '', '']);
-  }
+  expect(await round(folder, url)).toBe(whole);
+  expect([await round(folder, older.url), await round(folder, older.url), await round(folder, url)]).toEqual([
+    '',
+    '',
+    '',
+  ]);
   expect(new Set(older.asked)).toEqual(new Set(['/api/v1/log/checkpoint']));
 });
 
 test('the path of a far file, in the shell', async () => {
-  const [part = ''] = /path=\$\(printf[\s\S]*?done/.exec(exampleIn('sh')) ?? [];
+  const [part = ''] = /path=\$\(printf[\s\S]*?done/.exec(script) ?? [];
   const numbers = [7, 999, 1_000, 1_000_000, 1_234_067, 123_456_789];
-  const script = `for n in ${numbers.join(' ')}; do ${part}; echo "$path"; done`;
-  const { stdout } = await promisify(execFile)('sh', ['-c', script]);
+  const loop = `for n in ${numbers.join(' ')}; do ${part}; echo "$path"; done`;
+  const { stdout } = await promisify(execFile)('sh', ['-c', loop]);
   expect(stdout.trim().split('\n')).toEqual(numbers.map((n) => tilePath(0, n, 256).replace('tile/0/', '')));
 });

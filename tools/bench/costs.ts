@@ -1,5 +1,5 @@
 /**
- * Costs on AWS: the tables of docs/deploy.md. Operations are counted, on a ledger and a store in memory that pass everything on.
+ * Costs on AWS: of one of each, and the table of months in docs/deploy.md. Operations are counted, on a ledger and a store in memory that pass everything on.
  * A month is so many of each; prices are AWS's, and the running times of functions are estimates.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { readSample, syntheticMarket } from './synthetic-markets.ts';
 import { markdownTable, number } from './table.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/deploy.md');
+const MONTHS_TABLE = /^\| \$ a month +\|.*\n(\|.*\n)+/m;
 /** Three pages of the list. */
 const MARKETS = 300;
 const LONG = 10;
@@ -21,22 +22,20 @@ const FIRST_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 60 * 60 * 1000;
 
 export async function benchCosts({ section, write }: BenchOptions): Promise<void> {
-  const tables = await costTables();
-  for (const table of tables) section.say(table);
+  const { units, months } = await costTables();
+  section.say(units);
+  section.say(months);
   if (!write) return;
-  writeFileSync(DOCUMENT, tables.reduce(withTable, readFileSync(DOCUMENT, 'utf8')));
+  const document = readFileSync(DOCUMENT, 'utf8');
+  if (!MONTHS_TABLE.test(document)) throw new Error('docs/deploy.md has no table of months');
+  writeFileSync(
+    DOCUMENT,
+    document.replace(MONTHS_TABLE, () => `${months}\n`),
+  );
 }
 
-/** The document with this table in the place of the one whose first column has the same title. */
-function withTable(document: string, table: string): string {
-  const [, first = ''] = /^\| ([^|]*?) *\|/.exec(table) ?? [];
-  const place = new RegExp(`^\\| ${first.replace('$', '\\$')} +\\|.*\\n(\\|.*\\n)+`, 'm');
-  if (!place.test(document)) throw new Error(`docs/deploy.md has no table that begins with ${first}`);
-  return document.replace(place, () => `${table}\n`);
-}
-
-/** Of one of each, and of a month. */
-export async function costTables(): Promise<readonly string[]> {
+/** What one of each costs, and what months cost. */
+export async function costTables(): Promise<{ readonly units: string; readonly months: string }> {
   const { units, month } = await countCosts();
   const header = ['one of each', 'PUTs, LISTs', 'GETs, HEADs', 'write units', 'read units', '$ a million'];
   const unitTable = markdownTable(
@@ -57,7 +56,10 @@ export async function costTables(): Promise<readonly string[]> {
     ...columns.map((lines) => dollars(lines[line]?.[1] ?? 0)),
   ]);
   const sums = columns.map((lines) => dollars(lines.reduce((sum, [, each]) => sum + each, 0)));
-  return [unitTable, markdownTable(['$ a month', ...MONTHS.map(({ name }) => name)], [...rows, ['together', ...sums]])];
+  return {
+    units: unitTable,
+    months: markdownTable(['$ a month', ...MONTHS.map(({ name }) => name)], [...rows, ['together', ...sums]]),
+  };
 }
 
 interface Cycle {

@@ -1,7 +1,7 @@
 /**
  * Which histories get their files in a generation. One more row writes a whole file again, so a feed of long histories
  * would spend its time on files. A generation writes a bounded number of bytes of them. The other files wait, those that
- * have waited longest come first, and the ledger remembers them. docs/decisions/058 gives the reasons.
+ * have waited longest come first, and the ledger remembers them. docs/decisions/042 gives the reasons.
  *
  * Files of a market that is new, removed or refreshed do not wait.
  */
