@@ -76,10 +76,7 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
 /** Files that know a projection by name: its daily job, and the check of bodies by a log. */
 const STILL_INTO_PROJECTIONS = [
-  'publisher/entry/export.ts',
   'publisher/verify/check-folded.ts',
-  'server/backup/control.ts',
-  'server/loops/export-loop.ts',
 ];
 
 /** Names that node:http, node:net and the streams keep for themselves: they may disappear with any release. */

@@ -5,6 +5,8 @@ import { note, printFields, printJson } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 import { settings } from './commands.ts';
 
+const PROJECTION = 'exports';
+
 const MAKE_HELP = `
 The server must run on this machine, as the same user. The export of today then shows what is published now. Exports of
 earlier days stay as they are, and so does one that is kept. See docs/exports.md.
@@ -24,16 +26,16 @@ Example:
   tidemark exports unkeep 2026-11-22`;
 
 export function addExportCommands(program: Command): void {
-  const exports = program.command('exports').description('the daily exports of a server on this machine');
+  const exports = program.command(PROJECTION).description('the daily exports of a server on this machine');
   exports
     .command('make')
     .description('make the export of today again, without waiting for midnight')
     .addHelpText('after', MAKE_HELP)
     .action(async (_, command: Command) => {
       const { data, json } = command.optsWithGlobals<GlobalOptions>();
-      const { makeExportNow } = await import('../../server/commands/make-export.ts');
+      const { askDaily } = await import('../../server/commands/daily.ts');
       note('The server makes the export of today. A million observations take some half a minute.');
-      const { date } = await makeExportNow(settings({ TIDEMARK_DATA: data }));
+      const { date } = await askDaily(settings({ TIDEMARK_DATA: data }), PROJECTION);
       if (json) return await printJson({ date });
       await printFields([['made', date]]);
     });
@@ -57,8 +59,8 @@ export function addExportCommands(program: Command): void {
 
 async function keep(command: Command, date: string, kept: { readonly label: string | null } | null): Promise<void> {
   const { data, json } = command.optsWithGlobals<GlobalOptions>();
-  const { keepExportNow } = await import('../../server/commands/make-export.ts');
-  await keepExportNow(settings({ TIDEMARK_DATA: data }), date, kept);
+  const { askDaily } = await import('../../server/commands/daily.ts');
+  await askDaily(settings({ TIDEMARK_DATA: data }), PROJECTION, date, kept);
   if (json) return await printJson({ date, kept: kept !== null });
   await printFields([[kept === null ? 'not kept' : 'kept', `/api/v1/exports/${date}/datapackage.json`]]);
 }

@@ -9,11 +9,8 @@ import { keptLabelSchema } from '../../contract/files/export-manifest.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { checkFormat } from '../../storage/ports/format.ts';
 import { retriedOnce } from '../../storage/ports/retried-once.ts';
-import { readEntries } from '../core/log/log-chunks.ts';
+import { eachDaily } from '../daily.ts';
 import { Superseded } from '../errors.ts';
-import { keepExport } from '../projections/exports/keep-export.ts';
-import { makeExport } from '../projections/exports/make-export.ts';
-import { remakeKept } from '../projections/exports/remake-kept.ts';
 import { PROJECTORS } from '../projections.ts';
 import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
@@ -38,18 +35,13 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   const asked: Asked = Object(event);
   const again = asked.again === true ? 'always' : ({ afterQuietMs: QUIET_MS } as const);
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_PART_MS;
-  const readTile = (tile: number, width: number) => readEntries(storage.ledger, tile, width);
   try {
-    if (storage.projections?.has('exports')) {
-      await keepAsked(asked);
-      logOutcome('exported', await makeExport({ storage, readEntries: readTile, hasTime, again }));
-      for (const date of await remakeKept({ storage, readEntries: readTile, hasTime }))
-        logLine('info', 'kept export made again', { date });
-    }
-    for (const { name, daily } of PROJECTORS) {
-      const outcome = await daily?.({ storage, hasTime, yieldToEventLoop: async () => {} });
-      if (outcome) logOutcome(`made ${name}`, outcome);
-    }
+    await keepAsked(asked);
+    await eachDaily(async (projection, daily) => {
+      const outcome = await daily({ storage, hasTime, again, yieldToEventLoop: async () => {} });
+      const isNews = outcome?.remade || (outcome?.kind !== 'present' && outcome?.kind !== 'no-data');
+      if (outcome && isNews) logLine('info', 'daily files', { projection, ...outcome });
+    });
   } catch (error) {
     // Another invocation does the same work, or the list has changed: the next one goes on.
     if (!(error instanceof Superseded)) throw error;
@@ -57,13 +49,15 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   }
 }
 
+/** Each projection that has files of this day keeps them. */
 async function keepAsked({ keep, unkeep, label = null }: Asked): Promise<void> {
   const date = keep ?? unkeep;
   if (date === undefined) return;
-  const outcome = await keepExport(storage, date, keep === undefined ? null : { label: keptLabelSchema.parse(label) });
-  logLine(outcome === 'done' ? 'info' : 'error', keep === undefined ? 'unkept' : 'kept', { date, outcome });
-}
-
-function logOutcome(event: string, { kind, date }: { readonly kind: string; readonly date: string }): void {
-  if (kind !== 'present' && kind !== 'no-data') logLine('info', event, { kind, date });
+  const kept = keep === undefined ? null : { label: keptLabelSchema.parse(label) };
+  for (const projector of PROJECTORS) {
+    const outcome = await projector.keep?.(storage, date, kept);
+    if (outcome === undefined) continue;
+    const { name: projection } = projector;
+    logLine(outcome === 'done' ? 'info' : 'error', kept === null ? 'unkept' : 'kept', { projection, date, outcome });
+  }
 }

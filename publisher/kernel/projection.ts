@@ -34,14 +34,14 @@ export interface Projector {
   readonly former?: readonly string[];
   /** Makes the files that are made once a day, apart from generations. Null: the deployment has none. */
   readonly daily?: (context: DailyContext) => Promise<DailyOutcome | null>;
+  /** Keeps the daily files of a day, so that readers can cite them. `kept` null: the sweep may remove them again. */
+  readonly keep?: (storage: PublisherStorage, date: string, kept: Kept | null) => Promise<KeepOutcome>;
   /** What the sweep must keep. Absent: all of its files. */
   readonly reachable?: Reachability;
   /** Opens the check of its files. Loaded when it is called: publishing needs none. */
   readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
   /** Opens the check of its files against the log. Absent: the log does not prove them, or they are proven with the bodies. */
   readonly checkLogged?: (context: LoggedContext) => Promise<LoggedCheck>;
-  /** Its files are made once a day, by a job of their own. */
-  readonly isDaily?: true;
   /** The body that changes with every other file of it. Absent: there is none. */
   readonly leadUrl?: string;
   /** For the OpenAPI document and the documents. */
@@ -58,19 +58,44 @@ export interface DailyContext {
   readonly yieldToEventLoop: () => Promise<void>;
   /** Asked between parts of the work; false ends the run, and the next one goes on. */
   readonly hasTime: () => boolean;
+  /** When to make the files of today again. */
+  readonly again: DailyAgain;
 }
 
 /**
+ * - `always`: an operator asks for it.
+ * - `afterQuietMs`: if today has the first files of all, and something was published since, but nothing for this long.
+ *   Otherwise the first readers would see until midnight what the first file of the day held.
+ *
+ * Files of days before today are never made again.
+ */
+export type DailyAgain = 'always' | { readonly afterQuietMs: number };
+
+/**
  * - `made`: the files of `date` are published.
- * - `present`: they were published before.
- * - `no-data`: nothing is published yet, or there are too many markets.
+ * - `present`: they were published before; asked for again: an operator keeps them, so they stay as they are.
+ * - `no-data`: nothing is published yet, there is no log, or there are too many markets.
  * - `busy`: a generation is being applied; try again soon.
- * - `unfinished`: the time was over.
+ * - `unfinished`: the time was over; the next run goes on.
  */
 export interface DailyOutcome {
   readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
   readonly date: string;
+  /** Kept days whose files were made again, separated by commas. Absent: none. */
+  readonly remade?: string;
 }
+
+export interface Kept {
+  /** Public words about it. */
+  readonly label: string | null;
+}
+
+/**
+ * - `done`: the day is kept, or not kept any more, as was asked.
+ * - `absent`: there are no files of this day.
+ * - `of-an-earlier-version`: its record does not say enough to make it again from the log.
+ */
+export type KeepOutcome = 'done' | 'absent' | 'of-an-earlier-version';
 
 export interface Description {
   /** What it is, in one sentence. */

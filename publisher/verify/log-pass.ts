@@ -90,7 +90,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
   const strict: PublicReader = async (url) => (url === SNAPSHOT_URL ? NO_ANSWER : await reader(url));
   // The list has a cadence.
   const isListCurrent = snapshot !== null && snapshot.value.listGeneration === snapshot.value.generation;
-  const isDaily = projectors.some((projector) => projector.isDaily);
+  const isDaily = projectors.some(({ daily }) => daily !== undefined);
   const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
   const shown = new Set<string>();
   const count = (slug: string, ofMarket: ProvenMarket['counts']) => {

@@ -7,18 +7,17 @@ import { once } from 'node:events';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { json, text } from 'node:stream/consumers';
-import type { KeepOutcome } from '../../publisher/projections/exports/keep-export.ts';
-import type { ExportOutcome } from '../../publisher/projections/exports/make-export.ts';
+import { json } from 'node:stream/consumers';
+import type { DailyOutcome, KeepOutcome } from '../../publisher/kernel/projection.ts';
 import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { LEDGER_FILE } from '../folder/data-folder.ts';
-import type { ExportLoop, ToKeep } from '../loops/export-loop.ts';
+import type { DailyLoop, ToKeep } from '../loops/daily-loop.ts';
 import { StartError } from '../service/start-error.ts';
 import { socketOf } from './control-socket.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
 const SNAPSHOT_URL_PATH = '/snapshot';
-const EXPORT_URL_PATH = '/export';
+const DAILY_URL_PATH = '/daily';
 const SNAPSHOT_FILE = /^snapshot-[0-9a-f-]{36}\.sqlite(-journal)?$/;
 
 /** One line of the answer. */
@@ -27,15 +26,18 @@ type Line = { readonly copied: number; readonly of: number } | { readonly file: 
 export interface ControlOptions {
   readonly folder: string;
   readonly copyLedger: (path: string, progress: CopyProgress) => Promise<void>;
-  /** Null: this service makes no exports. */
-  readonly exporting: Pick<ExportLoop, 'make' | 'keep'> | null;
+  readonly daily: Pick<DailyLoop, 'make' | 'keep'>;
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** Of an export that was asked for, or that shall be kept, or not any more. */
-export type AskedOutcome = { readonly kind: ExportOutcome['kind'] | KeepOutcome; readonly date: string };
+/** To make the daily files of a projection, or to keep those of a day, or not any more. */
+export type AskDaily = readonly [projection: string] | readonly [projection: string, ...toKeep: ToKeep];
 
-type ExportAnswer = { readonly outcome: AskedOutcome | null } | { readonly error: string };
+export type AskedOutcome = DailyOutcome['kind'] | KeepOutcome;
+
+type DailyAnswer =
+  | { readonly outcome: { readonly kind: AskedOutcome; readonly date: string } | null }
+  | { readonly error: string };
 
 export interface Control {
   /** Gives up a snapshot that is being made. Resolves when the ledger is not used any more. */
@@ -48,7 +50,7 @@ class Abandoned extends Error {}
  * Opens the door of a data folder that this process owns. Only commands need it: if it cannot be opened, that is
  * reported, and the service runs without it.
  */
-export async function openControl({ folder, copyLedger, exporting, report }: ControlOptions): Promise<Control> {
+export async function openControl({ folder, copyLedger, daily, report }: ControlOptions): Promise<Control> {
   removeSnapshots(folder);
   let running: { readonly response: ServerResponse; readonly done: Promise<void> } | null = null;
   let isStopping = false;
@@ -79,7 +81,7 @@ export async function openControl({ folder, copyLedger, exporting, report }: Con
   }
 
   const server = createServer((asked: IncomingMessage, response: ServerResponse) => {
-    if (asked.method === 'POST' && asked.url === EXPORT_URL_PATH) return void answerExport(asked, response, exporting);
+    if (asked.method === 'POST' && asked.url === DAILY_URL_PATH) return void answerDaily(asked, response, daily);
     if (asked.method !== 'POST' || asked.url !== SNAPSHOT_URL_PATH) return void response.writeHead(404).end();
     // An asker who has hung up is served no more, but its file is perhaps still being removed.
     const before = running;
@@ -115,18 +117,18 @@ export async function openControl({ folder, copyLedger, exporting, report }: Con
   };
 }
 
-async function answerExport(
+async function answerDaily(
   asked: IncomingMessage,
   response: ServerResponse,
-  exporting: ControlOptions['exporting'],
+  daily: ControlOptions['daily'],
 ): Promise<void> {
-  const outcomeOf = async (): Promise<AskedOutcome | null> => {
-    const body = await text(asked);
-    if (exporting === null || body === '') return (await exporting?.make()) ?? null;
-    const [date, kept] = JSON.parse(body) as ToKeep;
-    return { kind: await exporting.keep(date, kept), date };
+  const outcomeOf = async () => {
+    const [projection, date, kept = null] = (await json(asked)) as AskDaily;
+    if (date === undefined) return await daily.make(projection);
+    const kind = await daily.keep(projection, date, kept);
+    return kind && { kind, date };
   };
-  const answer: ExportAnswer = await outcomeOf().then(
+  const answer: DailyAnswer = await outcomeOf().then(
     (outcome) => ({ outcome }),
     (error: Error) => ({ error: error.message }),
   );
@@ -134,24 +136,24 @@ async function answerExport(
 }
 
 /**
- * Asks the process that has the folder open to make the export of today, or to keep one. Null: the service makes none.
+ * Asks the process that has the folder open. Null: the service has no such files.
  *
  * @throws StartError if no process answers there, or it fails or ends in the meantime
  */
-export async function askForExport(folder: string, toKeep: ToKeep | null = null): Promise<AskedOutcome | null> {
-  const asking = request({ socketPath: socketOf(folder), path: EXPORT_URL_PATH, method: 'POST' });
-  asking.end(toKeep === null ? '' : JSON.stringify(toKeep));
-  let answer: ExportAnswer;
+export async function askForDaily(folder: string, ask: AskDaily) {
+  const asking = request({ socketPath: socketOf(folder), path: DAILY_URL_PATH, method: 'POST' });
+  asking.end(JSON.stringify(ask));
+  let answer: DailyAnswer;
   try {
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
-    answer = (await json(response)) as ExportAnswer;
+    answer = (await json(response)) as DailyAnswer;
   } catch (error) {
     throw (
       unreachable(folder, error) ??
       new StartError(`No server answers for ${folder}: start it, then repeat this command.`)
     );
   }
-  if ('error' in answer) throw new StartError(`The server could not make the export: ${answer.error}`);
+  if ('error' in answer) throw new StartError(`The server could not make the ${ask[0]}: ${answer.error}`);
   return answer.outcome;
 }
 

@@ -67,8 +67,8 @@ export interface RoundReport {
 const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
 const MOST_LOOKS = 3;
 
-const OFTEN = PROJECTORS.filter((projector) => !projector.isDaily);
-const DAILY = PROJECTORS.filter((projector) => projector.isDaily);
+const OFTEN = PROJECTORS.filter(({ daily }) => daily === undefined);
+const DAILY = PROJECTORS.filter(({ daily }) => daily !== undefined);
 
 /** What one look has found. Markets that hold are in the copy; everything else is on the stage. */
 interface Look {
@@ -269,7 +269,7 @@ async function walkItems(
 ): Promise<readonly Finding[]> {
   const listed = new Set<string>();
   if (items.size === 0) for (const slug of await marketsIn(copy)) items.set(slug, '');
-  const isDailyLook = projectors.some((projector) => projector.isDaily);
+  const isDailyLook = projectors.some(({ daily }) => daily !== undefined);
   const digestOf = (item: Market) => sha256Hex(canonicalJson(item as unknown as Json));
   const isHeld = ({ all }: Findings) => all.some(({ rule }) => rule !== 'unsettled');
   const { reader } = stage;

@@ -230,7 +230,7 @@ const NO_BODY = new Uint8Array();
 const NOT_FOUND: PublicResponse = { status: 404, headers: new Map(), body: NO_BODY };
 
 const DAILY: ReadonlySet<PublicObjectKind> = new Set(
-  PROJECTORS.filter((projector) => projector.isDaily).flatMap(({ kinds }) => kinds),
+  PROJECTORS.filter(({ daily }) => daily !== undefined).flatMap(({ kinds }) => kinds),
 );
 
 /** Made once a day, by a job of its own. */

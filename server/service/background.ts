@@ -13,8 +13,8 @@ import type { Damage } from '../folder/damaged-objects.ts';
 import type { DataFolder } from '../folder/data-folder.ts';
 import { LOOK_INTERVAL_MS, watchLostObjects } from '../folder/lost-objects.ts';
 import { removeOldUploads } from '../folder/old-uploads.ts';
+import { type DailyLoop, startDailyLoop } from '../loops/daily-loop.ts';
 import { startExpiryLoop } from '../loops/expiry-loop.ts';
-import { type ExportLoop, startExportLoop } from '../loops/export-loop.ts';
 import { startPublishLoop } from '../loops/publish-loop.ts';
 import { startSourceLoop } from '../loops/source-loop.ts';
 import { type LastVerify, startVerifyLoop } from '../loops/verify-loop.ts';
@@ -51,7 +51,7 @@ export interface Background {
   /** Null until a run has ended. */
   lastVerify(): LastVerify | null;
   /** Null: this service makes none. */
-  exporting: Pick<ExportLoop, 'make' | 'keep'> | null;
+  daily: Pick<DailyLoop, 'make' | 'keep'>;
   /** Says that an upload waits. */
   wakeWorker(): void;
   /** Says that something was committed, or may have been left by an earlier process. */
@@ -118,10 +118,7 @@ export function startBackground(options: BackgroundOptions): Background {
     onError: (cause) => reportUnlessStopping('looking for lost objects failed', cause),
   });
   looking.wake();
-  const exporting =
-    dependencies.projections?.has('exports') || dependencies.projections?.has('compat')
-      ? startExportLoop({ storage: dependencies, yieldToEventLoop, report: reportUnlessStopping, info })
-      : null;
+  const daily = startDailyLoop({ storage: dependencies, yieldToEventLoop, report: reportUnlessStopping, info });
   const expecting = startExpectationsLoop({ objects, yieldToEventLoop, report });
   const { verifyEveryHours: everyHours } = config;
   const verifying =
@@ -132,7 +129,7 @@ export function startBackground(options: BackgroundOptions): Background {
     publishStalledMs: publishing.stalledMs,
     expectations: expecting.current,
     lastVerify: () => verifying?.last() ?? null,
-    exporting,
+    daily,
     wakeWorker: () => working.wake(),
     wakeAll: () => {
       working.wake();
@@ -142,7 +139,7 @@ export function startBackground(options: BackgroundOptions): Background {
     stop: async () => {
       isStopping = true;
       // These may take seconds. A run that is cut short is continued by the next start.
-      for (const loop of [cosigning, looking, expecting, exporting, verifying, fetching]) void loop?.stop();
+      for (const loop of [cosigning, looking, expecting, daily, verifying, fetching]) void loop?.stop();
       await expiring.stop();
       await working.stop();
       await publishing.stop();

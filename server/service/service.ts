@@ -175,8 +175,8 @@ async function startOn(
       },
     });
     work.wakeAll();
-    const { exporting } = work;
-    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, exporting, report });
+    const { daily } = work;
+    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, daily, report });
     const stop = async (): Promise<void> => {
       const closing = control.stop();
       metrics?.stop();

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { keepExport } from '../../publisher/projections/exports/keep-export.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
@@ -25,8 +24,7 @@ it('a first export, one after a correction, and one after a loss may be made, an
   const nextExport = async () => {
     await publish(world.options.storage as never);
     world.clock.nowMs += DAY_MS;
-    const readTile = (tile: number, width: number) => readEntries(ledger, tile, width);
-    expect((await makeExport({ storage, readEntries: readTile, partEntries: 256 })).kind).toBe('made');
+    expect((await makeExport({ storage, partEntries: 256 })).kind).toBe('made');
   };
   await world.ingest([market('a'), ...days('a', 300)]);
   await nextExport();
@@ -41,8 +39,7 @@ it('a first export, one after a correction, and one after a loss may be made, an
   for (const key of keysOf(world))
     await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
   world.clock.nowMs += DAY_MS;
-  const readTile = (tile: number, width: number) => readEntries(ledger, tile, width);
-  expect(await remakeKept({ storage, readEntries: readTile, partEntries: 256 })).toEqual([date]);
+  expect(await remakeKept({ storage, partEntries: 256 })).toEqual([date]);
   expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'exports' });
   expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
 });

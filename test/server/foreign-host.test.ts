@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { historyPageSchema, marketPageSchema } from '../../contract/operations/public-reads.ts';
-import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
@@ -118,7 +117,7 @@ async function publishInto(folder: string): Promise<void> {
     await world.ingest(Array.from({ length: DAYS }, (_, day) => price(slug, day, 100 + day)));
   }
   await publish(dependencies);
-  await makeExport({ storage: dependencies, readEntries: (n, width) => readEntries(world.ledger, n, width) });
+  await makeExport({ storage: dependencies });
 }
 
 async function serve(folder: string): Promise<{ readonly base: URL; readonly end: () => void }> {

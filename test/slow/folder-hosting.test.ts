@@ -18,7 +18,6 @@ import { OPERATIONS } from '../../contract/operations/operations.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
-import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -273,7 +272,7 @@ async function publishInto(folder: string): Promise<Awaited<ReturnType<typeof op
   await publish(dependencies);
   await removeMarket(world, 'b', 'c');
   await publish(dependencies);
-  await makeExport({ storage: dependencies, readEntries: (n, width) => readEntries(world.ledger, n, width) });
+  await makeExport({ storage: dependencies });
   world.clock.nowMs += 24 * 60 * 60 * 1000;
   await makeCompat({ storage: dependencies });
   return objects;

@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import { takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
-import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -147,7 +146,7 @@ describe('a takedown', () => {
 
   it('leaves the daily exports verifiable: the one before it, and the next one without the texts', async () => {
     const storage = dependencies();
-    const exported = () => makeExport({ storage, readEntries: (n, width) => readEntries(world.ledger, n, width) });
+    const exported = () => makeExport({ storage });
     expect((await exported()).kind).toBe('made');
     await remove('b');
     await create({ first: 2, last: 6 });

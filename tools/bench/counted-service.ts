@@ -4,7 +4,6 @@ import { runDueSources } from '../../lambdas/sources/run/run-due.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import { readEntries } from '../../publisher/core/log/log-chunks.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -82,8 +81,7 @@ export async function openCountedService(projections: readonly Projection[] = []
       counted(() => runDueSources({ ...runtime, ledger, owner: 'a', failed, ended: () => {}, ...NO_SOURCES })),
     export: () => {
       clock.forwardTo(clock.nowMs() + DAY_MS);
-      const read = (tile: number, width: number) => readEntries(ledger, tile, width);
-      return counted(() => makeExport({ storage: publisher, readEntries: read }));
+      return counted(() => makeExport({ storage: publisher }));
     },
     compat: () => {
       clock.forwardTo(clock.nowMs() + DAY_MS);

@@ -14,7 +14,6 @@ export const compat: Projector = {
   former: ['/api/v1/faces/'],
   check: async (context) => await (await import('./check.ts')).checkCompat(context),
   checkLogged: async (context) => await (await import('./check.ts')).checkLoggedCompat(context),
-  isDaily: true,
   daily: async (context) => {
     if (context.storage.projections?.has('compat') !== true) return null;
     return await (await import('./make-compat.ts')).makeCompat(context);

@@ -12,22 +12,12 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { dateOfExportDay, EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
+import type { KeepOutcome, Kept } from '../../kernel/projection.ts';
 import { ExportWriter } from './export-files.ts';
 import { withKept } from './manifest.ts';
 
-/**
- * - `done`: it is kept, or not kept any more, as was asked.
- * - `absent`: there is no export of this day.
- * - `of-an-earlier-version`: its record does not say enough to make it again from the log.
- */
-export type KeepOutcome = 'done' | 'absent' | 'of-an-earlier-version';
-
 /** @param kept null: the sweep may remove it again */
-export async function keepExport(
-  storage: PublisherStorage,
-  date: string,
-  kept: { readonly label: string | null } | null,
-): Promise<KeepOutcome> {
+export async function keepExport(storage: PublisherStorage, date: string, kept: Kept | null): Promise<KeepOutcome> {
   let outcome = 'absent' as KeepOutcome;
   await changeDay(storage, date, (day) => {
     if (day === null) return null;

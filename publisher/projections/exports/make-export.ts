@@ -14,7 +14,9 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { EXPORT_DAYS, type ExportDayValue, exportDayKey } from '../../../storage/records/exports.ts';
 import { generationKey, HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
 import { publishedMarkets } from '../../core/lists/published-list.ts';
+import { readEntries } from '../../core/log/log-chunks.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
+import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
 import { ExportWriter } from './export-files.ts';
 import { changeDay, keptExports } from './keep-export.ts';
 import { withKept } from './manifest.ts';
@@ -22,48 +24,36 @@ import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
 import { putManifests } from './put-manifests.ts';
 
-export interface ExportOptions {
+export interface ExportOptions extends Partial<Omit<DailyContext, 'storage'>> {
   readonly storage: PublisherStorage;
-  readonly readEntries: EntryReader;
-  /** Lets other tasks run. Default: nothing else runs. */
-  readonly yieldToEventLoop?: () => Promise<void>;
-  /** Asked before each part, which takes some seconds; false ends the run. Default: there is time. */
-  readonly hasTime?: () => boolean;
+  /** Default: from the ledger. */
+  readonly readEntries?: EntryReader;
   /** Default: {@link EXPORT_PART_ENTRIES}. */
   readonly partEntries?: number;
-  /** When to make the export of today again. Default: never. */
-  readonly again?: ExportAgain;
 }
 
-/**
- * - `always`: an operator asks for it.
- * - `afterQuietMs`: if today has the first export of all, and something was published since, but nothing for this long.
- *   Otherwise the first readers would see until midnight what the first file of the day held.
- *
- * Days before today are never made again.
- */
-export type ExportAgain = 'always' | { readonly afterQuietMs: number };
+export type ExportRun = ReturnType<typeof optionsOf>;
 
-/**
- * - `made`: the export of `date` is published.
- * - `present`: it was published before; asked for again: an operator keeps it, so it stays as it is.
- * - `no-data`: nothing is published yet, or there is no log.
- * - `busy`: a generation is being applied; try again soon.
- * - `unfinished`: the time was over; the next run goes on.
- */
-export type ExportOutcome = {
-  readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
-  readonly date: string;
-};
+/** The options of a run, with its defaults: nothing else runs, and there is time. */
+export function optionsOf(options: ExportOptions) {
+  const { ledger } = options.storage;
+  return {
+    readEntries: (tile: number, width: number) => readEntries(ledger, tile, width),
+    yieldToEventLoop: async () => {},
+    hasTime: () => true,
+    partEntries: EXPORT_PART_ENTRIES,
+    ...options,
+  };
+}
 
 /**
  * Makes the export of today (UTC) unless it is there, or is to be made again.
  *
  * @throws Superseded if another process does the same work, or the list has just changed: try again
  */
-export async function makeExport(options: ExportOptions): Promise<ExportOutcome> {
-  const { storage, readEntries, yieldToEventLoop = async () => {}, hasTime = () => true } = options;
-  const { partEntries = EXPORT_PART_ENTRIES, again } = options;
+export async function makeExport(options: ExportOptions): Promise<DailyOutcome> {
+  const run = optionsOf(options);
+  const { storage, again } = run;
   const { ledger, nowMs } = storage;
   const date = new Date(nowMs()).toISOString().slice(0, 10);
   const made = (await ledger.get(exportDayKey(date)))?.value ?? null;
@@ -80,10 +70,8 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
   // Before the parts, which may take minutes: a list that changes all the time would never be read otherwise.
   const published = await publishedMarkets(storage, head.list);
   const { size, root, takenDown = 0 } = head.log;
-  if (!(await updateParts({ storage, readEntries, writer, yieldToEventLoop, hasTime, partEntries, takenDown }, size))) {
-    return { kind: 'unfinished', date };
-  }
-  const sources = await updateMarkets(published, writer, { yieldToEventLoop, partRows: partEntries });
+  if (!(await updateParts({ ...run, writer, takenDown }, size))) return { kind: 'unfinished', date };
+  const sources = await updateMarkets(published, writer, { ...run, partRows: run.partEntries });
   const text = await putManifests(writer, {
     ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
     logGeneration: head.generation,

@@ -21,7 +21,13 @@ export const exports: Projector = {
     end: async () =>
       await (await import('./check-export-rows.ts')).checkExportRows(reader, findings, walk, { partEntries, nowMs }),
   }),
-  isDaily: true,
+  daily: async (context) => {
+    if (context.storage.projections?.has('exports') !== true) return null;
+    const outcome = await (await import('./make-export.ts')).makeExport(context);
+    const remade = await (await import('./remake-kept.ts')).remakeKept(context);
+    return remade.length === 0 ? outcome : { ...outcome, remade: remade.join() };
+  },
+  keep: async (...asked) => await (await import('./keep-export.ts')).keepExport(...asked),
   leadUrl: EXPORTS_URL,
   describe: {
     what: 'All observations as files for analysis, once a day.',

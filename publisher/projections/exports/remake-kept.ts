@@ -7,7 +7,6 @@
  * nothing is put. Compressed bytes are the same with the same version of Node.
  */
 import pMap from 'p-map';
-import { EXPORT_PART_ENTRIES } from '../../../contract/files/export-tables.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { takenDownHash } from '../../../contract/log/entry-bundle.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
@@ -21,7 +20,7 @@ import { LogFold } from '../../core/log/fold.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
 import { changeDay, filesOfDay } from './keep-export.ts';
-import type { ExportOptions } from './make-export.ts';
+import { type ExportOptions, type ExportRun, optionsOf } from './make-export.ts';
 import { updateMarkets } from './market-parts.ts';
 import { updateParts } from './observation-parts.ts';
 import { putManifests } from './put-manifests.ts';
@@ -35,7 +34,8 @@ type Day = Item<ExportDayValue>;
  * @throws Superseded if another process does the same work: try again
  */
 export async function remakeKept(options: ExportOptions): Promise<readonly string[]> {
-  const { storage, hasTime = () => true } = options;
+  const run = optionsOf(options);
+  const { storage, hasTime } = run;
   const { ledger, nowMs } = storage;
   const days = (await readAll(ledger, EXPORT_DAYS)).filter(({ value }) => value.kept && value.source);
   const head = days.length === 0 ? null : ((await ledger.get(HEAD_KEY))?.value ?? null);
@@ -51,7 +51,7 @@ export async function remakeKept(options: ExportOptions): Promise<readonly strin
     if (isRight && kept.checkedOn === today) continue;
     const isLeft = isRight && (await isWhole(storage, dateOfExportDay(day)));
     if (!isLeft) {
-      if (!hasTime() || !(await remake(options, day, today, head))) return remade;
+      if (!hasTime() || !(await remake(run, day, today, head))) return remade;
       remade.push(dateOfExportDay(day));
     }
     // An operator may not keep it any more.
@@ -71,24 +71,16 @@ async function isWhole(storage: PublisherStorage, date: string): Promise<boolean
 }
 
 /** False: the time was over. */
-async function remake(
-  { storage, readEntries, yieldToEventLoop = async () => {}, hasTime = () => true, partEntries }: ExportOptions,
-  day: Day,
-  today: string,
-  head: HeadValue,
-): Promise<boolean> {
+async function remake(run: ExportRun, day: Day, today: string, head: HeadValue): Promise<boolean> {
   const { source, generation, logSize: size, logRoot: root } = day.value;
   if (source === undefined) return true;
   const { takenDown = 0 } = head.log ?? {};
   const date = dateOfExportDay(day);
-  const partRows = partEntries ?? EXPORT_PART_ENTRIES;
-  const writer = new ExportWriter(storage, today, head.generation, date);
-  const parts = { storage, readEntries, writer, yieldToEventLoop, hasTime, takenDown, partEntries: partRows };
-  if (!(await updateParts(parts, size))) return false;
-  const entries = { readEntries, yieldToEventLoop };
-  const gone = takenDown === 0 ? new Set<string>() : await marketsTakenDown(entries, head.log?.size ?? 0);
-  const list = marketsOfLog(entries, source.listLogSize, gone);
-  const sources = await updateMarkets(list, writer, { yieldToEventLoop, partRows });
+  const writer = new ExportWriter(run.storage, today, head.generation, date);
+  if (!(await updateParts({ ...run, writer, takenDown }, size))) return false;
+  const gone = takenDown === 0 ? new Set<string>() : await marketsTakenDown(run, head.log?.size ?? 0);
+  const list = marketsOfLog(run, source.listLogSize, gone);
+  const sources = await updateMarkets(list, writer, { ...run, partRows: run.partEntries });
   await putManifests(writer, {
     ...{ date, sources, generation: source.listGeneration, publishedAt: source.publishedAt },
     logGeneration: generation,
@@ -100,7 +92,7 @@ async function remake(
   return true;
 }
 
-type Entries = Required<Pick<ExportOptions, 'readEntries' | 'yieldToEventLoop'>>;
+type Entries = Pick<ExportRun, 'readEntries' | 'yieldToEventLoop'>;
 
 /** The markets of the list by the first entries of the log, so many. */
 async function* marketsOfLog(

@@ -2,7 +2,6 @@
 
 import type { Projection } from '../../../contract/files/projections.ts';
 import type { IngestMode, IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
 import { type ExportOptions, makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
@@ -26,7 +25,6 @@ export function exportWorld() {
   const dependencies = { ...withLog(world.dependencies), projections };
   const options: ExportOptions = {
     storage: dependencies,
-    readEntries: (tile, width) => readEntries(world.ledger, tile, width),
     partEntries: 256,
   };
   const read = readerOf(world.objects);

@@ -5,7 +5,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { readEntries } from '../../../publisher/core/log/log-chunks.ts';
 import { makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
@@ -43,7 +42,7 @@ async function laterWorld(): Promise<World> {
   world.clock.nowMs += DAY_MS;
   while ((await publish(dependencies)).isMoreDue);
   await makeCompat({ storage: dependencies });
-  await makeExport({ storage: dependencies, readEntries: (tile, width) => readEntries(world.ledger, tile, width) });
+  await makeExport({ storage: dependencies });
   return world;
 }
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Projection } from '../../contract/files/projections.ts';
 import { publish } from '../../publisher/publish.ts';
-import { startExportLoop } from '../../server/loops/export-loop.ts';
+import { startDailyLoop } from '../../server/loops/daily-loop.ts';
 import type { Change, Item } from '../../storage/ports/ledger.ts';
+import { logChunkKey } from '../../storage/records/log.ts';
 import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import { DAY_MS, days, exportWorld, keysOf } from '../publisher/exports/export-world.ts';
 import { rowsOf } from '../publisher/exports/exported.ts';
@@ -13,7 +14,7 @@ function started(yieldToEventLoop = async () => {}) {
   const faults: unknown[] = [];
   const lines: [string, object][] = [];
   const begin = () =>
-    startExportLoop({
+    startDailyLoop({
       storage: world.options.storage,
       yieldToEventLoop,
       report: (_, cause) => faults.push(cause),
@@ -38,7 +39,10 @@ test('an export at the start if there is none of today, and one a day', async ()
     world.clock.nowMs += DAY_MS;
   }
   await loop.stop();
-  const exported = (date: string) => ['exported', { date, durationMs: expect.any(Number) }];
+  const exported = (date: string) => [
+    'daily files',
+    { projection: 'exports', kind: 'made', date, durationMs: expect.any(Number) },
+  ];
   expect(world.lines).toEqual([exported('2026-10-01'), exported('2026-10-02')]);
   expect(world.faults).toEqual([]);
 });
@@ -105,7 +109,7 @@ test('made at once for who asks, also on later days, and for all who ask at a ti
   loop.wake();
   await loop.settled();
   await more();
-  const asked = await Promise.all([loop.make(), loop.make()]);
+  const asked = await Promise.all([loop.make('exports'), loop.make('exports')]);
   expect(asked).toEqual([
     { kind: 'made', date: '2026-10-02' },
     { kind: 'made', date: '2026-10-02' },
@@ -128,12 +132,12 @@ test('who asks waits for the generation that is being applied, and is told of a 
     await ledger.transact([change], { attemptId: `test-${++attempts}` });
   };
   await setApplied(false);
-  const asked = loop.make();
+  const asked = loop.make('exports');
   await loop.settled();
   await setApplied(true);
   expect(await asked).toMatchObject({ kind: 'made' });
   await setApplied(false);
-  const refused = loop.make();
+  const refused = loop.make('exports');
   const stopped = expect(refused).rejects.toThrow();
   await loop.settled();
   await loop.stop();
@@ -143,7 +147,24 @@ test('who asks waits for the generation that is being applied, and is told of a 
 test('a service without exports makes none', async () => {
   const world = started();
   const storage = { ...world.options.storage, projections: new Set<Projection>(['compat']) };
-  const loop = startExportLoop({ storage, yieldToEventLoop: async () => {}, report: () => {}, info: () => {} });
-  expect(await loop.make()).toBeNull();
+  const loop = startDailyLoop({ storage, yieldToEventLoop: async () => {}, report: () => {}, info: () => {} });
+  expect(await loop.make('exports')).toBeNull();
   await loop.stop();
+});
+
+test('an export that fails does not stop the files for other programs', async () => {
+  const world = started();
+  const storage = { ...world.options.storage, projections: new Set<Projection>(['log', 'exports', 'compat']) };
+  await world.ingest([market('a'), ...days('a', 3)]);
+  await publish(storage as never);
+  const chunk = logChunkKey(0, 0);
+  await world.ledger.transact([{ kind: 'delete', key: chunk, if: { kind: 'any' } }], { attemptId: 'test-lost' });
+  const faults: unknown[] = [];
+  const report = (_: string, cause: unknown) => faults.push(cause);
+  const loop = startDailyLoop({ storage, yieldToEventLoop: async () => {}, report, info: () => {} });
+  await loop.settled();
+  await loop.stop();
+  expect(faults).toHaveLength(1);
+  expect(keysOf(world)).toEqual([]);
+  expect([...world.objects.snapshot().keys()].filter((key) => key.includes('/compat/'))).not.toEqual([]);
 });

@@ -1,0 +1,29 @@
+/** Daily files of a projection: the server of the data folder makes those of today, or keeps those of a day. */
+import { type AskDaily, type AskedOutcome, askForDaily } from '../backup/control.ts';
+import { StartError } from '../service/start-error.ts';
+import { type Environment, readConfig } from '../settings/config.ts';
+
+/** @throws StartError for a fault that an operator can correct */
+export async function askDaily(environment: Environment, ...ask: AskDaily): Promise<{ readonly date: string }> {
+  const { dataFolder } = readConfig(environment);
+  const [projection] = ask;
+  const outcome = await askForDaily(dataFolder, ask);
+  if (outcome === null) {
+    throw new StartError(
+      `The server makes no ${projection}: start it with \`${projection}\` in TIDEMARK_PROJECTIONS, and \`log\`.`,
+    );
+  }
+  const fault = FAULTS[outcome.kind]?.(projection, outcome.date);
+  if (fault !== undefined) throw new StartError(fault);
+  return outcome;
+}
+
+const FAULTS: { readonly [Kind in AskedOutcome]?: (projection: string, date: string) => string } = {
+  'no-data': (projection) => `Nothing is published with a log yet, so there are no ${projection}: ingest data first.`,
+  present: (projection, date) =>
+    `The ${projection} of ${date} are kept, so they stay as they are. To make them again, first run: tidemark ${projection} unkeep ${date}`,
+  absent: (projection, date) =>
+    `There are no ${projection} of ${date}. GET /api/v1/${projection}/latest names the newest ones.`,
+  'of-an-earlier-version': (projection, date) =>
+    `An earlier version made the ${projection} of ${date}, and did not record what is needed to make them again. Keep those of today or later.`,
+};
