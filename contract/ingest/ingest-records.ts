@@ -38,6 +38,12 @@ export const marketRecordSchema = z
         'The own rule of the market for values that are far from others; needs the scope `ingest:correct`. It is public. ' +
           'If left out: the market keeps the rule that it has. Null: the rule of the service.',
       ),
+    keepUnit: z
+      .boolean()
+      .exactOptional()
+      .describe(
+        'If the market has observations, it keeps its own `unit`, whatever this record says. Without it, another unit is refused.',
+      ),
     outliersReason: publicTextSchema(OUTLIERS_REASON_MAX)
       .exactOptional()
       .describe('Why the market has its own rule, for readers. Only together with `outliers`.'),
@@ -136,6 +142,12 @@ export const decimalObservationRecordSchema = z
     value: sourceDecimalSchema,
     currency: valueFields.currency,
     quotedQuantity: quotedQuantitySchema.exactOptional(),
+    exact: z
+      .boolean()
+      .exactOptional()
+      .describe(
+        "Refuses the value (`amount.not-integral`) if minor units of the market's quantity cannot hold it exactly.",
+      ),
   })
   .describe(
     'One observation of an amount of money as the decimal that the source gives. The service computes `amountMinor` ' +

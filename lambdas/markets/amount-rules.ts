@@ -72,6 +72,10 @@ function computedAmount(
   if ('error' in amount) {
     return refused('/value', amount.error, `${value} ${currency} is beyond ±(2^53−1) minor units`);
   }
+  if (amount.rounded && record.exact === true) {
+    const detail = `${value} ${currency} does not fit: the market quotes for ${quantity}, and ${currency} has ${exponent} decimals. Send it without exact to round it, or use a market with a larger quantity`;
+    return refused('/value', 'amount.not-integral', detail);
+  }
   return { ...amount, sourceValue: sourceValue ?? value };
 }
 

@@ -185,6 +185,7 @@ class MarketDraft {
       return ACCEPTED;
     }
     const definition = definitionOf(record, this.#value);
+    if (record.keepUnit === true && this.#value.observations > 0) definition.unit = this.#value.unit;
     if (canonicalJson(definitionOf(this.#value, this.#value)) === canonicalJson(definition)) {
       this.#isDefinitionKept = true;
       return UNCHANGED;

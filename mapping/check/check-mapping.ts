@@ -1,7 +1,8 @@
 /** Tells the result that a mapping would have for a file, without sending anything. */
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
 import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
-import { type MappedRefusal, mapCsvRows } from '../declared/map-csv.ts';
+import { mapCsvRows } from '../declared/map-csv.ts';
+import type { MappedRefusal } from '../declared/mapped-rows.ts';
 import { looseUrlColumns, requiredColumns } from '../declared/mapping-references.ts';
 import type { CsvInput } from '../input/csv-input.ts';
 import { unpivotedColumns } from '../input/wide-rows.ts';

@@ -1,6 +1,6 @@
 /** Counts the observations that a mapping gives. */
 import { millisecondInstant } from '../../contract/values/instants.ts';
-import type { MappedRecord } from '../declared/map-csv.ts';
+import type { MappedRecord } from '../declared/mapped-rows.ts';
 import { IdentitySet } from './identity-set.ts';
 
 export interface ObservationSummary {
@@ -41,8 +41,7 @@ export class ObservationCount {
 
   add(mapped: MappedRecord): void {
     const { line, record, isTimeCut = false } = mapped;
-    // A mapping gives amounts of money alone.
-    if (record.type !== 'observation' || !('amountMinor' in record)) return;
+    if (record.type !== 'observation') return;
     const { market, metric, observedAt, sourceUrl, unknownReason } = record;
     this.#count += 1;
     if (isTimeCut) this.#timesCut += 1;
@@ -50,7 +49,7 @@ export class ObservationCount {
     if (this.#first === null || instant < this.#first) this.#first = instant;
     if (this.#last === null || instant > this.#last) this.#last = instant;
     if (unknownReason != null) this.#unknown.set(unknownReason, (this.#unknown.get(unknownReason) ?? 0) + 1);
-    if (record.rounded) {
+    if ('rounded' in record && record.rounded) {
       this.#rounded += 1;
       this.#firstRounded ??= mapped;
     }

@@ -12,6 +12,7 @@
  */
 import * as z from 'zod';
 import { cadenceSchema } from '../../contract/files/cadence.ts';
+import { MARKET_METRICS_MAX } from '../../contract/files/limits.ts';
 import { outlierRuleSchema } from '../../contract/values/market.ts';
 import {
   confidenceSchema,
@@ -63,6 +64,11 @@ const jsonSchema = z.strictObject({
   name: columnName.optional(),
   /** For rows that are a single value, such as `1.1`: the column with it. */
   value: columnName.optional(),
+  /**
+   * The object at `rows` has arrays of one length, which are columns: `{"unix_seconds": [1, 2], "price": [10, 11]}` has two rows.
+   * Its other members are left alone.
+   */
+  parallel: z.literal(true).optional(),
   /** Columns that all rows share, from anywhere in the document. */
   columns: z.record(columnName, jsonPointer).default({}),
 });
@@ -121,11 +127,28 @@ const marketTemplateSchema = z.strictObject({
    * `100-kg`.
    */
   slug: template,
+  /**
+   * `unless-exact`: the slug gets a hyphen and eight characters of a digest of the values of `match`, unless it spells these
+   * exactly; it is cut to have room for them. So one name has one slug for ever, and no two names have the same, whatever else
+   * is in the file. `never`: two names with one slug are refused.
+   */
+  slugDigest: z.enum(['never', 'unless-exact']).default('never'),
   name: template,
   kind: template,
   nativeCurrency: template,
-  /** The quantity that one price of the market buys. `quantity` must give a positive integer. */
-  unit: z.strictObject({ quantity: template, of: template }),
+  /**
+   * The quantity that one price of the market buys. `quantity` must give a positive integer. Or it is `exact`: the smallest power
+   * of ten, from `atLeast` to 10^15, for which each amount of the market in the file is whole minor units. A market that has
+   * observations keeps its quantity; an amount that does not fit is then refused or rounded, by `rounding`.
+   */
+  unit: z.strictObject({
+    quantity: template,
+    of: template,
+    atLeast: z
+      .string()
+      .regex(/^10{0,15}$/, { error: 'must be a power of ten in digits, such as 1000000' })
+      .optional(),
+  }),
   sources: z.array(sourceTemplateSchema).max(20).default([]),
   /**
    * The markets' own rule for outliers: `off`, or how many times their usual size a value may be away from so many neighbours.
@@ -195,11 +218,12 @@ const valueSchema = z.strictObject({
 /**
  * `YYYY`, `MM`/`M`/`MMM` (`Jan`)/`MMMM` (`January`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`,
  * `D.M.YYYY`, `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. Then perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second) and `Z` (an offset from UTC), e.g.
- * `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes one or two.
+ * `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes one or two. Or `unix-seconds` or
+ * `unix-milliseconds`: a count since 1970-01-01T00:00Z.
  */
 const dateFormat = z.string().max(40).refine(isDateFormat, {
   error:
-    'must hold YYYY, perhaps a month (MM, M, MMM or MMMM) or quarter (Q), a day (DD or D) and a time, and separators',
+    'must be unix-seconds or unix-milliseconds; or hold YYYY, perhaps a month (MM, M, MMM or MMMM) or quarter (Q), a day (DD or D) and a time, and separators',
 });
 
 /** One format, or several that are tried in order. No text may be a date by two of them. */
@@ -264,10 +288,22 @@ const releaseSchema = z.union([
   }),
 ]);
 
+/** One more metric of the same row. It has the date, the source and the words of the first one. */
+const furtherMetricSchema = z.strictObject({
+  metric: metricNameSchema,
+  value: valueSchema,
+  /** Of an amount of money; left out: that of the first metric. */
+  currency: template.optional(),
+  /** For a number that is not money: the thing that it counts, such as `token`. */
+  unit: text.min(1).max(60).optional(),
+});
+
 const observationTemplateSchema = z.strictObject({
   metric: metricNameSchema.default('price'),
   value: valueSchema,
   currency: template,
+  /** Further metrics of the row, so that one row gives several observations of one market. */
+  also: z.array(furtherMetricSchema).max(MARKET_METRICS_MAX).default([]),
   date: dateSchema,
   releasedAt: releaseSchema.optional(),
   sourceLabel: template,
@@ -313,6 +349,26 @@ export const csvMappingSchema = z.strictObject({
 });
 
 export type CsvMapping = z.infer<typeof csvMappingSchema>;
+
+/** One metric of a mapping, with everything that it shares with the others. With a `unit`, it is no money. */
+export type MappedMetric = CsvMapping['observation'] & { readonly unit?: string | undefined };
+
+/** The metrics of each row: the first one, and the further ones. */
+export function metricsOf({ observation }: CsvMapping): readonly MappedMetric[] {
+  const { currency } = observation;
+  return [observation, ...observation.also.map((further) => ({ ...observation, currency, ...definedOf(further) }))];
+}
+
+function definedOf({ currency, ...others }: z.infer<typeof furtherMetricSchema>) {
+  return currency === undefined ? others : { ...others, currency };
+}
+
+/** Whether the quantities follow from the amounts in the file. */
+export function isExact({ market }: CsvMapping): boolean {
+  return market.unit.quantity === EXACT;
+}
+
+const EXACT = 'exact';
 export type MappedDate = z.infer<typeof dateSchema>;
 
 /** The columns of the file in which a moment stands. */

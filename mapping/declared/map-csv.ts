@@ -1,48 +1,22 @@
 /** Applies a mapping: the rows of a CSV file or JSON document become ingest records, or refusals that name their line. */
 
-import type { IngestRecordInput, MarketRecord } from '../../contract/ingest/ingest-records.ts';
+import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
 import { holdsHidden, quotedText } from '../../contract/problems/row-refusal-text.ts';
 import { withoutInvisible } from '../../contract/values/public-text.ts';
 import type { CsvInput } from '../input/csv-input.ts';
 import { type CsvFault, type CsvRow, readCsv } from '../input/csv-rows.ts';
 import { readJsonRows } from '../input/json-rows.ts';
-import { RowColumns, type RowRefusal } from '../input/row-columns.ts';
+import { RowColumns, type RowPart, type RowRefusal } from '../input/row-columns.ts';
 import { rowMelter, unpivotedColumns } from '../input/wide-rows.ts';
 import { RUN_DATE } from '../values/template.ts';
-import type { CsvMapping } from './csv-mapping.ts';
+import { type CsvMapping, isExact, metricsOf } from './csv-mapping.ts';
+import { withQuantities } from './exact-quantities.ts';
 import { dateMapper } from './map-date.ts';
 import { marketMapper } from './map-market.ts';
-import { leftOutTest, observationMapper } from './map-observation.ts';
+import { observationMapper } from './map-observation.ts';
+import { leftOutTest } from './map-value.ts';
+import type { MappedRecord, MappedRefusal, MappedRow } from './mapped-rows.ts';
 import { addedColumns, requiredColumns } from './mapping-references.ts';
-
-/**
- * A record from a line of the file. A market's record comes directly before its first observation that is not refused:
- * rows that give no observation define no market.
- */
-export interface MappedRecord {
-  readonly kind: 'record';
-  readonly line: number;
-  readonly record: IngestRecordInput;
-  /** More than milliseconds were dropped from one of its times. */
-  readonly isTimeCut?: true;
-}
-
-/** Why a line of the file gave no record. */
-export interface MappedRefusal extends RowRefusal {
-  readonly kind: 'refusal';
-  readonly line: number;
-}
-
-/** The results of one row. */
-export interface MappedRow {
-  readonly kind: 'row';
-  readonly line: number;
-  /** Values that the row has: more than one in a wide table, none in a row that is not readable. */
-  readonly values: number;
-  /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
-  readonly leftOut: number;
-  readonly results: readonly (MappedRecord | MappedRefusal)[];
-}
 
 /** The names of the file's columns. */
 interface MappedHeader {
@@ -53,7 +27,7 @@ interface MappedHeader {
 /**
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
  * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
- * named twice, an open quote) are refusals of their line and end the reading.
+ * named twice, an open quote) are refusals of their line and end the reading. With exact quantities, the records of the whole file are in memory.
  *
  * @param runDate the value of the column `runDate`, if the mapping reads it; null for files that no run has fetched
  */
@@ -69,10 +43,19 @@ export async function* mapCsv(
 }
 
 /** As `mapCsv`, with the columns first, and then the results of each row together. */
-export async function* mapCsvRows(
+export function mapCsvRows(
   mapping: CsvMapping,
   csv: CsvInput,
   runDate: string | null = null,
+): AsyncGenerator<MappedHeader | MappedRow> {
+  const rows = mappedRows(mapping, csv, runDate);
+  return isExact(mapping) ? withQuantities(rows) : rows;
+}
+
+async function* mappedRows(
+  mapping: CsvMapping,
+  csv: CsvInput,
+  runDate: string | null,
 ): AsyncGenerator<MappedHeader | MappedRow> {
   const added = runDate !== null && requiredColumns(mapping).has(RUN_DATE) ? [runDate] : [];
   let toResults: ((row: CsvRow) => MappedRow) | null = null;
@@ -107,13 +90,21 @@ async function* rowsOf({ csv, json, invisible }: CsvMapping, input: CsvInput): A
 function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow) => MappedRow {
   const melter = rowMelter(mapping, header);
   const columns = new RowColumns(mapping, melter.header);
-  const isLeftOut = leftOutTest(mapping);
   const toMarket = marketMapper(mapping);
   const { date } = mapping.observation;
-  const dateOf = dateMapper(date, '/observedAt', mapping.match);
-  const toObservation = observationMapper(mapping, dateOf);
+  const readDate = dateMapper(date, '/observedAt', mapping.match);
+  /** Of one row: the date of its first metric is that of all. */
+  let moment: RowPart<string> | null = null;
+  const dateOf = () => {
+    moment ??= readDate(columns);
+    return moment;
+  };
+  const metrics = metricsOf(mapping).map((metric) => ({
+    isLeftOut: leftOutTest(metric),
+    toObservation: observationMapper(mapping, metric, dateOf),
+  }));
   /** A row that gives nothing is one of two equal times, too. */
-  const passTime = () => date.overlap === 'in-order' && dateOf(columns);
+  const passTime = () => date.overlap === 'in-order' && dateOf();
   const defined = new Set<MarketRecord>();
   const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
   return ({ line, fields }) => {
@@ -121,28 +112,38 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
     let values = 0;
     let leftOut = 0;
     for (const { fields: long, from } of melter.melt(fields)) {
-      values += 1;
+      values += metrics.length;
+      moment = null;
       columns.load(long);
-      const isBlank = isLeftOut(columns);
+      const stated = metrics.filter(({ isLeftOut }) => !isLeftOut(columns));
+      const isBlank = stated.length === 0;
       const unlisted = isBlank && date.overlap !== 'in-order' ? 'leave-out' : columns.lookUp();
       if (isBlank || unlisted === 'leave-out') {
-        leftOut += 1;
+        leftOut += metrics.length;
         passTime();
         continue;
       }
+      leftOut += metrics.length - stated.length;
       const market = unlisted.length > 0 ? { refusals: unlisted } : toMarket(columns);
-      if (!('record' in market)) passTime();
-      const result = 'record' in market ? toObservation(columns, market.record) : market;
-      if ('refusals' in result) {
-        results.push(...refusalsOf(line, result.refusals, (column) => (isAdded(column) ? from : column)));
+      if (!('record' in market)) {
+        passTime();
+        results.push(...refusalsOf(line, market.refusals, (column) => (isAdded(column) ? from : column)));
         continue;
       }
-      if ('record' in market && !defined.has(market.record)) {
-        defined.add(market.record);
-        results.push({ kind: 'record', line, record: market.record });
+      for (const { toObservation } of stated) {
+        const result = toObservation(columns, market.record);
+        if ('refusals' in result) {
+          const refusals = refusalsOf(line, result.refusals, (column) => (isAdded(column) ? from : column));
+          results.push(...refusals.map((refusal) => ({ ...refusal, market: market.record.slug })));
+          continue;
+        }
+        if (!defined.has(market.record)) {
+          defined.add(market.record);
+          results.push({ kind: 'record', line, record: market.record });
+        }
+        const { record, isTimeCut } = result;
+        results.push({ kind: 'record', line, record, ...(isTimeCut ? { isTimeCut } : {}) });
       }
-      const { record, isTimeCut } = result;
-      results.push({ kind: 'record', line, record, ...(isTimeCut ? { isTimeCut } : {}) });
     }
     return { kind: 'row', line, values, leftOut, results };
   };

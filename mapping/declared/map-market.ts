@@ -1,6 +1,5 @@
 /** Finds the market of a row. */
 
-import { SLUG_MAX_LENGTH } from '../../contract/files/limits.ts';
 import { type MarketRecord, marketRecordSchema } from '../../contract/ingest/ingest-records.ts';
 import { checkCurrencyCode } from '../../contract/values/currencies.ts';
 import type { Source } from '../../contract/values/market.ts';
@@ -8,7 +7,8 @@ import { flattenIssues, pointerOf, valueAt } from '../../contract/values/zod-poi
 import { plainWords } from '../../contract/values/zod-words.ts';
 import { type RowColumns, type RowRefusal, textFault } from '../input/row-columns.ts';
 import { type Columns, compileTemplate } from '../values/template.ts';
-import type { CsvMapping } from './csv-mapping.ts';
+import { type CsvMapping, isExact } from './csv-mapping.ts';
+import { slugWithDigest } from './slug-digest.ts';
 
 /** All rows of a market get the same object. */
 export type MarketOfRow = { readonly record: MarketRecord } | { readonly refusals: readonly RowRefusal[] };
@@ -37,12 +37,14 @@ export function marketMapper(mapping: CsvMapping): (columns: RowColumns) => Mark
   };
 }
 
-function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketRecord | readonly RowRefusal[] {
-  const slug = compileTemplate(market.slug, slugOf);
+function marketBuilder(mapping: CsvMapping): (columns: Columns) => MarketRecord | readonly RowRefusal[] {
+  const { market, match } = mapping;
+  const spelled = compileTemplate(market.slug, slugOf);
+  const slug = market.slugDigest === 'never' ? spelled : slugWithDigest(market.slug, match, spelled);
   const name = compileTemplate(market.name);
   const kind = compileTemplate(market.kind);
   const nativeCurrency = compileTemplate(market.nativeCurrency);
-  const quantity = compileTemplate(market.unit.quantity);
+  const quantity = compileTemplate(isExact(mapping) ? (market.unit.atLeast ?? '1') : market.unit.quantity);
   const of = compileTemplate(market.unit.of);
   const sources = market.sources.map(sourceMapper);
   const { outliers, outliersReason } = market;
@@ -55,6 +57,7 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
       kind: kind(columns),
       nativeCurrency: nativeCurrency(columns),
       unit: { quantity: positiveInteger(quantity(columns)), of: of(columns) },
+      ...(isExact(mapping) && { keepUnit: true }),
       ...rule,
       ...(sources.length === 0 ? {} : { sources: sources.map((sourceOf) => sourceOf(columns)) }),
     };
@@ -98,7 +101,7 @@ function slugOf(value: string): string {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .match(/[a-z0-9]+/g);
-  return (words ?? []).join('-').slice(0, SLUG_MAX_LENGTH + 1);
+  return (words ?? []).join('-');
 }
 
 function refuse(pointer: string, detail: string): RowRefusal {

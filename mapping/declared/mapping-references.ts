@@ -4,7 +4,15 @@ import { pointerOf } from '../../contract/values/zod-pointers.ts';
 import { signFaults } from '../values/currency-signs.ts';
 import { ambiguousDate, dateReader, hasDay, hasMonth, hasOffset, hasQuarter, hasTime } from '../values/date-format.ts';
 import { columnsOf, OBSERVED_DATE, parseTemplate } from '../values/template.ts';
-import { type CsvMapping, columnsOfDate, type MappedDate, type MappingFault } from './csv-mapping.ts';
+import {
+  type CsvMapping,
+  columnsOfDate,
+  isExact,
+  type MappedDate,
+  type MappedMetric,
+  type MappingFault,
+  metricsOf,
+} from './csv-mapping.ts';
 
 /**
  * A place of a mapping that reads columns. `market` may read only columns that are the same for all rows of a market.
@@ -47,27 +55,48 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
     ...unpivotFaults(mapping),
     ...tableFaults(mapping),
     ...useFaults(mapping),
-    ...numberFaults(mapping),
-    ...signFaults(mapping),
+    ...metricFaults(mapping),
     ...dateFaults(mapping.observation.date, '/observation/date'),
     ...releaseFaults(mapping),
   ];
 }
 
-function jsonFaults({ csv, json, observation: { value } }: CsvMapping): MappingFault[] {
+/** The place of a metric of `metricsOf`. */
+const metricPointer = (index: number) => (index === 0 ? '/observation' : `/observation/also/${index - 1}`);
+
+function metricFaults(mapping: CsvMapping): MappingFault[] {
+  const faults: MappingFault[] = [];
+  const seen = new Set<string>();
+  for (const [index, { metric, value, currency, unit }] of metricsOf(mapping).entries()) {
+    const pointer = metricPointer(index);
+    if (seen.has(metric)) faults.push({ pointer: `${pointer}/metric`, detail: 'is the name of an earlier metric' });
+    seen.add(metric);
+    faults.push(...numberFaults(value, `${pointer}/value`, mapping.json !== undefined));
+    if (unit === undefined) faults.push(...signFaults(value, currency, `${pointer}/value`));
+    else if (metric === 'price') faults.push({ pointer: `${pointer}/unit`, detail: 'has no use: a price is money' });
+    else if (mapping.observation.also[index - 1]?.currency !== undefined) {
+      faults.push({ pointer: `${pointer}/unit`, detail: 'stands beside "currency": keep one of the two' });
+    }
+  }
+  const { atLeast } = mapping.market.unit;
+  if (atLeast !== undefined && !isExact(mapping)) {
+    faults.push({ pointer: '/market/unit/atLeast', detail: 'has no use without "quantity": "exact"' });
+  }
+  return faults;
+}
+
+function jsonFaults({ csv, json }: CsvMapping): MappingFault[] {
   if (json === undefined) return [];
   const faults: MappingFault[] = [];
-  const noUse = 'has no use beside "json": remove it';
   if (csv.delimiter !== ',' || csv.encoding !== 'utf-8' || csv.linesBeforeHeader > 0 || csv.rowsAfterHeader > 0) {
-    faults.push({ pointer: '/csv', detail: noUse });
-  }
-  // The point of a JSON number could be read as a group mark.
-  if (value.number.decimalMark !== '.' || value.number.groupMark !== undefined) {
-    faults.push({ pointer: '/observation/value/number', detail: noUse });
+    faults.push({ pointer: '/csv', detail: NO_USE });
   }
   const exists = (added: string) => `"${added}" exists already: rename it`;
   if (json.name !== undefined && json.name in json.columns)
     faults.push({ pointer: '/json/name', detail: exists(json.name) });
+  if (json.parallel === true && (json.name ?? json.value) !== undefined) {
+    faults.push({ pointer: '/json/parallel', detail: 'stands beside "name" or "value": its rows have no names' });
+  }
   if (json.value !== undefined && (json.value === json.name || json.value in json.columns)) {
     faults.push({ pointer: '/json/value', detail: exists(json.value) });
   }
@@ -85,14 +114,18 @@ function unpivotFaults({ unpivot }: CsvMapping): MappingFault[] {
   return faults;
 }
 
-function numberFaults({ observation: { value } }: CsvMapping): MappingFault[] {
-  const { decimalMark: mark, groupMark } = value.number;
+function numberFaults({ number }: MappedMetric['value'], pointer: string, isJson: boolean): MappingFault[] {
+  const { decimalMark: mark, groupMark } = number;
+  // The point of a JSON number could be read as a group mark.
+  if (isJson && (mark !== '.' || groupMark !== undefined)) return [{ pointer: `${pointer}/number`, detail: NO_USE }];
   const marks = typeof mark === 'string' ? [mark] : [...Object.values(mark.values), mark.otherwise];
   const isEither = marks.includes('either') && (groupMark === '.' || groupMark === ',');
   if (groupMark === undefined || !(isEither || marks.some((each) => each === groupMark))) return [];
   const detail = 'is the decimal mark too: which one separates groups?';
-  return [{ pointer: '/observation/value/number/groupMark', detail }];
+  return [{ pointer: `${pointer}/number/groupMark`, detail }];
 }
+
+const NO_USE = 'has no use beside "json": remove it';
 
 function tableFaults(mapping: CsvMapping): MappingFault[] {
   const faults: MappingFault[] = [];
@@ -250,10 +283,12 @@ function listUses(mapping: CsvMapping): Use[] {
         inTemplate(`/market/sources/${index}/${field}`, 'market', source[field]),
       ),
     ),
-    inColumn('/observation/value/column', observation.value.column),
-    ...inTemplate('/observation/value/quotedQuantity', 'row', observation.value.quotedQuantity),
-    ...inTemplate('/observation/currency', 'row', observation.currency),
-    ...inChoice('/observation/value/number/decimalMark', observation.value.number.decimalMark),
+    ...metricsOf(mapping).flatMap(({ value, currency }, index) => [
+      inColumn(`${metricPointer(index)}/value/column`, value.column),
+      ...inTemplate(`${metricPointer(index)}/value/quotedQuantity`, 'row', value.quotedQuantity),
+      ...inTemplate(`${metricPointer(index)}/currency`, 'row', currency),
+      ...inChoice(`${metricPointer(index)}/value/number/decimalMark`, value.number.decimalMark),
+    ]),
     ...inDate('/observation/date', observation.date),
     ...inDate('/observation/date/whenBlank', observation.date.whenBlank ?? {}),
     ...inRelease('/observation/releasedAt', observation.releasedAt),

@@ -1,5 +1,6 @@
 /** Reads the rows of a JSON document, as `csv-rows.ts` reads those of a CSV file. */
 
+import { quotedText } from '../../contract/problems/row-refusal-text.ts';
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { type CsvInput, wholeText } from './csv-input.ts';
 import type { CsvFault, CsvRow } from './csv-rows.ts';
@@ -69,7 +70,7 @@ interface Rows {
   readonly rows: Iterable<readonly [string, JsonNode]>;
 }
 
-function rowNodes(root: JsonNode, { rows, name }: JsonOptions): Rows | { line: number; detail: string } {
+function rowNodes(root: JsonNode, { rows, name, parallel }: JsonOptions): Rows | { line: number; detail: string } {
   const node = nodeAt(root, rows);
   if (node === undefined) return { line: 1, detail: `there is nothing at ${rows}, where json.rows expects the rows` };
   const { line, members, isArray } = node;
@@ -77,7 +78,27 @@ function rowNodes(root: JsonNode, { rows, name }: JsonOptions): Rows | { line: n
   if (isArray && name !== undefined) {
     return { line, detail: `${rows || 'the document'} is an array: its rows have no names, so leave out json.name` };
   }
+  if (parallel === true) return parallelRows(node, rows);
   return { line, rows: isArray || name !== undefined ? members : [['', node]] };
+}
+
+/** The rows of an object whose members are columns. A row's line is that of its first value. */
+function parallelRows({ line, members }: JsonNode, place: string): Rows | { line: number; detail: string } {
+  const arrays = [...(members ?? [])].filter(([, { isArray }]) => isArray);
+  const [first, ...others] = arrays;
+  if (first === undefined)
+    return { line, detail: `${place || 'the document'} has no arrays, which "parallel" expects` };
+  const lengthOf = ([, node]: (typeof arrays)[number]) => node.members?.size ?? 0;
+  const longer = others.find((each) => lengthOf(each) !== lengthOf(first));
+  if (longer !== undefined) {
+    const lengths = `${lengthOf(first)} values of ${quotedText(first[0])}, and ${lengthOf(longer)} of ${quotedText(longer[0])}`;
+    return { line: longer[1].line, detail: `the arrays have ${lengths}: parallel ones have the same number` };
+  }
+  const rows: [string, JsonNode][] = [...(first[1].members ?? [])].map(([index, node]) => {
+    const cells = arrays.map(([name, array]) => [name, array.members?.get(index) as JsonNode] as const);
+    return [index, { line: node.line, text: null, members: new Map(cells), isArray: false }];
+  });
+  return { line, rows };
 }
 
 /** The values of a row, by pointer without the first slash: `price/usd`, or `0` in an array. */

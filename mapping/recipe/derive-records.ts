@@ -1,5 +1,6 @@
 /** From the bytes of an answer to ingest records. */
-import { type MappedRecord, type MappedRefusal, mapCsv } from '../declared/map-csv.ts';
+import { mapCsv } from '../declared/map-csv.ts';
+import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
 import type { Recipe } from './recipe.ts';
 import { UnpackError, unpacked } from './unpack.ts';
 

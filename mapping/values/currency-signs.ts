@@ -1,18 +1,18 @@
 /** Signs beside numbers that name a currency. */
 import { checkCurrencyCode } from '../../contract/values/currencies.ts';
-import type { CsvMapping, MappingFault } from '../declared/csv-mapping.ts';
+import type { MappedMetric, MappingFault } from '../declared/csv-mapping.ts';
 import { columnsOf } from './template.ts';
 
 /** The only sign that stands for one currency everywhere: a dollar, a pound or a yen sign has several. */
 const EURO = '€';
 
 /** A mapping with one fixed currency takes all its signs for that one: a sign of another would change money silently. */
-export function signFaults({ observation: { value, currency } }: CsvMapping): MappingFault[] {
+export function signFaults({ number }: MappedMetric['value'], currency: string, pointer: string): MappingFault[] {
   if (columnsOf(currency).length > 0) return [];
-  const { signs } = value.number;
+  const { signs } = number;
   if (!areOfOneCurrency(signs, currency)) {
     const detail = `${signs.map((sign) => JSON.stringify(sign)).join(', ')} are not all signs of ${currency}, which is the currency of all values: remove the others, or give each column its own currency`;
-    return [{ pointer: '/observation/value/number/signs', detail }];
+    return [{ pointer: `${pointer}/number/signs`, detail }];
   }
   return [];
 }

@@ -20,6 +20,14 @@ const PATTERNS = {
 
 type Token = keyof typeof PATTERNS;
 
+/** Counts since 1970-01-01T00:00Z, and their length in milliseconds. */
+const UNIX: ReadonlyMap<string, number> = new Map([
+  ['unix-seconds', 1000],
+  ['unix-milliseconds', 1],
+]);
+/** The last moment that a date can hold (ECMAScript, section 21.4.1.1), less a day of time zones. */
+const LAST_MS = 8.64e15 - 86_400_000;
+
 const TOKEN = /(YYYY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z)/;
 /** Tokens of one or more digits. Directly beside other digits, nobody could say where they end. */
 const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S'];
@@ -50,6 +58,7 @@ export interface WrittenDate {
  * between the tokens. Digits of any length need a separator before the next digits.
  */
 export function isDateFormat(format: string): boolean {
+  if (UNIX.has(format)) return true;
   const parts = format.split(TOKEN);
   const tokens = tokensOf(format);
   const letters = tokens.map((token) => token.charAt(0));
@@ -69,7 +78,8 @@ export function isDateFormat(format: string): boolean {
 }
 
 /** Whether dates of this format have the part: a quarter only without a month, an offset only from UTC. */
-const has = (letter: string) => (format: string) => tokensOf(format).some((token) => token.startsWith(letter));
+const has = (letter: string) => (format: string) =>
+  UNIX.has(format) ? letter !== 'Q' : tokensOf(format).some((token) => token.startsWith(letter));
 export const hasMonth = has('M');
 export const hasQuarter = has('Q');
 export const hasDay = has('D');
@@ -79,6 +89,8 @@ export const hasOffset = has('Z');
 
 /** Makes a parser for dates of this format. Gives null for text that does not match, or is not in the calendar. */
 export function dateReader(format: string): (text: string) => WrittenDate | null {
+  const unit = UNIX.get(format);
+  if (unit !== undefined) return (text) => unixMoment(text, unit);
   const source = format
     .split(TOKEN)
     .map((part, index) => (index % 2 === 1 ? PATTERNS[part as Token] : part.replace(/[/.]/g, '\\$&')))
@@ -97,6 +109,19 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
     const isFiner = /[1-9]/.test(fraction.slice(3));
     return { date, timeMs, offsetMinutes: offset === undefined ? null : offsetMinutes(offset), isFiner };
   };
+}
+
+/** Fractions of a second are read to the millisecond: `1767225600.5`. */
+function unixMoment(text: string, unit: number): WrittenDate | null {
+  const [, whole, fraction = ''] = /^(-?\d{1,16})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
+  if (whole === undefined || (whole.startsWith('-') && fraction !== '')) return null;
+  const isFiner = /[1-9]/.test(unit === 1 ? fraction : fraction.slice(3));
+  const ms = Number(whole) * unit + (unit === 1 ? 0 : Number(fraction.padEnd(3, '0').slice(0, 3)));
+  if (Math.abs(ms) > LAST_MS) return null;
+  const date = new Date(ms).toISOString();
+  // Years before 0 and after 9999 have a sign.
+  if (!/^\d/.test(date)) return null;
+  return { date: date.slice(0, 10), timeMs: ms - Date.parse(date.slice(0, 10)), offsetMinutes: 0, isFiner };
 }
 
 function monthOf({ month, name, quarter }: Readonly<Record<string, string | undefined>>): string {
@@ -143,6 +168,8 @@ export function ambiguousDate(formats: readonly string[]): { text: string; readi
 
 /** Each day of a year. Without leading zeros: what reads 10 to 12 otherwise is found by these days. */
 function* textsOf(format: string): Generator<string> {
+  const unit = UNIX.get(format);
+  if (unit !== undefined) return yield String(Date.UTC(2012, 0, 1) / unit);
   for (let day = 0; day < 366; day++) {
     const date = new Date(Date.UTC(2012, 0, 1 + day, 10, 11, 12));
     yield format.replace(new RegExp(TOKEN, 'g'), (token) => {

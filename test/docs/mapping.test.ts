@@ -15,18 +15,25 @@ const EXAMPLES = PAGE.split('<!-- example: ')
   });
 
 test('has an example for each kind of file', () => {
-  expect(EXAMPLES.map(([name]) => name)).toEqual(['one series', 'a wide table', 'a long table', 'a JSON document']);
+  const kinds = ['one series', 'a wide table', 'a long table', 'a JSON document', 'a list of prices'];
+  expect(EXAMPLES.map(([name]) => name)).toEqual(kinds);
 });
 
 test.each(EXAMPLES)('the example of %s', async (_, csv, mapping, expected) => {
   const result = parseMappingText(mapping);
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   let found = '';
+  const quantities = new Map<string, number>();
   for await (const row of mapCsv(result.mapping, csv)) {
     if (row.kind === 'refusal') found += `${row.line} ${row.detail}\n`;
     else if ('amountMinor' in row.record) {
       const { market, amountMinor, currency, unknownReason, observedAt } = row.record;
       found += `${market} ${amountMinor} ${amountMinor === null ? `(${unknownReason})` : currency} ${observedAt}\n`;
+    } else if (row.record.type === 'market') quantities.set(row.record.slug, row.record.unit.quantity);
+    else if (row.record.type === 'observation') {
+      const { market, metric, value, ...others } = row.record;
+      const of = 'currency' in others ? others.currency : others.unit;
+      found += `${market} ${metric} ${value} ${of}, market for ${quantities.get(market)}\n`;
     }
   }
   expect(found).toBe(expected);

@@ -221,3 +221,43 @@ test('a file that is sent again keeps an exponent that an earlier version wrote 
   expect(await ingest(dependencies, [of('1600e-2')])).toMatchObject({ unchanged: 1 });
   expect(await ingest(dependencies, [of('16.0')])).toMatchObject({ taken: false });
 });
+
+describe('a market that keeps its unit', () => {
+  const decimal = (value: string, day: number, fields: object = {}) => {
+    const { amountMinor, sourceValue, ...record } = price('a', day, 1, 'USD') as never as Record<string, unknown>;
+    return { ...record, value, quotedQuantity: 1, exact: true, ...fields };
+  };
+  const defined = (quantity: number) => ({ ...market('a', 'USD'), unit: { quantity, of: 'token' }, keepUnit: true });
+
+  test('refuses the value that does not fit before it rounds it', async () => {
+    const ledger = openRecordedLedger();
+    const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
+    const send = (...records: readonly unknown[]) => ingest(dependencies, records);
+    const stored = async () => {
+      const { unit, latest } = (await ledger.get(marketKey('a')))?.value ?? {};
+      return [unit?.quantity, latest?.price?.metric];
+    };
+    expect((await send(defined(10), decimal('0.001', 0))).faults).toEqual([]);
+    // The next file has a smaller price, so its own quantity is larger.
+    const { faults } = await send(defined(1000), decimal('0.00001', 1));
+    expect(faults.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(['amount.not-integral /value']);
+    expect((await send(defined(1000), decimal('0.002', 1))).faults).toEqual([]);
+    expect(await stored()).toEqual([10, expect.objectContaining({ amountMinor: 2, rounded: false })]);
+    expect((await send(defined(1000), decimal('0.0024', 2, { exact: false }))).faults).toEqual([]);
+    expect(await stored()).toEqual([
+      10,
+      expect.objectContaining({ amountMinor: 2, rounded: true, sourceValue: '0.0024' }),
+    ]);
+  });
+
+  test('may be defined anew before its first observation, and not after it without saying so', async () => {
+    const ledger = openRecordedLedger();
+    const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
+    const send = async (...records: readonly unknown[]) =>
+      (await ingest(dependencies, records)).faults.map(({ code }) => code);
+    expect(await send(defined(10))).toEqual([]);
+    expect(await send(defined(1000), decimal('0.00001', 0))).toEqual([]);
+    const { keepUnit, ...fixed } = defined(10);
+    expect(await send(fixed)).toEqual(['conflict.existing']);
+  });
+});

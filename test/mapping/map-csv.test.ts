@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type MappedRecord, type MappedRefusal, mapCsv } from '../../mapping/declared/map-csv.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import type { MappedRecord, MappedRefusal } from '../../mapping/declared/mapped-rows.ts';
 import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import type { CsvInput } from '../../mapping/input/csv-input.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { faultLines } from '../../cli/ingest/fault-log.ts';
 import { parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { FaultGroups } from '../../mapping/check/fault-groups.ts';
-import { type MappedRecord, type MappedRefusal, mapCsv } from '../../mapping/declared/map-csv.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import type { MappedRecord, MappedRefusal } from '../../mapping/declared/mapped-rows.ts';
 import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { IngestRecordInput, MarketRecord } from '../../contract/ingest/ingest-records.ts';
 import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
-import { type MappedRefusal, mapCsv } from '../../mapping/declared/map-csv.ts';
+import { mapCsv } from '../../mapping/declared/map-csv.ts';
+import type { MappedRefusal } from '../../mapping/declared/mapped-rows.ts';
 import { parseMapping } from '../../mapping/declared/parse-mapping.ts';
 
 export type MoneyObservation = Extract<IngestRecordInput, { amountMinor: number | null }>;

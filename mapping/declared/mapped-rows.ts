@@ -1,0 +1,34 @@
+/** The results of the rows of a file. */
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { RowRefusal } from '../input/row-columns.ts';
+
+/**
+ * A record from a line of the file. A market's record comes directly before its first observation that is not refused:
+ * rows that give no observation define no market.
+ */
+export interface MappedRecord {
+  readonly kind: 'record';
+  readonly line: number;
+  readonly record: IngestRecordInput;
+  /** More than milliseconds were dropped from one of its times. */
+  readonly isTimeCut?: true;
+}
+
+/** Why a line of the file gave no record. */
+export interface MappedRefusal extends RowRefusal {
+  readonly kind: 'refusal';
+  readonly line: number;
+  /** The market of the row, if it could be told. */
+  readonly market?: string;
+}
+
+/** The results of one row. */
+export interface MappedRow {
+  readonly kind: 'row';
+  readonly line: number;
+  /** Values that the row has: more than one in a wide table, none in a row that is not readable. */
+  readonly values: number;
+  /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
+  readonly leftOut: number;
+  readonly results: readonly (MappedRecord | MappedRefusal)[];
+}
