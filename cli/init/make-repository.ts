@@ -82,8 +82,7 @@ ignores it: keep a copy elsewhere, because a lost key ends the log. Then let a h
 
 ${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
 
-Serve the files at the root of a name: the links of the pages begin with \`/\`. The workflow has the times of the job. Put further
-recipes into \`sources/\`. To publish a file once: \`bash publish.sh prices.csv --mapping prices.mapping.jsonc\`.
+The workflow has the times of the job. Put further recipes into \`sources/\`. To publish a file once: \`bash publish.sh prices.csv --mapping prices.mapping.jsonc\`.
 `;
 }
 

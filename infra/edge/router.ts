@@ -6,7 +6,7 @@
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
  */
 
-import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/files/limits.ts';
+import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/files/limits.ts';
 import {
   historyIndexPath,
   historyPages,
@@ -123,7 +123,9 @@ const NAMED_PAGES: { readonly [uri: string]: string } = {
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
 /** The `type` of a problem leads to a page, too. */
 const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
-const PAGE_FILE = /^\/(index|market|status\/index|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
+const PAGE_FILE = /^\/(index|markets\/market|status\/index|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
+/** Pages that are the index of a folder. Links of a page are relative to its file, so the others are no folders. */
+const FOLDERS = ['/', '/status/', '/docs/', '/problems/'];
 const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 
 /** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */
@@ -137,8 +139,10 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return refuse(edgeProblem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
   }
-  const target = targetOf(decodeUnreserved(request.uri));
+  const uri = decodeUnreserved(request.uri);
+  const target = targetOf(uri);
   if (target === null) return refuse(NOT_FOUND_PROBLEM);
+  if (target.isPage && uri.endsWith('/') && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
   // Links to pages get parameters on their way, such as `utm_source`. Nothing reads them.
   if (names.length === 0 || target.isPage) return rewrite(request, target.path);
@@ -202,7 +206,7 @@ function pageOf(typed: string): string | null {
   if (PAGE_FILE.test(typed)) return typed;
   const uri = typed.replace(/([^/])\/$/, '$1');
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri] as string;
-  if (MARKET_PAGE.test(uri)) return '/market.html';
+  if (MARKET_PAGE.test(uri)) return '/markets/market.html';
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
 
@@ -221,6 +225,19 @@ function rewrite(request: ViewerRequest, path: string): ViewerRequest {
   request.uri = path;
   request.querystring = {};
   return request;
+}
+
+/** Relative, because the service may lie below a path. */
+function redirect(uri: string): RouterResponse {
+  return {
+    statusCode: 308,
+    statusDescription: 'Permanent Redirect',
+    headers: {
+      location: { value: uri.replace(/^.*\/(.+)\/$/, '../$1') },
+      'cache-control': { value: `public, max-age=${FRESH_SECONDS}` },
+      'access-control-allow-origin': { value: '*' },
+    },
+  };
 }
 
 /**

@@ -30,7 +30,7 @@ it('without JavaScript, a refused request leads to its problem, on to an operati
   await page.getByRole('heading', { name: 'List the markets, ordered by slug' }).waitFor();
   await page.getByRole('link', { name: 'Market', exact: true }).first().click();
   await page.getByRole('heading', { level: 2, name: 'Market', exact: true }).waitFor();
-  expect(page.url()).toMatch(/\/docs\/reference\/schemas#Market$/);
+  expect(page.url()).toMatch(/\/docs\/reference\/schemas\.html#Market$/);
   expect(complaints).toEqual([]);
 });
 

@@ -253,7 +253,9 @@ describe('other states', () => {
     await page.goto('/markets/silver-usd');
     await page.getByRole('heading', { name: 'This market was removed' }).waitFor();
     expect(await page.locator('main').innerText()).toMatch(/1 Oct 2026, 00:00 UTC[\s\S]*<b>Merged<\/b>/);
-    expect(await page.getByRole('link', { name: 'gold-usd' }).getAttribute('href')).toBe('/markets/gold-usd');
+    expect(await page.getByRole('link', { name: 'gold-usd' }).getAttribute('href')).toMatch(
+      /\/markets\/market\.html\?slug=gold-usd$/,
+    );
     await page.route('**/api/v1/markets/platinum-usd.json', (route) =>
       route.fulfill({ status: 410, json: { code: 'taken-down', title: 'Taken down' } }),
     );
@@ -297,7 +299,7 @@ it('looks good, and passes the rules of accessibility', async () => {
   });
   await page.getByRole('button', { name: 'Copy the request: This market' }).click();
   await page.getByText(/^Copied|The request is selected/).waitFor();
-  expect(await page.getByText(/^curl -s 'http:.*\/api\/v1\/markets\/wheat-eur'$/).count()).toBe(1);
+  expect(await page.getByText(/^curl -s 'http:.*\/api\/v1\/markets\/wheat-eur\.json'$/).count()).toBe(1);
   expect(complaints).toEqual([]);
   await page.context().close();
 });

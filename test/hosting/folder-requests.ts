@@ -9,7 +9,7 @@ const CURSOR = `1-${'0'.repeat(32)}`;
 
 /** Where the three agree. */
 export const FIELDS = [
-  ...['content-type', 'cache-control', 'vary', 'allow', 'content-range', 'x-content-type-options'],
+  ...['content-type', 'cache-control', 'vary', 'allow', 'location', 'content-range', 'x-content-type-options'],
   ...['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers'],
   ...['access-control-max-age', 'access-control-expose-headers', ...Object.keys(PAGE_HEADERS)],
 ];
@@ -57,6 +57,9 @@ export const REQUESTS: readonly (readonly [path: string, asked?: Asked])[] = [
   ['/docs/reference'],
   ['/docs/guides/paging'],
   ['/docs/guides/paging/'],
+  ['/docs/reference/?x=1'],
+  ['/markets/market.html?slug=z'],
+  ['/markets/'],
   ['/problems'],
   ['/problems/not-found'],
   ['/status'],
@@ -95,7 +98,7 @@ interface Difference {
 export const DIFFERENCES: readonly Difference[] = [
   {
     of: 'both',
-    when: (_, status) => [204, 304, 400, 404].includes(status),
+    when: (_, status) => [204, 304, 308, 400, 404].includes(status),
     ignored: ['access-control-expose-headers', 'x-content-type-options'],
     because: 'the answers of our router, and 304, do without them: here each answer has them',
   },
@@ -110,6 +113,12 @@ export const DIFFERENCES: readonly Difference[] = [
     when: (_, status) => status === 416,
     ignored: ['body', 'cache-control', 'vary'],
     because: 'the range is judged when the fields of the file are set. Content-Range says the length',
+  },
+  {
+    of: 'nginx',
+    when: (_, status) => status === 308,
+    ignored: ['body', 'content-type'],
+    because: 'nginx adds a short text for people',
   },
   {
     of: 'nginx',

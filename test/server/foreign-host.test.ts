@@ -96,10 +96,10 @@ describe.skipIf(version.status !== 0)('with python3 -m http.server, a reader', a
   });
 
   test('sees the pages for people, with what they load', async () => {
-    for (const page of ['/', '/docs/', '/status/', '/market.html', '/docs/guides/paging.html']) {
-      const assets = [...(await textOf(page)).matchAll(/\b(?:src|href)="(\/assets\/[^"]+)"/g)];
+    for (const page of ['/', '/docs/', '/status/', '/markets/market.html', '/docs/guides/paging.html']) {
+      const assets = [...(await textOf(page)).matchAll(/\b(?:src|href)="([^"]*assets\/[^"]+)"/g)];
       expect(assets.length, page).toBeGreaterThan(0);
-      for (const [, asset = ''] of assets) await read(asset);
+      for (const [, asset = ''] of assets) await read(new URL(asset, new URL(page, base)).pathname);
     }
   });
 });

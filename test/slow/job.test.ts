@@ -8,23 +8,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
-import { MAIN, tidemark } from '../cli/tidemark.ts';
+import { tidemark } from '../cli/tidemark.ts';
+import { AUTHOR, installTidemark } from '../run/repository.ts';
 import { ORIGIN, startSource, verify } from '../run/run-world.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from '../tools/run-tool.ts';
 
 const JOB = join(import.meta.dirname, '../../infra/hosting/job');
-const AUTHOR = { GIT_AUTHOR_NAME: 'job', GIT_AUTHOR_EMAIL: 'job@job.example' };
-const COMMITTER = { GIT_COMMITTER_NAME: 'job', GIT_COMMITTER_EMAIL: 'job@job.example' };
-
-/** In the place of npm, which package.test.ts tries. */
-async function install(folder: string): Promise<void> {
-  await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
-  const command = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
-  await writeFile(join(folder, 'node_modules/.bin/tidemark'), command, { mode: 0o755 });
-}
-
 /** A repository at a host, by `tidemark init`, with one source. Each job has a clone of its own, as of a new machine. */
 async function openRepository() {
   const folder = await temporaryFolder();
@@ -35,7 +26,7 @@ async function openRepository() {
   const key = await readFile(join(first, 'log-key'), 'utf8');
   const env = {
     ...{ TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', TIDEMARK_SOURCE_HOSTS: source.origin },
-    ...{ TIDEMARK_CONFIG: '/does/not/exist.json', GIT_CONFIG_GLOBAL: '/dev/null', ...AUTHOR, ...COMMITTER },
+    ...{ TIDEMARK_CONFIG: '/does/not/exist.json', ...AUTHOR },
   };
   const git = (cwd: string, ...words: readonly string[]) =>
     execFileSync('git', words, { cwd, encoding: 'utf8', env: { ...process.env, ...env }, stdio: 'pipe' }).trim();
@@ -52,7 +43,7 @@ async function openRepository() {
     clones += 1;
     const path = join(folder, `clone-${clones}`);
     git(folder, 'clone', '--quiet', `file://${host}`, path);
-    await install(path);
+    await installTidemark(path);
     return path;
   };
   const publish = (cwd: string, words: readonly string[] = [], environment = {}) =>
@@ -170,22 +161,6 @@ test.each([
     expect(run, command).toMatchObject({ exitCode: 0 });
   }
   expect(await verify(file === 'gitlab.yml' ? join(path, 'public') : await published())).toMatchObject({ code: 0 });
-});
-
-test('the README that init writes leads to public files', async () => {
-  const { folder, source, env } = await openRepository();
-  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
-  const path = join(folder, 'prices');
-  await tidemark(['init', path, '--recipe', source.recipe, '--origin', ORIGIN, '--host', 'gitlab']);
-  const [, block = ''] = (await readFile(join(path, 'README.md'), 'utf8'))
-    .split('```')
-    .map((text) => text.replace(/^sh\n/, ''));
-  expect(block).toContain('npm install ./tidemark-*.tgz\n');
-  await install(path);
-  const environment = { ...env, TIDEMARK_LOG_KEY: '' };
-  const run = await runTool('bash', ['-euc', block.replace(/^npm install .*$/m, '')], { cwd: path, env: environment });
-  expect(run).toMatchObject({ exitCode: 0 });
-  expect(await verify(join(path, 'site'))).toMatchObject({ code: 0, output: '' });
 });
 
 test('init replaces no file, and refuses a recipe that is not one and a name that is none', async () => {

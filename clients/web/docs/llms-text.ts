@@ -16,7 +16,7 @@ Rules that are easily got wrong:
 - Name the source (\`sourceLabel\`, \`sourceUrl\`) and \`observedAt\` with every number. \`observedAt\` is the moment that the value is about, not the moment of your request.
 - As of a moment T, use only rows with \`recordedAt\` <= T and \`supersededAt\` null or > T, and leave out rows whose \`retraction\` is \`mistake\`. For a back-test take \`releasedAt\` in the place of \`recordedAt\` where it is not null. Filtering by \`observedAt\` alone is look-ahead. Files such as history.csv have standing rows only: for the past read the pages of the history.
 - Values of several sources are in \`bySource\`. They are never blended: do not average them.
-- Walk lists by \`page.nextCursor\` as \`?cursor=\`, until it is null. There are no page numbers. A cursor that answers 404 has expired: start again without it.
+- Walk lists by \`page.next\`, a link relative to the file of the page, until it is null. There are no page numbers. A page that answers 404 has expired: start again from the first one. A host with a router also takes \`page.nextCursor\` as \`?cursor=\`, and paths without \`.json\`.
 - Poll with \`If-None-Match\` and the ETag of your copy; 304 means unchanged. Caches keep files for 15 seconds. Other query parameters are refused with 400, not ignored.
 - Times are RFC 3339 in UTC. A year or a day is one in UTC.
 - A market that answers 410 was removed: \`replacedBy\` names another one, or is null.

@@ -5,14 +5,15 @@ import { llmsText } from '../docs/llms-text.ts';
 import { problemPages } from '../docs/problem-pages.ts';
 import { referencePages } from '../docs/reference-pages.ts';
 import { explorerPage } from './explorer.ts';
-import { marketPage } from './market.ts';
+import { withFileLinks } from './file-links.ts';
+import { MARKET_PAGE, marketPage } from './market.ts';
 import { statusPage } from './status.ts';
 
 /** By the path of the file in `clients/web/built`. */
 export function allPages(): ReadonlyMap<string, string> {
-  return new Map([
+  const pages = new Map([
     ['index.html', explorerPage()],
-    ['market.html', marketPage()],
+    [MARKET_PAGE, marketPage()],
     ['status/index.html', statusPage()],
     ['docs/index.html', docsIndexPage()],
     ...guidePages(),
@@ -21,4 +22,6 @@ export function allPages(): ReadonlyMap<string, string> {
     ['llms.txt', llmsText()],
     ['robots.txt', 'User-agent: *\nAllow: /\n'],
   ]);
+  const files = new Set(pages.keys());
+  return new Map([...pages].map(([file, text]) => [file, withFileLinks(file, text, files)]));
 }

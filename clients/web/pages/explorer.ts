@@ -28,7 +28,7 @@ export function explorerPage(): string {
 <div class="explorer-facts">
 <p id="facts">Reading the prices …</p>
 <details class="explorer-poll"><summary>Read it with curl</summary>
-<pre tabindex="0" aria-label="A command to copy"><code id="poll-command">curl -s --etag-save latest.etag --etag-compare latest.etag -o latest.json $ORIGIN${LATEST_URL}</code></pre>
+<pre tabindex="0" aria-label="A command to copy"><code id="poll-command">curl -s --etag-save latest.etag --etag-compare latest.etag -o latest.json $ORIGIN${LATEST_URL}.json</code></pre>
 <p>Run it again at any time: an unchanged file costs a 304. <a href="${LATEST_URL}">JSON</a>, <a href="${LATEST_CSV_URL}">CSV</a>, <a href="/docs/guides/caching">how to poll</a>.</p>
 </details>
 </div>

@@ -1,7 +1,10 @@
-/** `/markets/{slug}`: one file for all markets; its script reads the slug from the address. */
+/** One file for all markets: its script reads the slug from the address, which is `?slug=` or `/markets/{slug}`. */
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { html } from './html.ts';
 import { page } from './layout.ts';
+
+/** In the folder of `/markets/{slug}`: links are relative, and so the same for both addresses. */
+export const MARKET_PAGE = 'markets/market.html';
 
 export function marketPage(): string {
   return page({

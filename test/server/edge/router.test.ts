@@ -51,7 +51,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
     '/api/v1/recent.json',
     '/api/v1/exports/latest.json',
     '/index.html',
-    '/market.html',
+    '/markets/market.html',
     '/status/index.html',
     '/docs/index.html',
     '/docs/schemas.html',
@@ -157,18 +157,14 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/problems.json?x', 'unknown-query-parameter'],
   ['/problems.json', '/problems.json'],
   // Pages for people, and what they load.
-  ...['/', '/index.html', '/markets', '/markets/'].map((path) => [path, '/index.html'] as const),
+  ...['/', '/index.html', '/markets'].map((path) => [path, '/index.html'] as const),
   ...['/status', '/status/'].map((path) => [path, '/status/index.html'] as const),
-  ...['/docs', '/docs/', '/%64ocs/', '/docs/guides', '/docs/reference/'].map(
+  ...['/docs', '/docs/', '/%64ocs/', '/docs/guides', '/docs/reference'].map(
     (path) => [path, '/docs/index.html'] as const,
   ),
   ...['/problems', '/problems/'].map((path) => [path, '/docs/problems.html'] as const),
-  // One slash at the end changes nothing.
-  ['/markets/gold-usd/', '/market.html'],
-  ['/docs/schemas/', '/docs/schemas.html'],
-  ['/problems/not-found/', '/problems/not-found.html'],
   ['/markets/gold-usd//', 'not-found'],
-  ...['gold-usd', 'a', '7', 'history', SLUG80].map((slug) => [`/markets/${slug}`, '/market.html'] as const),
+  ...['gold-usd', 'a', '7', 'history', SLUG80].map((slug) => [`/markets/${slug}`, '/markets/market.html'] as const),
   ['/docs/schemas', '/docs/schemas.html'],
   ['/docs/guides/caching', '/docs/guides/caching.html'],
   ['/docs/reference/public-reads', '/docs/reference/public-reads.html'],
@@ -177,7 +173,8 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ),
   // Links to pages get parameters on their way; nothing reads them.
   ['/?utm_source=letter&utm_medium=email', '/index.html'],
-  [`/markets/gold-usd?cursor=${C}`, '/market.html'],
+  [`/markets/gold-usd?cursor=${C}`, '/markets/market.html'],
+  ['/markets/market.html?slug=gold-usd', '/markets/market.html'],
   ['/docs/schemas?x', '/docs/schemas.html'],
   ['/assets/site.css?v=1', 'unknown-query-parameter'],
   ['/llms.txt?x', 'unknown-query-parameter'],
@@ -387,6 +384,23 @@ describe('answers of the router itself', () => {
   test('404 has the bytes that every other 404 of the public reads has', () => {
     const routed = route('GET', '/nowhere') as { body: Buffer };
     expect(routed.body.toString()).toBe(canonicalJson(NOT_FOUND_PROBLEM as unknown as Json));
+  });
+
+  // Links of a page are relative to its file.
+  test.each([
+    ['/markets/', '../markets'],
+    ['/markets/gold-usd/?utm_source=letter', '../gold-usd'],
+    ['/docs/guides/', '../guides'],
+    ['/docs/guides/%63aching/', '../caching'],
+    ['/problems/not-found/', '../not-found'],
+  ])('to %s, a page with a slash too many, leads to %s', (url, location) => {
+    const routed = route('GET', url);
+    expect(routed).toMatchObject({ status: 308, body: Buffer.alloc(0) });
+    expect(fields(routed)).toEqual({
+      location,
+      'cache-control': 'public, max-age=15',
+      'access-control-allow-origin': '*',
+    });
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT', 'PROPFIND', 'get', ''])(

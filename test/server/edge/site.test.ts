@@ -9,7 +9,11 @@ import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.
 
 const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
   ['site-page', 'index.html', ['/', '/index.html', '/?utm_source=letter&x=%3Cscript%3E']],
-  ['site-page', 'market.html', ['/markets/gold-usd', '/markets/7', '/markets/gold-usd?fbclid=1']],
+  [
+    'site-page',
+    'markets/market.html',
+    ['/markets/gold-usd', '/markets/market.html?slug=7', '/markets/gold-usd?fbclid=1'],
+  ],
   ['site-page', 'docs/index.html', ['/docs', '/docs/']],
   ['site-page', 'docs/guides/log.html', ['/docs/guides/log', '/docs/guides/%6Cog']],
   ['site-page', 'status/index.html', ['/status', '/status/']],

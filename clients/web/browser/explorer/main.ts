@@ -179,8 +179,7 @@ for (const sortButton of tableElement.querySelectorAll<HTMLButtonElement>('butto
     changeView({ sort, isDescending: sort === view.sort ? !view.isDescending : sort === 'notes' });
   });
 }
-byId('poll-command').textContent =
-  byId('poll-command').textContent?.replace('$ORIGIN', BASE_URL.href.replace(/\/$/, '')) ?? '';
+byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN/', BASE_URL.href) ?? '';
 byId('explorer').hidden = false;
 addEventListener('hashchange', () => {
   view = parseView(location.hash) ?? view;

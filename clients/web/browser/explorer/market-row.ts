@@ -1,6 +1,7 @@
 /** One row of the table. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { marketAddress } from '../base-url.ts';
 import { badgeClass, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
 import { priceWords, rowBadges } from './latest-rows.ts';
@@ -30,7 +31,7 @@ export class MarketRow {
       element(
         'th',
         { role: 'rowheader', scope: 'row', class: 'of-name' },
-        element('a', { href: `/markets/${entry.slug}`, class: 'lines', title: entry.name }, entry.name),
+        element('a', { href: marketAddress(entry.slug), class: 'lines', title: entry.name }, entry.name),
         element('span', { class: 'below lines' }, entry.slug),
       ),
       element('td', { ...CELL, class: 'of-kind' }, entry.kind),

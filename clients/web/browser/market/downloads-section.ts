@@ -8,12 +8,11 @@ import {
   historyUrl,
   marketUrl,
 } from '../../../../contract/files/routes.ts';
+import { addressOf } from '../base-url.ts';
 import { button, element } from './elements.ts';
 
 export interface DownloadsContent {
   readonly slug: string;
-  /** Without a slash at its end. */
-  readonly base: string;
   readonly count: number;
   /** Null: there are no files of years. */
   readonly index: HistoryIndex | null;
@@ -51,7 +50,8 @@ function hasWhole({ count, hasHistoryFiles }: DownloadsContent): boolean {
 function files(content: DownloadsContent): HTMLElement {
   const { slug, count, index, part } = content;
   const list = element('ul', { class: 'files' });
-  const link = (href: string, text: string): HTMLElement => element('a', { href, download: true }, text);
+  const link = (href: string, text: string): HTMLElement =>
+    element('a', { href: addressOf(href), download: true }, text);
   const forms = (csv: string, ndjson: string) => [link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')];
   const whole = hasWhole(content)
     ? count > FILE_ROWS_MAX
@@ -79,14 +79,14 @@ function files(content: DownloadsContent): HTMLElement {
 }
 
 function requestsOf(content: DownloadsContent): readonly (readonly [string, string])[] {
-  const { slug, base, index, hasLog } = content;
-  const get = (path: string): string => `curl -s '${base}${path}'`;
+  const { slug, index, hasLog } = content;
+  const get = (path: string): string => `curl -s '${addressOf(path)}'`;
   const csv = historyFileUrl(slug, 'csv', null);
   return [
-    ['This market', get(marketUrl(slug))],
-    ['The newest page of its history', get(historyUrl(slug))],
-    ...(index === null ? [] : ([['Its pages and files', get(historyIndexUrl(slug))]] as const)),
-    ...(hasWhole(content) ? ([['The history as CSV', `curl -sO '${base}${csv}'`]] as const) : []),
+    ['This market', get(`${marketUrl(slug)}.json`)],
+    ['The newest page of its history', get(`${historyUrl(slug)}.json`)],
+    ...(index === null ? [] : ([['Its pages and files', get(`${historyIndexUrl(slug)}.json`)]] as const)),
+    ...(hasWhole(content) ? ([['The history as CSV', `curl -sO '${addressOf(csv)}'`]] as const) : []),
     ...(hasLog ? ([['The signed checkpoint of the log', get('/api/v1/log/checkpoint')]] as const) : []),
   ];
 }

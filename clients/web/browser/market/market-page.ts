@@ -284,7 +284,6 @@ export class MarketPage {
     this.#downloads.replaceChildren(
       downloadsSection({
         slug: this.#slug,
-        base: BASE_URL.href.replace(/\/$/, ''),
         count,
         index: this.#reader?.index ?? null,
         hasHistoryFiles: this.#projections.has('history-files'),

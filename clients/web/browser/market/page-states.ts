@@ -1,4 +1,5 @@
 /** What the page says instead of a market: removed, unknown, or not reachable. */
+import { addressOf, marketAddress } from '../base-url.ts';
 import { button, element, timeElement } from './elements.ts';
 
 /** @param problem the document of the 410 */
@@ -13,12 +14,7 @@ export function removedState(slug: string, problem: Readonly<Record<string, unkn
       : null,
     element('p', {}, typeof reason === 'string' ? `Reason: ${reason}` : 'The service gives no reason.'),
     typeof replacedBy === 'string'
-      ? element(
-          'p',
-          {},
-          'Read instead: ',
-          element('a', { href: `/markets/${encodeURIComponent(replacedBy)}` }, replacedBy),
-        )
+      ? element('p', {}, 'Read instead: ', element('a', { href: marketAddress(replacedBy) }, replacedBy))
       : element('p', {}, 'Nothing replaces it.'),
     code === 'taken-down' ? element('p', {}, 'Its texts were taken down for a legal reason.') : null,
     allMarkets(),
@@ -46,7 +42,7 @@ export function unreachableState(reason: string, onRetry: () => void): HTMLEleme
 }
 
 function allMarkets(): HTMLElement {
-  return element('p', {}, element('a', { href: '/' }, 'All markets'));
+  return element('p', {}, element('a', { href: addressOf('/index.html') }, 'All markets'));
 }
 
 function state(title: string, ...children: (Node | null)[]): HTMLElement {

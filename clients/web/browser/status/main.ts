@@ -4,7 +4,7 @@ import { EXPORTS_URL } from '../../../../contract/files/routes.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
-import { BASE_URL } from '../base-url.ts';
+import { addressOf, BASE_URL } from '../base-url.ts';
 import { MarketFeed } from '../explorer/market-feed.ts';
 import { element } from '../market/elements.ts';
 import { PublicAnswers } from '../market/public-answers.ts';
@@ -160,7 +160,7 @@ function keyText(begin: string): HTMLElement {
     { class: 'soft small' },
     begin,
     'The key comes from this host, too. Compare it with what the operator says elsewhere: only then does the signature prove who has signed. ',
-    element('a', { href: '/docs/guides/log' }, 'How to follow the log'),
+    element('a', { href: addressOf('/docs/guides/log.html') }, 'How to follow the log'),
   );
 }
 

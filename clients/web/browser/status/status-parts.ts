@@ -1,7 +1,9 @@
 /** The parts of the status page, each from what was read. */
 
 import { PROJECTIONS } from '../../../../contract/files/projections.ts';
+import { exportUrl } from '../../../../contract/files/routes.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
+import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
 import { agedTime, badge, element, facts, tableBox } from '../market/elements.ts';
 import { dayText, many, momentText } from '../market/words.ts';
@@ -123,7 +125,7 @@ function newestText(newest: CheckedLog['newest'], size: number): Part {
     'span',
     {},
     `${index.toLocaleString('en')}: ${String(entry.type)}`,
-    ...(market === null ? [] : [' of ', element('a', { href: `/markets/${encodeURIComponent(market)}` }, market)]),
+    ...(market === null ? [] : [' of ', element('a', { href: marketAddress(market) }, market)]),
   );
 }
 
@@ -180,7 +182,7 @@ export function exportFacts(body: unknown): HTMLElement {
   const bytesOf = (format: string): number =>
     resources.reduce((sum, each) => sum + (each.format === format ? each.bytes : 0), 0);
   return facts([
-    ['Day', element('a', { href: `/api/v1/exports/${encodeURIComponent(date)}` }, dayText(date))],
+    ['Day', element('a', { href: addressOf(exportUrl(encodeURIComponent(date))) }, dayText(date))],
     ['State of', element('span', {}, `generation ${generation.toLocaleString('en')}, `, agedTime(created))],
     ['Log', log === undefined ? 'no log' : `the first ${entries(log.size)}`],
     [

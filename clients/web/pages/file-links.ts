@@ -1,0 +1,22 @@
+/**
+ * Pages are written with links from the root of a host, as readers type them. In a built file each link leads to a file,
+ * relative to its own: so the site works below any path, and on hosts that neither add endings nor know folders. Pure.
+ */
+import { posix } from 'node:path';
+
+/** @param files the paths of all pages in the built site */
+export function withFileLinks(file: string, text: string, files: ReadonlySet<string>): string {
+  const link = (url: string): string => {
+    const [path = '', ...rest] = url.slice(1).split(/(?=#)/);
+    return posix.relative(posix.dirname(file), fileOf(path, files)) + rest.join('');
+  };
+  const pattern = file.endsWith('.html') ? /( (?:href|src)=")(\/[^"]*)/g : /(\]\()(\/[^)]*)/g;
+  return text.replaceAll(pattern, (_, before: string, url: string) => before + link(url));
+}
+
+/** Every other URL without an ending is one of the API. */
+function fileOf(path: string, files: ReadonlySet<string>): string {
+  if (posix.extname(path) !== '') return path;
+  const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
+  return [`${folder}index.html`, `${path}.html`].find((page) => files.has(page)) ?? `${path}.json`;
+}

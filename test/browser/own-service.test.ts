@@ -1,0 +1,81 @@
+/**
+ * The guide of docs/hosting-static.md from an empty folder to a page: `tidemark init`, the commands of its README, and a web
+ * server that knows only files, below a path, as a project's pages are.
+ */
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { tidemark } from '../cli/tidemark.ts';
+import { AUTHOR, installTidemark } from '../run/repository.ts';
+import { startSource, verify } from '../run/run-world.ts';
+import { metalsCsv } from '../sources/example-recipe.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { runTool } from '../tools/run-tool.ts';
+import { openBrowser, openPage } from './browser.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test('an own service shows the price that its source has, and every link of its pages leads to a file', async () => {
+  const folder = await temporaryFolder();
+  const source = await startSource(folder);
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['gold', '2026-11-19', '4130.25']);
+  const path = join(folder, 'prices');
+  await tidemark(['init', path, '--recipe', source.recipe, '--origin', 'you.github.io/prices']);
+  const [, block = ''] = (await readFile(join(path, 'README.md'), 'utf8')).split('```');
+  expect(block).toContain('npm install ./tidemark-*.tgz\n');
+  await installTidemark(path);
+  const commands = block.replace(/^sh\n/, '').replace(/^npm install .*$/m, '');
+  const env = { ...AUTHOR, TIDEMARK_SOURCE_HOSTS: source.origin, TIDEMARK_CONFIG: '/does/not/exist.json' };
+  expect(await runTool('bash', ['-euc', commands], { cwd: path, env })).toMatchObject({ exitCode: 0 });
+  expect(await verify(join(path, 'site'))).toMatchObject({ code: 0, output: '' });
+
+  const base = `${await serveBelow(path)}/site`;
+  const { page, complaints } = await openPage(browser, { baseURL: base });
+  const missing: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() >= 400) missing.push(response.url().replace(base, ''));
+  });
+  await page.goto(`${base}/`);
+  await page.getByRole('link', { name: 'Gold' }).click();
+  await page.getByText('4,130.25 USD').first().waitFor();
+  await page.getByText(/observations are read/).waitFor();
+  const links = new Set<string>();
+  const collect = async () => {
+    const all: string[] = await page.evaluate('[...document.links].map(({ href }) => href.replace(/#.*/, ""))');
+    for (const href of all) if (href.startsWith(base)) links.add(href);
+  };
+  for (const [name, title] of [
+    ['Status', 'Status'],
+    ['Docs', 'Documentation'],
+    ['Paging', 'Paging'],
+    ['Markets', 'Markets'],
+  ] as const) {
+    await collect();
+    await page.getByRole('link', { name, exact: true }).first().click();
+    await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+  }
+  for (const link of links) expect((await fetch(link, { method: 'HEAD' })).status, link).toBe(200);
+  expect(links.size).toBeGreaterThan(20);
+  // Only mirrors have this document. Chromium tells of it, too.
+  expect(missing.filter((path) => !path.includes('/mirror'))).toEqual([]);
+  expect(complaints.filter((line) => !line.includes('status of 404'))).toEqual([]);
+});
+
+/** Python's file server on a folder. Its base URL. */
+async function serveBelow(folder: string): Promise<string> {
+  const words = ['-u', '-m', 'http.server', '0', '--bind', '127.0.0.1', '--directory', folder];
+  const server = spawn('python3', words, { stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void server.kill());
+  for await (const line of createInterface({ input: server.stdout })) {
+    const port = /port (\d+)/.exec(line)?.[1];
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
+  }
+  throw new Error('python3 -m http.server ended before it served');
+}
