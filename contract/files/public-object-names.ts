@@ -61,6 +61,9 @@ export const HISTORY_FILE_KINDS = [
   'history-index',
 ] as const;
 
+/** The files beside the list, with its cadence. */
+export const LIST_FILE_KINDS = ['latest', 'latest-csv', 'recent'] as const;
+
 export type PublicObjectKind = PublicObjectName['kind'];
 
 /**

@@ -10,7 +10,7 @@ import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import type { LambdaInvocation } from '../../storage/aws/names.ts';
 import { httpReader } from '../verify/bounded-reader.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
-import { askedOf, shareDue } from '../verify/share.ts';
+import { askedOf, shareDue } from '../verify/share-due.ts';
 import { logLine } from './log.ts';
 
 const { readBaseUrl, verifyEveryHours } = readLambdaEnvironment(process.env, {

@@ -2,6 +2,7 @@
 import pMap from 'p-map';
 import {
   HISTORY_FILE_KINDS,
+  LIST_FILE_KINDS,
   type PublicObjectKind,
   SITE_KINDS,
   STATIC_KINDS,
@@ -31,9 +32,7 @@ const PUT_ORDER = [
   ...HISTORY_FILE_KINDS,
   'market',
   'market-list',
-  'latest',
-  'latest-csv',
-  'recent',
+  ...LIST_FILE_KINDS,
   'own',
   'gone',
   'log-vkey',

@@ -14,7 +14,13 @@ import type { Item } from '../../storage/ports/ledger.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import type { FilesPosition, HeadValue, ObjectRef, PublishedHeads } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
-import type { CheckContext, LoggedCheck, LoggedContext, ProjectionCheck } from '../verify/projection-check.ts';
+import type {
+  CheckContext,
+  LoggedCheck,
+  LoggedContext,
+  LoggedMarket,
+  ProjectionCheck,
+} from '../verify/projection-check.ts';
 import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
 import type { HistoryPlan } from './history-plan.ts';
 import type { MarketView } from './market-view.ts';
@@ -40,8 +46,12 @@ export interface Projector {
   readonly reachable?: Reachability;
   /** Opens the check of its files. Loaded when it is called: publishing needs none. */
   readonly check?: (context: CheckContext) => Promise<ProjectionCheck>;
-  /** Opens the check of its files against the log. Absent: the log does not prove them, or they are proven with the bodies. */
+  /** Compares its files of one market with the log, together with the bodies: a mirror keeps all of them, or none. */
+  readonly checkMarket?: (market: LoggedMarket) => Promise<void>;
+  /** Opens the check of its other files against the log. Absent: the log does not prove them. */
   readonly checkLogged?: (context: LoggedContext) => Promise<LoggedCheck>;
+  /** How many of its files one market has, at most or mostly. Default: 0. */
+  readonly filesOfMarket?: number;
   /** The body that changes with every other file of it. Absent: there is none. */
   readonly leadUrl?: string;
   /** For the OpenAPI document and the documents. */

@@ -1,18 +1,18 @@
 /** Compares the public bodies of one market with what the log gives: every byte, and nothing more or less. */
 
 import { isCursorOf } from '../../contract/files/cursors.ts';
-import { HISTORY_FORMATS } from '../../contract/files/history-rows.ts';
 import { NEXT_OF_HISTORY, NEXT_OF_PAGE } from '../../contract/files/object-paths.ts';
 import { removedMarketDocument } from '../../contract/files/removed-market.ts';
-import { historyFileUrl, historyIndexUrl, historyUrl, marketUrl } from '../../contract/files/routes.ts';
+import { historyUrl, marketUrl } from '../../contract/files/routes.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { historyPageBody, marketBody } from '../core/bodies/render.ts';
 import type { Folded, LogFold } from '../core/log/fold.ts';
 import type { FoldedMarket, PublicRepresentative } from '../core/log/folded-market.ts';
-import { checkHistoryFiles } from '../projections/history-files/check-history-files.ts';
+import { PROJECTORS } from '../projections.ts';
 import type { Findings } from './check-body.ts';
+import type { LoggedMarket } from './projection-check.ts';
 import type { PublicReader } from './reader.ts';
 
 /** The counts of all shown markets by the log, in the form of the snapshot. */
@@ -33,21 +33,12 @@ export function foldedMarket(fold: LogFold, slug: string, findings: Findings): F
   }
 }
 
-/** @param pageSize observations on a closed page of a history */
-export async function checkFolded(
-  reader: PublicReader,
-  findings: Findings,
-  slug: string,
-  folded: Folded,
-  pageSize: number,
-): Promise<void> {
+export async function checkFolded(market: Omit<LoggedMarket, 'cursors'>): Promise<void> {
+  const { reader, findings, slug, folded, pageSize } = market;
   if (folded.kind === 'removed') {
     const expected = canonicalJson(removedMarketDocument(folded.removal));
     for (const url of [marketUrl(slug), historyUrl(slug)]) await compare(reader, findings, url, 410, () => expected);
-    for (const url of [historyIndexUrl(slug), ...HISTORY_FORMATS.map((format) => historyFileUrl(slug, format, null))]) {
-      // Files of histories may be switched off.
-      if ((await reader(url)).status !== 404) await compare(reader, findings, url, 410, () => expected);
-    }
+    for (const { checkMarket } of PROJECTORS) await checkMarket?.({ ...market, cursors: [] });
     return;
   }
   const expectedMarket = (text: string) => {
@@ -57,7 +48,7 @@ export async function checkFolded(
   };
   await compare(reader, findings, marketUrl(slug), 200, expectedMarket);
   const cursors = await checkPages(reader, findings, slug, folded, pageSize);
-  await checkHistoryFiles(reader, findings, slug, folded, cursors, pageSize);
+  for (const { checkMarket } of PROJECTORS) await checkMarket?.({ ...market, cursors });
 }
 
 /**

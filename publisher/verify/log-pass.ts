@@ -1,15 +1,9 @@
 /** One pass over everything public: compares it with a log that was read. */
+import { dirname } from 'node:path/posix';
 import pMap from 'p-map';
 import { PROBLEMS_PATH } from '../../contract/files/object-paths.ts';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
-import {
-  EXPORT_ROOT,
-  MARKETS_URL,
-  marketUrl,
-  OPENAPI_URL,
-  SNAPSHOT_URL,
-  WAITLIST_URL,
-} from '../../contract/files/routes.ts';
+import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/files/routes.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote } from '../../contract/log/notes.ts';
@@ -79,7 +73,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
   const list = new ListWalk(reader, findings, pageSizes.markets);
   const isLeftOut = ({ leadUrl }: Projector) =>
-    leadUrl !== undefined && wanted !== undefined && !again?.some(({ url }) => url.startsWith(EXPORT_ROOT));
+    leadUrl !== undefined && wanted !== undefined && !again?.some(({ url }) => url.startsWith(dirname(leadUrl)));
   const projectors = pass.projectors.filter((projector) => !isLeftOut(projector));
   const later = await LaterFiles.read(reader, findings, walk, list, {
     ...pass,
@@ -112,7 +106,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     }
     const folded = foldedMarket(fold, slug, findings);
     if (folded === null) return;
-    const { observations } = pageSizes;
+    const pageSize = pageSizes.observations;
     const ofMarket =
       folded.kind === 'removed'
         ? null
@@ -120,9 +114,11 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     count(slug, ofMarket);
     let isRight = isProven;
     if (keeper === undefined) {
-      if (wanted?.has(slug) !== false) await checkFolded(reader, findings, slug, folded, observations);
+      if (wanted?.has(slug) !== false) await checkFolded({ reader, findings, slug, folded, pageSize });
     } else if (!isProven) {
-      const found = await keeper.take(slug, (own) => checkFolded(strict, own, slug, folded, observations));
+      const found = await keeper.take(slug, (findings) =>
+        checkFolded({ reader: strict, findings, slug, folded, pageSize }),
+      );
       findings.all.push(...found);
       isRight = found.length === 0;
       if (isRight) keeper.proven.set(slug, { lastIndex, counts: ofMarket, shown: null });
@@ -132,7 +128,8 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     if (keeper !== undefined && isListCurrent && !isCurrent && later.listed.has(slug))
       findings.add(MARKETS_URL, 'time', `shows another revision of ${slug} than the log`);
     const isWhole = isRight && isCurrent && findings.all.length === found;
-    if (isWhole) keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: look });
+    // The files that change often were not looked at together with those of a day.
+    if (isWhole && !isDaily) keeper?.proven.set(slug, { lastIndex, counts: ofMarket, shown: look });
   };
   await pMap(fold.slugs(), market, { concurrency: MARKETS_AT_ONCE });
   await later.end();

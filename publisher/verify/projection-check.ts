@@ -4,9 +4,10 @@ import type { Projection } from '../../contract/files/projections.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import type { Folded } from '../core/log/fold.ts';
+import type { FoldedMarket } from '../core/log/folded-market.ts';
 import type { Checked, Findings } from './check-body.ts';
 import type { ReadLog } from './log-walk.ts';
-import type { PastMarket } from './past-market.ts';
+import type { Lateness, PastMarket } from './past-market.ts';
 import type { PublishedKinds } from './published-kinds.ts';
 import type { PublicReader } from './reader.ts';
 import type { Share } from './share.ts';
@@ -45,6 +46,12 @@ export interface LoggedContext {
   readonly nowMs: number | null;
   /** Entries of the log in a part of an export. */
   readonly partEntries: number;
+  /** The markets in the list. */
+  readonly listed: number;
+  /** Of files with the list's cadence. */
+  readonly lateness: Lateness;
+  /** What is read is kept as a copy: files beside the list must be of this list, and not only of a recent one. */
+  readonly isKept: boolean;
   /** False: the log says that there are none, and a mirror need not ask. */
   readonly isAskedFor: (kind: Projection) => boolean;
   /** A file is missing: a finding if the log says that the kind is published. */
@@ -52,10 +59,30 @@ export interface LoggedContext {
 }
 
 export interface LoggedCheck {
-  /** To be called once for each market of the log. */
-  readonly market?: (past: PastMarket, folded: Folded) => Promise<void>;
+  /** What the files show of a market: equal texts, if they show the same. */
+  readonly shown?: (slug: string) => string;
+  /**
+   * To be called once for each market of the log.
+   *
+   * @param listed the market as the list shows it, by the log. Empty: the list leaves it out
+   */
+  readonly market?: (past: PastMarket, folded: Folded, listed: () => readonly FoldedMarket[]) => Promise<void>;
+  /** In the place of `market`, if nothing of it has changed since an earlier pass. */
+  readonly skip?: (slug: string, isShown: boolean) => void;
   /** After all markets. */
   readonly end?: () => Promise<void>;
+}
+
+/** A market of the log whose bodies are as the log has them. */
+export interface LoggedMarket {
+  readonly reader: PublicReader;
+  readonly findings: Findings;
+  readonly slug: string;
+  readonly folded: Folded;
+  /** Of the closed pages of its history, oldest first. */
+  readonly cursors: readonly string[];
+  /** Observations on a closed page. */
+  readonly pageSize: number;
 }
 
 /** The list as it was walked. */

@@ -2,7 +2,7 @@
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
-import { shareDue } from '../../publisher/verify/share.ts';
+import { shareDue } from '../../publisher/verify/share-due.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 

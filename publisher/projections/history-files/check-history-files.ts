@@ -2,25 +2,20 @@
 
 import { historyFilesDue, historyIndex } from '../../../contract/files/history-files.ts';
 import { HISTORY_FORMATS } from '../../../contract/files/history-rows.ts';
+import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { historyFileUrl, historyIndexUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { canonicalInstant } from '../../../contract/values/metric.ts';
-import type { FoldedMarket } from '../../core/log/folded-market.ts';
 import { Findings } from '../../verify/check-body.ts';
-import type { PublicReader } from '../../verify/reader.ts';
+import type { LoggedMarket } from '../../verify/projection-check.ts';
 import { checkTooLong } from './check-files.ts';
 import { areFilesBehind } from './check-older-files.ts';
 import { FILES_START, HistoryFiles, NO_PREFIXES } from './history-files.ts';
 
-/** @param cursors of the closed pages, oldest first */
-export async function checkHistoryFiles(
-  reader: PublicReader,
-  findings: Findings,
-  slug: string,
-  { observations, record }: FoldedMarket,
-  cursors: readonly string[],
-  pageSize: number,
-): Promise<void> {
+export async function checkHistoryFiles(market: LoggedMarket): Promise<void> {
+  const { reader, findings, slug, folded, cursors, pageSize } = market;
+  if (folded.kind === 'removed') return await checkRemovedFiles(market, folded.removal);
+  const { observations, record } = folded;
   const { hasWhole, hasYears } = historyFilesDue(observations.length, cursors.length);
   // A deployment may have them switched off.
   if (!hasWhole || (await reader(historyFileUrl(slug, 'csv', null))).status === 404) return;
@@ -51,4 +46,14 @@ export async function checkHistoryFiles(
   if (hasYears) await compare(indexUrl, canonicalJson(historyIndex(slug, closed, named) as Json));
   // Files that wait for their turn are older than the log. The other oracle compares them with the pages.
   if (found.all.length > 0 && !(await areFilesBehind(reader))) findings.all.push(...found.all);
+}
+
+/** They may be switched off. */
+async function checkRemovedFiles({ reader, findings, slug }: LoggedMarket, removal: Removal): Promise<void> {
+  const expected = Buffer.from(canonicalJson(removedMarketDocument(removal)));
+  for (const url of [historyIndexUrl(slug), ...HISTORY_FORMATS.map((format) => historyFileUrl(slug, format, null))]) {
+    const { status, body } = await reader(url);
+    if (status === 404 || (status === 410 && expected.equals(body))) continue;
+    findings.add(url, 'not-in-log', `answers ${status}, or otherwise than the removal in the log`);
+  }
 }

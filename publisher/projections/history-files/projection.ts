@@ -15,7 +15,10 @@ type State = { readonly behindSince: number };
 export const historyFiles: Projector = {
   name: 'history-files',
   kinds: HISTORY_FILE_KINDS,
+  // Of two years: an index, and three files in two formats.
+  filesOfMarket: 7,
   check: async (context) => (await import('./check.ts')).checkHistories(context),
+  checkMarket: async (market) => (await import('./check-history-files.ts')).checkHistoryFiles(market),
   checkLogged: async (context) => (await import('./check.ts')).checkThatFilesAreThere(context),
   describe: {
     what: 'Histories as files: whole, and by year with an index where there is more than one page, in CSV and NDJSON.',

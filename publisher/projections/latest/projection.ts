@@ -1,7 +1,7 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
 
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
-import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { LIST_FILE_KINDS, type PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/files/routes.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
@@ -12,8 +12,9 @@ import { type NewestPrices, newestPrices } from './recent-prices.ts';
 
 export const latest: Projector = {
   name: 'latest',
-  kinds: ['latest', 'latest-csv', 'recent'],
+  kinds: LIST_FILE_KINDS,
   check: async (context) => (await import('./check.ts')).checkPrices(context),
+  checkLogged: async (context) => (await import('./check-logged.ts')).checkLoggedPrices(context),
   describe: {
     what: 'The newest price of every market, and its last ones.',
     paths: [LATEST_URL, LATEST_CSV_URL, RECENT_URL],

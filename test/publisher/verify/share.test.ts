@@ -5,7 +5,8 @@ import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contr
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyReport } from '../../../publisher/verify/report.ts';
-import { askedOf, isInShare, READS_PER_RUN, type Share, shareDue, sharesFor } from '../../../publisher/verify/share.ts';
+import { isInShare, type Share } from '../../../publisher/verify/share.ts';
+import { askedOf, READS_PER_RUN, shareDue, sharesFor } from '../../../publisher/verify/share-due.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 import { damagedReader, type Edit, withField, withHeader, withStatus, withText } from './damaged-reader.ts';
