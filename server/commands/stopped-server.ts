@@ -33,6 +33,7 @@ export async function openStopped<Result>(
     const { ledger, objects } = data;
     return await use({ ...systemRuntime, ledger, objects, pageSizes: DEFAULT_PAGE_SIZES });
   } finally {
+    await data.target.release();
     data.close();
   }
 }

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MessagePort } from 'node:worker_threads';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { DirectoryReader } from '../../storage/directory/directory-reader.ts';
 import { openDirectoryUploads } from '../../storage/directory/directory-uploads.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
 import type { HealthReport } from '../edge/answer.ts';
@@ -21,6 +20,7 @@ import { createUploadServer } from '../http/upload-server.ts';
 import { type AnswerWrite, createWriteServer, type ReadBody } from '../http/write-server.ts';
 import { orNotThereYet } from '../service/filling.ts';
 import { DELAY_RESOLUTION_MS, loopDelays } from '../service/process-usage.ts';
+import { openPublicReader } from '../target/open-target.ts';
 import type { CoreCalls, EdgeCalls, EdgeSettings, WriteTerms } from './calls.ts';
 import { createLink, type Link } from './link.ts';
 
@@ -51,8 +51,7 @@ export function hostEdge(port: MessagePort): void {
   async function open(opened: EdgeSettings): Promise<string> {
     settings = opened;
     const { wantsNewest } = createSenders(opened.proxies);
-    const reader = new DirectoryReader(opened.dataFolder, null, { tellsLost: true });
-    const stored = orNotThereYet(reader, opened.dataFolder);
+    const stored = orNotThereYet(await openPublicReader(opened.dataFolder), opened.dataFolder);
     edge = createEdgeServer({
       objects: tellDamage(stored, (key) => link.tell('damaged', key)),
       nowMs,

@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { FormatTooNew, FormatTooOld, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { claimFormat } from '../../storage/ports/format.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
@@ -11,8 +10,9 @@ import type { CopyProgress } from '../../storage/sqlite/sqlite-copy.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { FolderInUse, StartError, unusable } from '../service/start-error.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from '../settings/private-files.ts';
+import { openTarget } from '../target/open-target.ts';
+import type { PublicTarget } from '../target/target.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
-import { attachTarget } from './target.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';
 /** In a folder that a restore has begun to change, and has not finished. */
@@ -21,6 +21,8 @@ export const RESTORING_FILE = 'restoring';
 export interface DataFolder {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
+  /** Where the public ones are. To be released before the folder is closed, if something was published. */
+  readonly target: PublicTarget;
   /** Of the ledger: see `SqliteLedger`. */
   removeExpired(beforeMs: number, limit: number): number;
   emptyLog(): void;
@@ -32,7 +34,7 @@ export interface DataFolder {
 export interface OpenOptions {
   /** Whether a restore opens it, whose files are in place. */
   readonly isRestoring?: boolean;
-  /** Another folder for the public files, from now on. Null: where they are. */
+  /** Another place for the public files, from now on, as of `openTarget`. Null: where they are. */
   readonly target?: string | null;
 }
 
@@ -55,11 +57,11 @@ export async function openDataFolder(
       await claimFormat({ ...systemRuntime, ledger });
       keepFolderFormat(folder);
       leaveOwner(folder);
-      if (target !== null) await attachTarget(folder, target);
-      const objects = await openDirectoryObjects(folder);
+      const opened = await openTarget(folder, target);
       return {
         ledger,
-        objects,
+        objects: await opened.open(),
+        target: opened,
         removeExpired: (beforeMs, limit) => ledger.removeExpired(beforeMs, limit),
         emptyLog: () => ledger.emptyLog(),
         checkWritable: () => ledger.checkWritable(),

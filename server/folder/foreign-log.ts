@@ -2,35 +2,33 @@
  * Refuses to publish where another copy of this data folder has published since: the log would have two versions. A CI job that
  * gets an old cache, and a fresh checkout, is such a copy.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { publicKey } from '../../contract/files/public-objects.ts';
+import { publicPath } from '../../contract/files/public-objects.ts';
 import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { LogTree } from '../../contract/log/tree.ts';
 import { ledgerTiles, NO_LOG } from '../../publisher/core/log/log-edge.ts';
-import { ignoreMissing } from '../../storage/directory/object-places.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { HEAD_KEY, type LogState } from '../../storage/records/publication.ts';
 import { StartError } from '../service/start-error.ts';
 import type { LogKeys } from '../settings/log-key.ts';
+import type { PublicTarget } from '../target/target.ts';
 
 /**
  * Reads the file itself: to the store, it would be one that was damaged.
  *
  * @throws StartError if the published log is no beginning of the ledger's log
  */
-export async function checkIsOwnLog(dataFolder: string, ledger: Ledger, { signers }: LogKeys): Promise<void> {
-  const file = join(dataFolder, publicKey({ kind: 'log-checkpoint' }));
-  const note = await readFile(file, 'utf8').catch(ignoreMissing);
-  const shown = note === undefined ? null : signedBy(note, signers);
+export async function checkIsOwnLog(target: PublicTarget, ledger: Ledger, { signers }: LogKeys): Promise<void> {
+  const path = publicPath({ kind: 'log-checkpoint' }).slice(1);
+  const note = await target.read(path);
+  const shown = note === null ? null : signedBy(Buffer.from(note).toString('utf8'), signers);
   if (shown === null) return;
   const log = (await ledger.get(HEAD_KEY))?.value.log ?? NO_LOG;
   // After a restore, the next generation compares the logs, and takes over the longer one.
   if (log.isDoubtful || (await isBeginningOf(ledger, log, shown))) return;
   throw new StartError(
-    `${file} shows ${shown.size} entries of the log ${shown.origin} that the data folder ${dataFolder} has not written, or not all of them: another copy of it has published there since. Put that copy back.`,
+    `${path} of ${target.name} shows ${shown.size} entries of the log ${shown.origin} that this data folder has not written, or not all of them: another copy of it has published there since. Put that copy back.`,
   );
 }
 

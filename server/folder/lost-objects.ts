@@ -75,17 +75,19 @@ export interface LostObjects {
 /**
  * @param report is called once for each time that objects are found lost, and if nothing can be marked
  * @param damage of the objects of these dependencies
+ * @param readsBytes in the first look
  */
 export function watchLostObjects(
   dependencies: PublisherDependencies,
   report: (what: string, cause: unknown) => void,
   damage: Pick<Damage, 'takeUntried'> | null = null,
+  readsBytes = true,
 ): LostObjects {
   const { ledger, objects, nowMs } = dependencies;
   /** Since when objects are known to be lost, and how long to wait before everything is marked. Null: none is lost. */
   let lost: { readonly sinceMs: number; readonly waitMs: number } | null = null;
   let wasMarked = false;
-  let wasRead = false;
+  let wasRead = !readsBytes;
 
   /** Whether everything is being published again. */
   const isDoubtful = async () => (await ledger.get(HEAD_KEY))?.value.list.isDoubtful === true;

@@ -6,6 +6,7 @@ import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { ignoreMissing } from '../../storage/directory/object-places.ts';
 import { staticHostReader } from '../commands/static-host.ts';
 import { StartError } from '../service/start-error.ts';
+import type { PublicTarget } from '../target/target.ts';
 
 /** As {@link publishedFilesReader}, for a URL or folder as a person types it. @throws StartError for a malformed URL */
 export function namedFilesReader(source: string, timeoutMs?: number): PublicReader {
@@ -22,16 +23,18 @@ export function namedFilesReader(source: string, timeoutMs?: number): PublicRead
  * @returns a reader that rejects with `UpstreamUnavailable` or `UpstreamInvalid`, and with an error of the file system
  */
 export function publishedFilesReader(source: URL | string, timeoutMs = DEFAULT_READ_LIMITS.timeoutMs): PublicReader {
-  if (typeof source === 'string') return staticHostReader(folderReader(source));
+  if (typeof source === 'string') {
+    return filesReader(async (path) => (await readFile(join(source, path)).catch(ignoreMissing)) ?? null);
+  }
   const base = new URL(source);
   if (!base.pathname.endsWith('/')) base.pathname += '/';
   return staticHostReader(boundedReader(base, { ...DEFAULT_READ_LIMITS, timeoutMs }));
 }
 
-function folderReader(folder: string): PublicReader {
-  return async (path) => {
-    const body = await readFile(join(folder, path)).catch(ignoreMissing);
-    const status = body === undefined ? 404 : 200;
-    return { status, headers: new Map(), body: body ?? new Uint8Array() };
-  };
+/** @param read as of a target */
+export function filesReader(read: PublicTarget['read']): PublicReader {
+  return staticHostReader(async (path) => {
+    const body = await read(path);
+    return { status: body === null ? 404 : 200, headers: new Map(), body: body ?? new Uint8Array() };
+  });
 }

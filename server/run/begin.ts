@@ -1,22 +1,21 @@
 /** Begins the ledger of a run that has none: of a job without a disk of its own. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { publicKey } from '../../contract/files/public-objects.ts';
+import { publicPath } from '../../contract/files/public-objects.ts';
 import { readDue } from '../../publisher/kernel/marks.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
-import { PUBLIC_FOLDER } from '../../storage/directory/object-places.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { beginFromLog, isLedgerMissing } from '../from-log/begin-from-log.ts';
-import { namedFilesReader } from '../from-log/published-files.ts';
+import { filesReader, namedFilesReader } from '../from-log/published-files.ts';
 import { StartError } from '../service/start-error.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
+import { openTarget } from '../target/open-target.ts';
+import type { PublicTarget } from '../target/target.ts';
 
 /** Below a target. The checkpoint is put first. */
 const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((kind) =>
-  publicKey({ kind }).slice(PUBLIC_FOLDER.length + 1),
+  publicPath({ kind }).slice(1),
 ) as [string, string];
 
 /**
@@ -41,8 +40,9 @@ export async function beginIfMissing(
   if (source === null) {
     throw new StartError('--from-log alone means the target: name it with --to, or say --from-log URL.');
   }
-  if (fromLog === true && !existsSync(join(source, CHECKPOINT))) {
-    if (!existsSync(join(source, SNAPSHOT))) return 'empty';
+  const published = fromLog === true ? await openTarget(dataFolder, source) : null;
+  if (published !== null && (await published.read(CHECKPOINT)) === null) {
+    if ((await published.read(SNAPSHOT)) === null) return 'empty';
     // A new log under the same key would be a fork of the one that was there.
     throw new StartError(
       `${source} has published markets, and no checkpoint of a log: put ${CHECKPOINT} back, or say --from-log URL.`,
@@ -53,7 +53,7 @@ export async function beginIfMissing(
     throw new StartError('There is no key to go on with the log: set TIDEMARK_LOG_KEY to the one that has signed it.');
   }
   const { nowMs } = systemRuntime;
-  const reader = namedFilesReader(source);
+  const reader = published === null ? namedFilesReader(source) : filesReader(published.read);
   const progress = () => step('Reading the log');
   await beginFromLog({ dataFolder, reader, source, keys, projections, target, nowMs: nowMs(), progress });
   return source === target ? 'begun' : 'copied';
@@ -66,8 +66,8 @@ export async function hasNews(ledger: Ledger): Promise<boolean> {
 }
 
 /** Whether the files are those of their log. A run that was killed may have left files that the log does not have. */
-export async function isWhole(target: string, vkeys: readonly string[]): Promise<boolean> {
-  const reader = namedFilesReader(target);
+export async function isWhole({ read }: PublicTarget, vkeys: readonly string[]): Promise<boolean> {
+  const reader = filesReader(read);
   const { findings } = await verifyLog(reader, { vkeys, seen: null });
   return findings.length === 0 && (await verify(reader, { settled: true })).findings.length === 0;
 }

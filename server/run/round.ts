@@ -90,6 +90,7 @@ export async function runRound(environment: Environment, options: RoundOptions):
     // Storage that fails refuses nothing: the next run continues.
     throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
   } finally {
+    await data.target.release();
     data.close();
   }
 }
@@ -117,7 +118,7 @@ async function runOn(
   config: EmbeddedConfig,
   { isUnsigned, takeIn, step }: RoundOptions,
 ): Promise<RunReport> {
-  const { ledger } = data;
+  const { ledger, target } = data;
   const { nowMs } = systemRuntime;
   const [faults, warnings]: [string[], string[]] = [[], []];
   const addTo = (texts: string[]) => (what: string, cause: unknown) => {
@@ -128,7 +129,7 @@ async function runOn(
   const damage = watchDamage(data.objects);
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
   const projections = await signedProjections(objects, config, isUnsigned);
-  const core = await openCore({ ledger, objects, caches: NO_CACHES }, { ...config, projections });
+  const core = await openCore({ ledger, objects, target, caches: NO_CACHES }, { ...config, projections });
   const { logKeys, dependencies } = core;
   const { secrets, uploads } = openUploads(config.dataFolder);
   await uploads.removePartial();
@@ -159,7 +160,7 @@ async function runOn(
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
 
   const vkeys = logKeys?.signers.map(({ vkey }) => vkey) ?? [];
-  const isIdle = beginning === 'begun' && !(await hasNews(ledger)) && (await isWhole(config.target as string, vkeys));
+  const isIdle = beginning === 'begun' && !(await hasNews(ledger)) && (await isWhole(target, vkeys));
   const deferred = isIdle ? [] : await publishAndSweep();
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;
   const { generation, log } = head;
@@ -173,7 +174,7 @@ async function runOn(
 
   async function publishAndSweep(): Promise<readonly string[]> {
     step('Publishing');
-    const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage);
+    const lost = watchLostObjects(dependencies, (_, cause) => step((cause as Error).message), damage, !target.isRemote);
     const deferred = await publishAll(dependencies, lost, work);
     if (logKeys !== null && config.witnesses.length > 0) await cosignOnce(dependencies, config, addTo(warnings));
     const later = async (what: string, does: () => Promise<unknown>) => {

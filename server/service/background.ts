@@ -32,7 +32,7 @@ export interface BackgroundOptions {
   readonly dependencies: PublisherDependencies;
   /** Of the objects of the dependencies. */
   readonly damage: Pick<Damage, 'onFound' | 'takeUntried'>;
-  readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog'>;
+  readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog' | 'target'>;
   readonly filling: Filling;
   readonly uploads: DirectoryUploads;
   readonly config: Pick<EmbeddedConfig, 'dataFolder' | 'uploadsKeptDays' | 'verifyEveryHours' | 'witnesses'>;
@@ -72,7 +72,7 @@ export function startBackground(options: BackgroundOptions): Background {
   /** For work that is cut short: its faults at the end are no news. */
   const reportUnlessStopping = (what: string, cause: unknown) => isStopping || report(what, cause);
 
-  const lost = watchLostObjects(dependencies, report, options.damage);
+  const lost = watchLostObjects(dependencies, report, options.damage, !data.target.isRemote);
   options.damage.onFound(() => publishing.wake());
   const witnesses = dependencies.log === undefined ? [] : config.witnesses.map(openWitness);
   const cosigning =

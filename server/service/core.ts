@@ -14,6 +14,7 @@ import { readSite } from '../folder/site-folder.ts';
 import { HISTORY_FILE_BYTES, listEverySeconds } from '../loops/pace.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { keepLogKeys, type LogKeys, readLogCheckpoint } from '../settings/log-key.ts';
+import type { PublicTarget } from '../target/target.ts';
 import { StartError, unusable } from './start-error.ts';
 
 export interface Core {
@@ -22,16 +23,18 @@ export interface Core {
   readonly dependencies: PublisherDependencies;
 }
 
-type CoreStorage = Pick<PublisherDependencies, 'ledger' | 'objects' | 'caches'>;
+interface CoreStorage extends Pick<PublisherDependencies, 'ledger' | 'objects' | 'caches'> {
+  readonly target: PublicTarget;
+}
+
 type CoreConfig = Pick<
   EmbeddedConfig,
   'dataFolder' | 'projections' | 'waitlistEmail' | 'logKey' | 'logOrigin' | 'nextLogKey'
 >;
 
 /** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is later than the ledger */
-export async function openCore(storage: CoreStorage, config: CoreConfig): Promise<Core> {
+export async function openCore({ target, ...storage }: CoreStorage, config: CoreConfig): Promise<Core> {
   const logKeys = config.projections.has('log') ? await openLogKeys(storage.objects, config) : null;
-  if (logKeys !== null) await checkIsOwnLog(config.dataFolder, storage.ledger, logKeys);
   const dependencies: PublisherDependencies = {
     ...storage,
     ...systemRuntime,
@@ -46,13 +49,18 @@ export async function openCore(storage: CoreStorage, config: CoreConfig): Promis
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
   };
-  await assertSameOrigin(dependencies);
+  const checkIsOurs = async () => {
+    if (logKeys !== null) await checkIsOwnLog(target, storage.ledger, logKeys);
+    await assertSameOrigin(dependencies);
+  };
+  await checkIsOurs();
+  target.onTaken(checkIsOurs);
   return { logKeys, dependencies };
 }
 
 /** @throws StartError as `keepLogKeys` does */
 async function openLogKeys(
-  objects: CoreStorage['objects'],
+  objects: PublisherDependencies['objects'],
   { dataFolder: folder, logOrigin: origin, logKey: given }: CoreConfig,
 ): Promise<LogKeys> {
   const { randomBytes } = systemRuntime;

@@ -135,7 +135,7 @@ async function startOn(
       });
     }
     const { logKeys, dependencies } = await openCore(
-      { ledger: data.ledger, objects, caches: { purge: edge.purge } },
+      { ledger: data.ledger, objects, target: data.target, caches: { purge: edge.purge } },
       config,
     );
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
@@ -183,6 +183,7 @@ async function startOn(
       await edge.stop();
       await work.stop();
       await closing;
+      await data.target.release();
       data.close();
     };
     const { operatorKey } = writeApi;

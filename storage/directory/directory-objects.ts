@@ -22,6 +22,7 @@ import type { Stats } from 'node:fs';
 import { open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StorageCorrupt } from '../ports/errors.ts';
+import { keyQueue } from '../ports/key-queue.ts';
 import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
 import type {
   ETag,
@@ -85,7 +86,7 @@ class DirectoryObjects implements ObjectStore {
   /** Existing folders whose names are durable. */
   readonly #folders = new Set<string>();
   #foldersBeingMade: Promise<void> = Promise.resolve();
-  readonly #busyKeys = new Map<string, Promise<unknown>>();
+  readonly #inTurn = keyQueue();
 
   constructor(root: string, index: ObjectIndex) {
     this.#root = root;
@@ -257,17 +258,8 @@ class DirectoryObjects implements ObjectStore {
     this.#folders.add(folder);
   }
 
-  /** Runs after all earlier calls for this key. */
-  async #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#busyKeys.get(key);
-    const translated = () => translateErrors(join(this.#root, key), work);
-    const mine = before === undefined ? translated() : before.then(translated, translated);
-    this.#busyKeys.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#busyKeys.get(key) === mine) this.#busyKeys.delete(key);
-    }
+  #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#inTurn(key, () => translateErrors(join(this.#root, key), work));
   }
 }
 

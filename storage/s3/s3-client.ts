@@ -19,12 +19,14 @@ export const S3_IDLE_TIMEOUT_MS = 5_000;
 export const S3_MAX_SOCKETS = 64;
 
 /** How to reach S3. In a Lambda function all of it may be left out: region and role come from the environment. */
-export type S3Place = Pick<S3ClientConfig, 'region' | 'endpoint' | 'credentials' | 'forcePathStyle'>;
+export type S3Place = Pick<
+  S3ClientConfig,
+  'region' | 'endpoint' | 'credentials' | 'forcePathStyle' | 'requestChecksumCalculation' | 'responseChecksumValidation'
+>;
 
 export function createS3Client(place: S3Place = {}): S3Client {
   const agent = { keepAlive: true, maxSockets: S3_MAX_SOCKETS };
   return new S3Client({
-    ...place,
     maxAttempts: S3_ATTEMPTS,
     retryMode: 'standard',
     // A CRC of every body: S3 checks it on a put, the SDK on a read.
@@ -39,5 +41,6 @@ export function createS3Client(place: S3Place = {}): S3Client {
       httpAgent: agent,
       httpsAgent: agent,
     },
+    ...place,
   });
 }

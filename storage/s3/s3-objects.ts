@@ -47,9 +47,30 @@ import { isAbsent, mayHaveHappened, noteTries, statusOf } from './s3-outcome.ts'
 const GENERATION_METADATA = 'generation';
 const NEXT_CURSOR_METADATA = 'next-cursor';
 
+/** The conditions that a store evaluates together with the request. */
+export interface Conditions {
+  /** `If-None-Match: *` of a put. */
+  readonly create: boolean;
+  /** `If-Match` of a put. */
+  readonly replace: boolean;
+  /** `If-Match` of a deletion. */
+  readonly remove: boolean;
+}
+
+const ALL: Conditions = { create: true, replace: true, remove: true };
+
 export interface S3ObjectsOptions {
   readonly client: S3Client;
   readonly bucket: string;
+  /** Of every key: nothing, or a path that ends with `/`. */
+  readonly prefix?: string;
+  /** Asked before each write. The others are not sent: see `comparedBefore`. Default: all, as S3 has them. */
+  readonly conditions?: () => Promise<Conditions>;
+  /**
+   * For a bucket that other programs write into, perhaps of another make than S3. An object without our metadata counts
+   * as one of generation 0. The encryption is the bucket's own.
+   */
+  readonly isShared?: boolean;
   /** Maximum number of requests at once. The client must have as many sockets. */
   readonly maxConcurrency?: number;
   readonly maxBodyBytes?: number;
@@ -63,12 +84,19 @@ export function openS3Objects(options: S3ObjectsOptions): ObjectStore {
 class S3Objects implements ObjectStore {
   readonly #client: S3Client;
   readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #conditions: () => Promise<Conditions>;
+  readonly #isShared: boolean;
   readonly #maxBodyBytes: number;
   readonly #inTurn: ReturnType<typeof concurrencyLimit>;
 
-  constructor({ client, bucket, maxConcurrency = S3_MAX_SOCKETS, maxBodyBytes = MAX_OBJECT_BYTES }: S3ObjectsOptions) {
+  constructor({ client, bucket, prefix = '', isShared = false, ...options }: S3ObjectsOptions) {
+    const { conditions = async () => ALL, maxConcurrency = S3_MAX_SOCKETS, maxBodyBytes = MAX_OBJECT_BYTES } = options;
     this.#client = client;
     this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.#conditions = conditions;
+    this.#isShared = isShared;
     this.#maxBodyBytes = maxBodyBytes;
     this.#inTurn = concurrencyLimit(maxConcurrency);
   }
@@ -97,7 +125,8 @@ class S3Objects implements ObjectStore {
   async delete(key: string, etag: ETag): Promise<'deleted' | 'refused'> {
     checkObjectKey(key);
     return this.#ask(key, async () => {
-      const command = new DeleteObjectCommand({ Bucket: this.#bucket, Key: key, IfMatch: etag });
+      const { remove } = await this.#conditions();
+      const command = new DeleteObjectCommand({ ...this.#at(key), ...(remove && { IfMatch: etag }) });
       noteTries(command);
       try {
         await this.#client.send(command);
@@ -118,12 +147,12 @@ class S3Objects implements ObjectStore {
       const page = await this.#client.send(
         new ListObjectsV2Command({
           Bucket: this.#bucket,
-          Prefix: prefix,
+          Prefix: this.#prefix + prefix,
           MaxKeys: LIST_PAGE_SIZE,
-          ...(after !== '' && { StartAfter: after }),
+          ...(after !== '' && { StartAfter: this.#prefix + after }),
         }),
       );
-      const keys = (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+      const keys = (page.Contents ?? []).flatMap(({ Key }) => Key?.slice(this.#prefix.length) ?? []);
       const last = keys.at(-1) ?? null;
       if (page.IsTruncated && last === null) throw new StorageUnavailable(`${this.#uri(prefix)} lists an empty page`);
       return { keys, next: page.IsTruncated ? last : null };
@@ -131,18 +160,18 @@ class S3Objects implements ObjectStore {
   }
 
   async #write(key: string, body: Buffer, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
+    const { create, replace } = await this.#conditions();
     const command = new PutObjectCommand({
-      Bucket: this.#bucket,
-      Key: key,
+      ...this.#at(key),
       Body: body,
       ContentLength: body.byteLength,
       ContentType: metadata.contentType,
       CacheControl: metadata.cacheControl,
       // Explicit, although it is the bucket's default: under another encryption the ETag would not be the MD5 of the
       // bytes.
-      ServerSideEncryption: 'AES256',
+      ...(!this.#isShared && { ServerSideEncryption: 'AES256' }),
       Metadata: userMetadata(metadata),
-      ...(condition.kind === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.etag }),
+      ...(condition.kind === 'absent' ? create && { IfNoneMatch: '*' } : replace && { IfMatch: condition.etag }),
     });
     const tries = noteTries(command);
     try {
@@ -166,7 +195,7 @@ class S3Objects implements ObjectStore {
     const condition = ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch };
     let output: GetObjectCommandOutput;
     try {
-      output = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key, ...condition }));
+      output = await this.#client.send(new GetObjectCommand({ ...this.#at(key), ...condition }));
     } catch (error) {
       if (statusOf(error) === 304) return { kind: 'not-modified' };
       if (isAbsent(error)) return { kind: 'absent' };
@@ -198,7 +227,7 @@ class S3Objects implements ObjectStore {
 
   async #readHead(key: string): Promise<ObjectHead | null> {
     try {
-      return this.#headOf(key, await this.#client.send(new HeadObjectCommand({ Bucket: this.#bucket, Key: key })));
+      return this.#headOf(key, await this.#client.send(new HeadObjectCommand(this.#at(key))));
     } catch (error) {
       if (isAbsent(error)) return null;
       throw error;
@@ -206,8 +235,8 @@ class S3Objects implements ObjectStore {
   }
 
   #headOf(key: string, output: GetObjectCommandOutput | HeadObjectCommandOutput): ObjectHead {
-    const { ContentLength, ContentType, CacheControl, Metadata = {} } = output;
-    const generation = Metadata[GENERATION_METADATA] ?? '';
+    const { ContentLength, ContentType = this.#foreign, CacheControl = this.#foreign, Metadata = {} } = output;
+    const generation = Metadata[GENERATION_METADATA] ?? (this.#isShared ? '0' : '');
     if (ContentLength === undefined || ContentType === undefined || CacheControl === undefined) {
       throw this.#corrupt(key, 'its length, Content-Type or Cache-Control is missing');
     }
@@ -224,6 +253,11 @@ class S3Objects implements ObjectStore {
     return { etag: this.#etagOf(key, output.ETag), sizeBytes: ContentLength, metadata };
   }
 
+  /** In the place of a header field that somebody else has not set. */
+  get #foreign(): string | undefined {
+    return this.#isShared ? '' : undefined;
+  }
+
   #etagOf(key: string, etag: string | undefined): ETag {
     if (etag === undefined || !/^"[^"]+"$/.test(etag)) throw this.#corrupt(key, `its ETag is ${etag}`);
     return etag as ETag;
@@ -236,8 +270,12 @@ class S3Objects implements ObjectStore {
     );
   }
 
+  #at(key: string) {
+    return { Bucket: this.#bucket, Key: this.#prefix + key };
+  }
+
   #uri(key: string): string {
-    return `s3://${this.#bucket}/${key}`;
+    return `s3://${this.#bucket}/${this.#prefix}${key}`;
   }
 
   /** Waits for a free place, and turns every failure into an error of the port. */

@@ -14,26 +14,44 @@ import {
   rmSync,
   symlinkSync,
 } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { makeFolder, syncFolderSync } from '../../storage/directory/durable-files.ts';
 import { ObjectIndex } from '../../storage/directory/object-index.ts';
-import { indexPath, PUBLIC_FOLDER, READABLE_FOLDER } from '../../storage/directory/object-places.ts';
+import { ignoreMissing, indexPath, PUBLIC_FOLDER, READABLE_FOLDER } from '../../storage/directory/object-places.ts';
 import { StartError } from '../service/start-error.ts';
+import type { PublicTarget } from './target.ts';
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 /** Of our pages, and of everybody else's. */
-const INDEX_PAGE = 'index.html';
+export const INDEX_PAGE = 'index.html';
 
-/**
- * To be called with the lock of the data folder, before its objects are opened.
- *
- * @throws StartError for a folder that cannot be the target
- */
-export async function attachTarget(dataFolder: string, target: string): Promise<void> {
+/** @param named another folder for the public files, from now on. Null: where they are */
+export function folderTarget(dataFolder: string, named: string | null): PublicTarget {
   const link = join(dataFolder, PUBLIC_FOLDER);
+  const folder = named ?? link;
+  return {
+    name: folder,
+    isRemote: false,
+    read: async (path) => (await readFile(join(folder, path)).catch(ignoreMissing)) ?? null,
+    async open() {
+      if (named !== null) await attach(dataFolder, link, named);
+      return await openDirectoryObjects(dataFolder);
+    },
+    onTaken: () => {},
+    conditions: () => null,
+    release: async () => {},
+  };
+}
+
+/** @throws StartError for a folder that cannot be the target */
+async function attach(dataFolder: string, link: string, target: string): Promise<void> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
-    throw new StartError(`${target} is no folder: name a folder, and copy it to its host with the tool of that host.`);
+    throw new StartError(
+      `${target} is neither a folder nor s3://BUCKET/PREFIX: name a folder, and copy it to its host with the tool of that host.`,
+    );
   }
   await makeFolder(target, READABLE_FOLDER);
   const path = realpathSync(target);
@@ -44,9 +62,7 @@ export async function attachTarget(dataFolder: string, target: string): Promise<
     return;
   }
   if (existsSync(join(path, INDEX_PAGE)) && !existsSync(fileIn(path, SNAPSHOT))) {
-    throw new StartError(
-      `${path} has an ${INDEX_PAGE} of somebody else, which the pages of Tidemark would replace: name another folder, or move that file away.`,
-    );
+    throw foreignPage(path);
   }
   // The index is of other files.
   forgetIndex(dataFolder);
@@ -56,6 +72,26 @@ export async function attachTarget(dataFolder: string, target: string): Promise<
   symlinkSync(path, unnamed, 'junction');
   renameSync(unnamed, link);
   syncFolderSync(dataFolder);
+}
+
+/**
+ * Before the public files go elsewhere: the link goes, and the index, which is of other files.
+ *
+ * @throws StartError if the data folder itself has public files
+ */
+export function detachFolder(dataFolder: string, next: string): void {
+  const link = join(dataFolder, PUBLIC_FOLDER);
+  const before = lstatSync(link, { throwIfNoEntry: false });
+  forgetIndex(dataFolder);
+  if (before?.isSymbolicLink()) rmSync(link);
+  else if (before?.isDirectory()) removeEmptyFolder(link, next);
+}
+
+/** The error for a new target whose pages somebody else has written. */
+export function foreignPage(target: string): StartError {
+  return new StartError(
+    `${target} has an ${INDEX_PAGE} of somebody else, which the pages of Tidemark would replace: name another place, or move that file away.`,
+  );
 }
 
 /** Keys and ledger would be public, or the public files would lie among them. */

@@ -1,0 +1,113 @@
+/** Public files in an S3-compatible bucket (docs/decisions/089-a-bucket-as-the-target.md). */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { publicPath } from '../../contract/files/public-objects.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
+import { makeFolder } from '../../storage/directory/durable-files.ts';
+import { STORE_FOLDER } from '../../storage/directory/object-places.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { retriedOnce } from '../../storage/ports/retried-once.ts';
+import type { BucketPlace, BucketTarget } from '../../storage/s3/bucket-target.ts';
+import type { Conditions } from '../../storage/s3/s3-objects.ts';
+import { FolderInUse, StartError } from '../service/start-error.ts';
+import { type BucketMemory, readBucketMemory, rememberBucket } from './bucket-memory.ts';
+import { detachFolder, foreignPage, INDEX_PAGE } from './folder-target.ts';
+import { openLease } from './lease.ts';
+import { splitObjects } from './split-objects.ts';
+import type { PublicTarget } from './target.ts';
+
+const SDK = '@aws-sdk/client-s3';
+const SNAPSHOT = publicPath({ kind: 'snapshot' }).slice(1);
+
+export const isBucket = (name: string): boolean => name.startsWith('s3://');
+
+export const nameOfBucket = ({ bucket, prefix }: BucketPlace): string => `s3://${bucket}/${prefix}`.replace(/\/$/, '');
+
+/**
+ * @param named `s3://bucket/prefix`, at the endpoint and region of the environment. Null: the bucket that the data folder has
+ * @throws StartError for a malformed name, and if the SDK is not installed
+ */
+export async function bucketTarget(dataFolder: string, named: string | null): Promise<PublicTarget> {
+  const remembered = readBucketMemory(dataFolder);
+  const place = placeOf(named, remembered);
+  const isSame = remembered !== null && isSamePlace(place, remembered);
+  let memory: BucketMemory = isSame ? { ...remembered, ...place } : { ...place, owner: randomUUID(), conditions: null };
+  const name = nameOfBucket(place);
+  /** The first write asks the store itself. */
+  const conditions = retriedOnce(async () => {
+    memory = { ...memory, conditions: memory.conditions ?? (await bucket.probe()) };
+    rememberBucket(dataFolder, memory);
+    return memory.conditions as Conditions;
+  });
+  const bucket = await openBucket(place, conditions);
+  const lease = openLease({
+    ...{ store: bucket.files, name, owner: memory.owner, pause: systemRuntime.pause },
+    isConditional: async () => arePutsConditional(await conditions()),
+    nowMs: () => performance.now(),
+  });
+  return {
+    ...{ name, isRemote: true, read: bucket.read, release: lease.release },
+    conditions: () => memory.conditions,
+    async open() {
+      if (!isSame && (await bucket.read(INDEX_PAGE)) !== null && (await bucket.read(SNAPSHOT)) === null) {
+        throw foreignPage(name);
+      }
+      if (remembered === null) detachFolder(dataFolder, name);
+      await makeFolder(join(dataFolder, STORE_FOLDER));
+      rememberBucket(dataFolder, memory);
+      return splitObjects(bucket.objects, await openDirectoryObjects(dataFolder), lease.hold);
+    },
+    onTaken: (check) =>
+      lease.onTaken(async () => {
+        await check().catch((cause: Error) => {
+          if (cause instanceof StorageUnavailable) throw cause;
+          throw new FolderInUse(`Another process has published into ${name} meanwhile: run this again.`, { cause });
+        });
+      }),
+  };
+}
+
+/** The public objects of the bucket that a data folder has, for readers. */
+export async function bucketReader(memory: BucketMemory): Promise<Pick<ObjectStore, 'get'>> {
+  const { objects } = await openBucket(memory, () => Promise.reject(new Error('a reader writes nothing')));
+  return objects;
+}
+
+export const arePutsConditional = ({ create, replace }: Conditions): boolean => create && replace;
+
+/** Only here the SDK is loaded: it is large, and most services have no bucket. */
+async function openBucket(place: BucketPlace, conditions: () => Promise<Conditions>): Promise<BucketTarget> {
+  try {
+    const { openBucketTarget } = await import('../../storage/s3/bucket-target.ts');
+    return openBucketTarget(place, conditions);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new StartError(`A bucket needs the package ${SDK}: install it beside tidemark, by \`npm install ${SDK}\`.`, {
+      cause,
+    });
+  }
+}
+
+/** As other tools do: the variable of the service comes first. */
+function placeOf(named: string | null, remembered: BucketMemory | null): BucketPlace {
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION } = process.env;
+  const endpoint = AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL || null;
+  const region = AWS_REGION || AWS_DEFAULT_REGION || null;
+  if (endpoint !== null && !/^https?:\/\//.test(endpoint)) {
+    throw new StartError(`AWS_ENDPOINT_URL_S3 is ${JSON.stringify(endpoint)}: set the http or https URL of the store.`);
+  }
+  const at = { endpoint: endpoint ?? remembered?.endpoint ?? null, region: region ?? remembered?.region ?? null };
+  if (named === null) return { ...(remembered as BucketMemory), ...at };
+  const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(named) ?? [];
+  const prefix = path === '' ? '' : path.replace(/\/?$/, '/');
+  if (bucket === undefined || !/^([\w.@-]*[\w@-][\w.@-]*\/)*$/.test(prefix)) {
+    throw new StartError(`${JSON.stringify(named)} is no bucket: name s3://BUCKET or s3://BUCKET/PREFIX.`);
+  }
+  return { bucket, prefix, ...at };
+}
+
+function isSamePlace(one: BucketPlace, other: BucketPlace): boolean {
+  return one.bucket === other.bucket && one.prefix === other.prefix && one.endpoint === other.endpoint;
+}
