@@ -52,7 +52,7 @@ const PAGE_ITEMS = 100;
 export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<'done' | 'later'> {
   const { ledger, nowMs } = dependencies;
   const record = await ledger.get(erasureKey(id));
-  const { subject, requestedAt } = record?.value ?? (await missingSubject(dependencies, erasureKey(id), id));
+  const { subject, requestedAt } = record?.value ?? (await missingSubject(dependencies, erasureKey(id), workKey(id)));
   const isAccount = waitlistRequestOf(subject) !== null;
   if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
   await eraseCredentials(dependencies, subject);

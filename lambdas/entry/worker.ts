@@ -13,6 +13,7 @@ import { handleStreamEvent, type StreamAnswer } from '../../storage/dynamodb/tab
 import { faultText } from '../../storage/ports/fault-text.ts';
 import { claimFormat } from '../../storage/ports/format.ts';
 import { retriedOnce } from '../../storage/ports/retried-once.ts';
+import { workIdOf } from '../../storage/records/batches.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { createAuditSealer } from '../review/seal-audit.ts';
 import { runWork } from '../worker/run-work.ts';
@@ -56,7 +57,7 @@ async function work(hasTime: () => boolean): Promise<void> {
     owner: dependencies.newAttemptId(),
     runners,
     hasTime,
-    failed: (item, error) => log('error', 'work failed', { work: item.sort, fault: faultText(error) }),
+    failed: (item, error) => log('error', 'work failed', { work: workIdOf(item), fault: faultText(error) }),
   });
   if (done > 0) log('info', 'work done', { done });
   await sealAudit();

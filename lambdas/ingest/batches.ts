@@ -43,7 +43,7 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
       changes: [
         record as PutChange,
         ...parts.map((part) => ({ ...part, ...expiry(sent, request.nowMs) })),
-        created(workKey(id), { kind: 'ingest', batch: id, lane: subject, lease: null, ...touches }),
+        created(workKey(id, subject), { kind: 'ingest', batch: id, lane: subject, lease: null, ...touches }),
       ],
       uses: [
         { feature: 'ingest-rows-per-day', amount: sent.records },

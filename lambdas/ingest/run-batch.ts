@@ -47,6 +47,7 @@ type Outcome = 'done' | 'later' | 'overtaken';
 /**
  * Applies the batch to its end. Harmless if it has ended already.
  *
+ * @param lane of its work item, which is removed if the batch does not exist
  * @param atEnd default: takes the batch's work off the queue
  * @throws StorageUnavailable if storage fails, Contended if other writers kept changing the same items: run it again
  * @throws any other error, such as StorageCorrupt if the stored batch is not the one that came. It would come again
@@ -56,9 +57,11 @@ type Outcome = 'done' | 'later' | 'overtaken';
 export async function runBatch(
   dependencies: BatchDependencies,
   batchId: string,
-  atEnd: ChangesAtEnd = () => [{ kind: 'delete', key: workKey(batchId), if: { kind: 'any' } }],
+  { lane, ...options }: { readonly lane?: string; readonly atEnd?: ChangesAtEnd } = {},
 ): Promise<'done' | 'later'> {
-  const batch = await readBatch(dependencies, batchId);
+  const batch = await readBatch(dependencies, batchId, lane);
+  const work = workKey(batchId, batch.subject);
+  const { atEnd = (): readonly Change[] => [{ kind: 'delete', key: work, if: { kind: 'any' } }] } = options;
   const unread: BatchRun = { ...dependencies, batch, records: [], atEnd, startedAtMs: dependencies.nowMs() };
   try {
     const run = { ...unread, records: await readRecords(dependencies, batch) };

@@ -101,7 +101,9 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     } else {
       if (part.content !== null && !(await keepPart(dependencies, upload, batch, part.content))) return 'later';
       const effects = upload.dryRun ? await effectsBefore(upload, known) : undefined;
-      if ((await runBatch({ ...dependencies, ...(effects && { dryRunLedger: effects }) }, batch, atEnd)) === 'later')
+      if (
+        (await runBatch({ ...dependencies, ...(effects && { dryRunLedger: effects }) }, batch, { atEnd })) === 'later'
+      )
         return 'later';
       if (effects !== undefined) dryRun = { id: uploadId, parts: upload.partsDone + 1, effects };
     }

@@ -3,7 +3,7 @@ import { created, type Versioned } from '../../storage/ports/changes.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ItemKey, Ledger, LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
+import { type BatchValue, batchKey, type CheckpointValue, rawPartKey, workKey } from '../../storage/records/batches.ts';
 import { type MissingDependencies, missingItem, missingSubject } from '../worker/contended.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
 
@@ -63,10 +63,10 @@ export function countRecords(lines: readonly string[]): number {
 
 type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'getMany'> };
 
-/** @throws StorageCorrupt if the batch does not exist. Its work is then removed too. */
-export async function readBatch(dependencies: ReadDependencies, id: string): Promise<BatchValue> {
+/** @throws StorageCorrupt if the batch does not exist. Its work, in this lane, is then removed too. */
+export async function readBatch(dependencies: ReadDependencies, id: string, lane?: string): Promise<BatchValue> {
   const [item] = await dependencies.ledger.getMany([batchKey(id)]);
-  return item?.value ?? (await missingSubject(dependencies, batchKey(id), id));
+  return item?.value ?? (await missingSubject(dependencies, batchKey(id), workKey(id, lane)));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Runtime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ports/ledger.ts';
 import { describeKey } from '../../storage/ports/ledger-rules.ts';
-import { workKey } from '../../storage/records/batches.ts';
+import type { WorkValue } from '../../storage/records/batches.ts';
 
 /** Other writers have changed the items each time that the change was decided. Retry later. */
 export class Contended extends Error {
@@ -44,9 +44,9 @@ export interface MissingDependencies extends Pick<Runtime, 'newAttemptId'> {
 export async function missingSubject(
   dependencies: MissingDependencies,
   key: ItemKey<unknown>,
-  id: string,
+  work: ItemKey<WorkValue>,
 ): Promise<never> {
-  return await missingItem(dependencies, key, [{ kind: 'delete', key: workKey(id), if: { kind: 'any' } }]);
+  return await missingItem(dependencies, key, [{ kind: 'delete', key: work, if: { kind: 'any' } }]);
 }
 
 /**

@@ -2,8 +2,7 @@
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { readAll } from '../../storage/ports/paging.ts';
-import { WORK_QUEUE } from '../../storage/records/batches.ts';
+import { laneAt } from '../../storage/records/batches.ts';
 import { overlap, union } from './affected-markets.ts';
 import {
   giveBack,
@@ -14,6 +13,7 @@ import {
   takeLeases,
   type WorkItem,
 } from './leases.ts';
+import { type QueueView, readQueue } from './queue.ts';
 
 export type LaneDependencies = LeaseDependencies & Pick<Runtime, 'random'> & { readonly ledger: Pick<Ledger, 'query'> };
 
@@ -45,9 +45,14 @@ export class Lanes {
   /** When each lane had its last turn, counted in turns. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
+  /** Where the next look begins. */
+  #from: string;
+  #nextAtMs: number | null = null;
 
   constructor(dependencies: LaneDependencies) {
     this.#dependencies = dependencies;
+    // Workers that begin at the same time begin with different lanes.
+    this.#from = laneAt(dependencies.random());
   }
 
   /** How often a lane was taken. */
@@ -55,23 +60,43 @@ export class Lanes {
     return this.#turns;
   }
 
-  /** When the first lane becomes free that this worker may not take yet; null if there is no such lane. */
+  /** When the first lane becomes free that this worker may not take yet, by the last look; null if there is no such lane. */
   get nextAtMs(): number | null {
-    const times = this.#open().map(({ items: [first] }) => (first ? heldUntilMs(first, this.#dependencies.owner) : 0));
-    const later = times.filter((time) => time > this.#dependencies.nowMs());
-    return later.length === 0 ? null : Math.min(...later);
+    return this.#nextAtMs;
   }
 
-  /** Reads the queue. */
+  /**
+   * Reads the next part of the queue in which this worker may take a lane. If it shows no such lane, no lane of the queue may be
+   * taken.
+   */
   async look(): Promise<void> {
-    const { ledger, random } = this.#dependencies;
-    const items = Map.groupBy(await readAll(ledger, WORK_QUEUE), ({ value }) => value.lane);
-    const lanes = [...items].map(([name, items]): Lane => {
+    const start = this.#from;
+    let hasPassedEnd = false;
+    this.#nextAtMs = null;
+    for (;;) {
+      const view = await readQueue(this.#dependencies.ledger, this.#from);
+      this.#show(view);
+      hasPassedEnd ||= view.next <= this.#from;
+      this.#from = view.next;
+      if (view.isWhole || (hasPassedEnd && view.next >= start)) return;
+      if (this.#mayBeTaken('small').length + this.#mayBeTaken('large').length > 0) return;
+    }
+  }
+
+  /** Lanes that this worker has leased stay, so that their leases are used or given back. */
+  #show({ items, isWhole }: QueueView): void {
+    const { owner, nowMs } = this.#dependencies;
+    const byLane = Map.groupBy(items, ({ value }) => value.lane);
+    const stays = (lane: Lane) => !isWhole && this.#isOurs(lane.items[0]) && !byLane.has(lane.name);
+    const kept = this.#lanes.filter(stays);
+    const seen = [...byLane].map(([name, items]): Lane => {
       return { name, size: items[0]?.value.kind === 'ingest' ? 'small' : 'large', items };
     });
-    // Workers that begin at the same time begin with different lanes.
-    const first = Math.floor(random() * lanes.length);
-    this.#lanes = [...lanes.slice(first), ...lanes.slice(0, first)];
+    this.#lanes = [...kept, ...seen];
+    const later = this.#open().map(({ items: [first] }) => (first ? heldUntilMs(first, owner) : 0));
+    const times = [...later.filter((time) => time > nowMs()), this.#nextAtMs ?? Number.POSITIVE_INFINITY];
+    const earliest = times.reduce((left, right) => Math.min(left, right));
+    this.#nextAtMs = Number.isFinite(earliest) ? earliest : null;
   }
 
   /**
@@ -156,18 +181,17 @@ export class Lanes {
   #mayBeTaken(size: LaneSize): Lane[] {
     const { owner, nowMs } = this.#dependencies;
     const isFree = ({ items: [first] }: Lane) => first !== undefined && heldUntilMs(first, owner) <= nowMs();
-    return this.#open().filter((lane) => lane.size === size && isFree(lane) && !this.#isBlocked(lane));
+    const others = this.#lanes.flatMap(({ items }) => items.filter((item) => this.#isAnothers(item)));
+    return this.#open().filter((lane) => lane.size === size && isFree(lane) && !this.#isBlocked(lane, others));
   }
 
   /**
    * Whether another worker writes to the same markets. If two workers lease such work at the same time, the lane with
    * the first name stays.
    */
-  #isBlocked({ name, items: [first] }: Lane): boolean {
-    return this.#lanes.some(
-      (other) =>
-        (!this.#isOurs(first) || other.name < name) &&
-        other.items.some((item) => this.#isAnothers(item) && overlap(item.value.touches, first?.value.touches)),
+  #isBlocked({ name, items: [first] }: Lane, others: readonly WorkItem[]): boolean {
+    return others.some(
+      ({ value }) => (!this.#isOurs(first) || value.lane < name) && overlap(value.touches, first?.value.touches),
     );
   }
 

@@ -10,7 +10,7 @@ import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced, type Versioned, written } from '../../storage/ports/changes.ts';
 import { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { type WorkValue, workKey } from '../../storage/records/batches.ts';
+import type { WorkValue } from '../../storage/records/batches.ts';
 
 export const LEASE_MS = 30_000;
 
@@ -68,7 +68,7 @@ async function write(
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (result.committed) return changes.map(written);
     const found = new ConflictItems(changes, result.refusals);
-    const asFound = left.map((item) => ({ item, now: found.get(workKey(item.sort)) }));
+    const asFound = left.map((item) => ({ item, now: found.get(item) }));
     // Items that no longer exist are done. An item that another worker has ends the list, because later items of the
     // lane must wait.
     const end = asFound.findIndex(({ now }) => now && now.value.lease?.owner !== owner);

@@ -4,7 +4,6 @@ import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced } from '../../storage/ports/changes.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ports/ledger.ts';
 import { readPage } from '../../storage/ports/paging.ts';
-import { workKey } from '../../storage/records/batches.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
 import type { StepOutcome, WorkOf } from './run-work.ts';
@@ -63,8 +62,8 @@ async function slugsAfter(
   return { slugs, next: slugs.length < left.length ? (slugs.at(-1) ?? null) : null };
 }
 
-function end({ revision, value: { publication }, ...item }: WorkOf<'refresh'>): readonly Change[] {
-  const done: Change = { kind: 'delete', key: workKey(item.sort), if: { kind: 'revision-is', revision } };
+function end({ partition, sort, revision, value: { publication } }: WorkOf<'refresh'>): readonly Change[] {
+  const done: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'revision-is', revision } };
   if (publication === null) return [done];
   const key = awaitingGenerationKey(`publication/${publication}`);
   return [done, { kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } }];

@@ -11,6 +11,7 @@ import type { Task, WorkValue } from '../../storage/records/batches.ts';
 import { isRetryable } from './contended.ts';
 import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
 import type { WorkItem } from './leases.ts';
+import { moveWorkById } from './queue.ts';
 
 type Kind = Task['kind'];
 
@@ -71,6 +72,7 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
   const { nowMs, hasTime = () => true } = dependencies;
   const counts = { done: 0, failed: 0, later: 0 };
   const lanes = new Lanes(dependencies);
+  await moveWorkById(dependencies);
   try {
     for (;;) {
       await lanes.look();

@@ -11,7 +11,7 @@ export function createRunners(
   runUpload?: UploadRunner,
 ): WorkDependencies['runners'] {
   return {
-    ingest: ({ value }) => runBatch(dependencies, value.batch),
+    ingest: ({ value: { batch, lane } }) => runBatch(dependencies, batch, { lane }),
     erasure: ({ value }) => runErasure(dependencies, value.erasure),
     refresh: (item) => runRefresh(dependencies, item),
     ...(runUpload && { upload: ({ value }) => runUpload(value.upload) }),

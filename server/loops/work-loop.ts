@@ -3,6 +3,7 @@ import { createUploadRunner, type UploadDependencies } from '../../lambdas/inges
 import { runWork, type WorkDependencies, type WorkDone } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
+import { workIdOf } from '../../storage/records/batches.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 import { logBatch, logUpload } from './work-log.ts';
@@ -57,7 +58,7 @@ export function createWorkRound(
           return outcome;
         },
       },
-      failed: ({ sort }, error) => report(`work ${sort} failed`, error),
+      failed: (item, error) => report(`work ${workIdOf(item)} failed`, error),
       ...between,
     });
 }

@@ -9,13 +9,14 @@
  * | `batch/<batch id>`  | `strand/<n>`          | {@link StrandValue}: the state of one share of its markets         |
  * | `batch/<batch id>`  | `faults/<source>/<n>` | {@link FaultsValue}                                                |
  * | `batch/<upload id>` | `upload`              | {@link UploadValue}: a large file and its state                    |
- * | `work`              | `<work id>`           | {@link WorkValue}: work that is due, in order of ids               |
+ * | `work`              | `~lane/<lane>/<id>`   | {@link WorkValue}: work that is due, lane by lane, in order of ids |
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
  */
 import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest/ingest-records.ts';
-import type { KeyRange } from '../ports/paging.ts';
+import type { KeyRange, PrefixRange } from '../ports/paging.ts';
+import { sha256Hex } from '../ports/sha256.ts';
 import { digestedUlid } from '../ports/ulid.ts';
 import { keyIn, keyOf } from './keys.ts';
 
@@ -178,9 +179,26 @@ export const faultsOfBatch = (id: string): KeyRange<FaultsValue> => ({
 export const faultsKey = (id: string, source: number, index: number) =>
   keyIn(faultsOfBatch(id), `${part(source)}/${part(index)}`);
 
-/** All work, in order of ids. */
-export const WORK_QUEUE: KeyRange<WorkValue> = { partition: 'work' };
-export const workKey = (id: string) => keyIn(WORK_QUEUE, id);
+/**
+ * All work, lane by lane: a worker that looks for a lane's first item passes over the rest of the lane before it. A lane is
+ * spelled as a digest, so lanes lie in no order that a sender could choose.
+ */
+export const WORK_QUEUE: PrefixRange<WorkValue> = { partition: 'work', prefix: '~lane/' };
+const LANE_DIGITS = 16;
+/** @param lane see {@link WorkValue}. Default: the item is a lane of its own */
+export const workKey = (id: string, lane = id) => keyIn(WORK_QUEUE, `${sha256Hex(lane).slice(0, LANE_DIGITS)}/${id}`);
+/** The id of work, from its key. */
+export const workIdOf = ({ sort }: { readonly sort: string }): string => sort.slice(sort.lastIndexOf('/') + 1);
+/** The lane that has this share of all lanes before it: a number from 0 up to 1. All of its keys sort behind this. */
+export const laneAt = (share: number): string =>
+  WORK_QUEUE.prefix +
+  Math.floor(share * 16 ** 8)
+    .toString(16)
+    .padStart(8, '0');
+/** Sorts behind all items of the lane of this item, and before all other lanes. */
+export const laneEnd = (sort: string): string => `${sort.slice(0, WORK_QUEUE.prefix.length + LANE_DIGITS)}~`;
+/** Work by the keys of earlier versions, which sort before those of today: the id alone. */
+export const WORK_BY_ID: KeyRange<WorkValue> = { partition: WORK_QUEUE.partition };
 
 export const INGESTED_FILES: KeyRange<IngestedFileValue> = { partition: 'ingested-files' };
 export const ingestedFileKey = (digest: string) => keyIn(INGESTED_FILES, digest);

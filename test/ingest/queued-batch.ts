@@ -8,6 +8,7 @@ import {
   rawPartKey,
   WORK_QUEUE,
   type WorkValue,
+  workIdOf,
   workKey,
 } from '../../storage/records/batches.ts';
 
@@ -52,7 +53,7 @@ export async function queueBatch(
   });
   const changes = [
     put(batchKey(id), batch),
-    put(workKey(id), { kind: 'ingest', batch: id, lane: batch.subject, lease: null }),
+    put(workKey(id, batch.subject), { kind: 'ingest', batch: id, lane: batch.subject, lease: null }),
     ...parts.map((part, index) => put(rawPartKey(id, index), part)),
   ];
   await ledger.transact(changes, { attemptId: `queue-${id}` });
@@ -61,5 +62,5 @@ export async function queueBatch(
 
 /** The ids of the work items on the queue. */
 export async function queuedWork(ledger: Ledger): Promise<readonly string[]> {
-  return (await ledger.query(WORK_QUEUE.partition, { limit: 1000 })).items.map(({ sort }) => sort);
+  return (await ledger.query(WORK_QUEUE.partition, { limit: 1000 })).items.map(workIdOf);
 }

@@ -1,11 +1,11 @@
 /** The queue: in each lane, work is done in order by one worker at a time. No lane waits for another one. */
 import { describe, expect, test } from 'vitest';
 import { Contended } from '../../lambdas/worker/contended.ts';
-import { LEASE_MS } from '../../lambdas/worker/leases.ts';
+import { LEASE_MS, type WorkItem } from '../../lambdas/worker/leases.ts';
 import { runWork, type WorkDependencies } from '../../lambdas/worker/run-work.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { type Task, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { type Task, type WorkValue, workIdOf, workKey } from '../../storage/records/batches.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { queuedWork } from './queued-batch.ts';
 
@@ -24,7 +24,7 @@ async function queue(ledger: Ledger, ...names: readonly string[]): Promise<void>
   for (const name of names) {
     const [lane, id = lane] = name.split('/') as [string, string?];
     const value: WorkValue = { ...taskOf(id), lane, lease: null };
-    const change = { kind: 'put', key: workKey(id), revision: 0, value, if: { kind: 'any' } } as const;
+    const change = { kind: 'put', key: workKey(id, lane), revision: 0, value, if: { kind: 'any' } } as const;
     await ledger.transact([change], { attemptId: newAttemptId() });
   }
 }
@@ -51,13 +51,14 @@ function bench(fate: Fate = () => null): Bench {
   const runs: string[] = [];
   const failures: [string, unknown][] = [];
   const pauses: number[] = [];
-  const run = async ({ sort: id }: { readonly sort: string }) => {
+  const run = async (item: WorkItem) => {
+    const id = workIdOf(item);
     runs.push(id);
     const outcome = await fate(id, runs.filter((other) => other === id).length);
     if (outcome === 'later') return outcome;
     if (outcome === 'more') return { more: [] };
     if (outcome) throw outcome;
-    const change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } } as const;
+    const change = { kind: 'delete', key: workKey(id, item.value.lane), if: { kind: 'any' } } as const;
     await ledger.transact([change], { attemptId: newAttemptId() });
     return 'done';
   };
@@ -67,7 +68,7 @@ function bench(fate: Fate = () => null): Bench {
     nowMs: () => clock.nowMs,
     newAttemptId,
     runners: { ingest: run, erasure: run, refresh: run, upload: run },
-    failed: (item, error) => failures.push([item.sort, error]),
+    failed: (item, error) => failures.push([workIdOf(item), error]),
     pause: async (milliseconds) => void pauses.push(milliseconds),
     random: () => 0,
     ...more,
@@ -118,6 +119,54 @@ describe('a run of the queue', () => {
     expect(runs.indexOf('z')).toBeLessThanOrEqual(1);
   });
 
+  test.each([300, 3_000])('reads as much of a queue with %i items waiting as of any other', async (waiting) => {
+    const { ledger, worker } = bench();
+    await queue(ledger, ...Array.from({ length: waiting }, (_, index) => `lane-${index % 20}/b${index + 10_000}`));
+    let read = 0;
+    const counting: WorkDependencies['ledger'] = {
+      ...ledger,
+      transact: ledger.transact.bind(ledger),
+      query: async (partition, options) => {
+        const page = await ledger.query(partition, options);
+        read += page.items.length;
+        return page;
+      },
+    };
+    let steps = 0;
+    await runWork({ ...worker('one'), ledger: counting, hasTime: () => steps++ < 10 });
+    expect(read).toBeLessThanOrEqual(2 * 16 * 25);
+  });
+
+  test('takes each of a thousand lanes before any of them a second time', async () => {
+    const { ledger, runs, worker } = bench();
+    await queue(ledger, ...Array.from({ length: 1_000 }, (_, index) => `l${index}/a${index}`));
+    await queue(ledger, ...Array.from({ length: 30 }, (_, index) => `l7/b${index + 10}`));
+    await runWork(worker('one', { random: () => 0.4 }));
+    expect(runs.toSorted()).toEqual([...new Set(runs)].toSorted());
+    expect(runs).toHaveLength(1_030);
+    expect(await queuedWork(ledger)).toEqual([]);
+    expect(runs.filter((id) => id.startsWith('b'))).toEqual(Array.from({ length: 30 }, (_, index) => `b${index + 10}`));
+  });
+
+  test('gives work of an earlier version the keys of today, and leaves what a worker of that version has', async () => {
+    const { ledger, runs, dependencies, clock } = bench();
+    const put = async (id: string, lane: string, lease: WorkValue['lease'] = null) => {
+      const key = { partition: 'work', sort: id };
+      const change = { kind: 'put', key, revision: 3, value: { ...taskOf(id), lane, lease }, if: { kind: 'any' } };
+      await ledger.transact([change as never], { attemptId: newAttemptId() });
+    };
+    await put('bat_1', 'alice', { owner: 'of before', untilMs: START_MS + 1 });
+    await put('bat_2', 'alice');
+    await put('bat_3', 'bob');
+    await put('upl_1', 'upl_1');
+    await runWork(dependencies);
+    expect(runs).toEqual(['bat_3', 'upl_1']);
+    clock.nowMs += 2;
+    await runWork(dependencies);
+    expect(runs).toEqual(['bat_3', 'upl_1', 'bat_1', 'bat_2']);
+    expect((await ledger.query('work', { limit: 10 })).items).toEqual([]);
+  });
+
   test('leases the first item of a lane alone, and the others in groups of ten', async () => {
     const { ledger, dependencies } = bench();
     await queue(ledger, ...Array.from({ length: 21 }, (_, index) => `alice/a${index + 10}`));
@@ -166,7 +215,8 @@ describe('large work', () => {
     await queue(ledger, 'upl-1', 'upl-2');
     expect(await runWork(worker('one'))).toEqual({ ...DONE, done: 2 });
     const turns = runs.map((id, index) => id !== runs[index - 1] && id).filter((id) => id !== false);
-    expect(turns).toEqual(['upl-1', 'upl-2', 'upl-1', 'upl-2']);
+    const [first, second] = turns;
+    expect(turns).toEqual([first, second, first, second]);
     expect(runs).toHaveLength(10);
   });
 
@@ -200,10 +250,9 @@ describe('large work', () => {
 
   test('is left to other workers between two parts if there is more of it', async () => {
     const others = new Set<string>();
-    const { ledger, runs, worker } = bench(async (id, run) => {
-      if (id === 'upl-1' && run === 2) {
-        const seen = (item: { readonly sort: string }) =>
-          Promise.resolve(void others.add(item.sort)).then(() => 'later' as const);
+    const { ledger, runs, worker }: Bench = bench(async (id, run) => {
+      if (runs.length === 2) {
+        const seen = (item: WorkItem) => Promise.resolve(void others.add(workIdOf(item))).then(() => 'later' as const);
         const runners = { ingest: seen, erasure: seen, refresh: seen, upload: seen };
         await runWork(worker('two', { runners }));
       }
@@ -211,7 +260,7 @@ describe('large work', () => {
     });
     await queue(ledger, 'upl-1', 'upl-2');
     await runWork(worker('one'));
-    expect([...others]).toEqual(['upl-2']);
+    expect([...others]).toEqual(['upl-1', 'upl-2'].filter((id) => id !== runs[0]));
     expect(runs).toHaveLength(8);
   });
 });
@@ -232,7 +281,7 @@ describe('an item that fails', () => {
     const broken = new StorageCorrupt('damaged');
     const { ledger, runs, failures, dependencies } = bench(async (id) => {
       if (id !== 'a') return null;
-      await ledger.transact([{ kind: 'delete', key: workKey('a'), if: { kind: 'any' } }], {
+      await ledger.transact([{ kind: 'delete', key: workKey('a', 'alice'), if: { kind: 'any' } }], {
         attemptId: newAttemptId(),
       });
       return broken;
@@ -373,7 +422,7 @@ describe('several workers', () => {
     const { ledger, runs, worker } = bench();
     const lease = { owner: 'embedded', untilMs: START_MS + LEASE_MS };
     const value: WorkValue = { kind: 'ingest', batch: 'a', lane: 'alice', lease };
-    const change = { kind: 'put', key: workKey('a'), revision: 1, value, if: { kind: 'any' } } as const;
+    const change = { kind: 'put', key: workKey('a', 'alice'), revision: 1, value, if: { kind: 'any' } } as const;
     await ledger.transact([change], { attemptId: newAttemptId() });
     expect(await runWork(worker('embedded'))).toEqual({ ...DONE, done: 1 });
     expect(runs).toEqual(['a']);
@@ -394,7 +443,7 @@ describe('several workers', () => {
     async function queueBroad(ledger: Ledger, name: string, ...touches: string[]): Promise<void> {
       const [lane = '', id = ''] = name.split('/');
       const value: WorkValue = { kind: 'ingest', batch: id, lane, lease: null, touches };
-      const change = { kind: 'put', key: workKey(id), revision: 0, value, if: { kind: 'any' } } as const;
+      const change = { kind: 'put', key: workKey(id, lane), revision: 0, value, if: { kind: 'any' } } as const;
       await ledger.transact([change], { attemptId: newAttemptId() });
     }
 
@@ -436,12 +485,12 @@ describe('several workers', () => {
 
     test('where the parts of an upload tell its markets', async () => {
       const { ledger, worker } = bench();
-      const seen: unknown[] = [];
-      const upload = async ({ sort }: { readonly sort: string }) => {
+      const seen: unknown[][] = [];
+      const upload = async () => {
         const { items } = await ledger.query('work', { limit: 10 });
-        seen.push(items.map(({ value }) => (value as WorkValue).touches));
+        seen.push(items.map(({ value }) => (value as WorkValue).touches ?? 'none'));
         if (seen.length < 3) return { more: [`market-${seen.length}`] };
-        await ledger.transact([{ kind: 'delete', key: workKey(sort), if: { kind: 'any' } }], {
+        await ledger.transact([{ kind: 'delete', key: workKey('upl'), if: { kind: 'any' } }], {
           attemptId: newAttemptId(),
         });
         return 'done' as const;
@@ -456,11 +505,8 @@ describe('several workers', () => {
       const later = { kind: 'put', key: workKey('era'), revision: 0, value: era, if: { kind: 'any' } } as const;
       await ledger.transact([later], { attemptId: newAttemptId() });
       await runWork(worker('one', { runners: { ...worker('one').runners, upload } }));
-      expect(seen).toEqual([
-        [undefined, undefined],
-        [undefined, ['market-1']],
-        [undefined, ['market-1', 'market-2']],
-      ]);
+      const ofUpload = seen.map((touches) => touches.filter((some) => some !== 'none'));
+      expect(ofUpload).toEqual([[], [['market-1']], [['market-1', 'market-2']]]);
     });
   });
 });

@@ -94,7 +94,7 @@ function queuedBatch(id: string, subject: string, records: Rows): readonly Chang
   const options = { mode: 'append', partial: false, dryRun: false, mediaType: 'application/x-ndjson' } as const;
   const described = { id, subject, ...options, records: records.length, receivedAt: new Date(NOW_MS).toISOString() };
   const work: WorkValue = { kind: 'ingest', batch: id, lane: subject, lease: null, ...affectedMarkets(records) };
-  return [...newBatch(described, textOf(records)).changes, created(workKey(id), work)];
+  return [...newBatch(described, textOf(records)).changes, created(workKey(id, subject), work)];
 }
 
 /** An upload whose file has arrived. */

@@ -74,7 +74,7 @@ describe('between two steps', () => {
     await expect.poll(() => stopped !== undefined).toBe(true);
     await stopped;
     expect(await queuedWork(ledger)).toEqual(['b', 'c']);
-    for (const id of ['b', 'c']) expect((await ledger.get(workKey(id)))?.value.lease).toBeNull();
+    for (const id of ['b', 'c']) expect((await ledger.get(workKey(id, 'operator')))?.value.lease).toBeNull();
   });
 });
 

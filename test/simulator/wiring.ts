@@ -180,7 +180,7 @@ export const WIRING: Wiring = {
     const receivedAt = new Date(host.nowMs()).toISOString();
     const body = Buffer.from(JSON.stringify({ records }));
     const { changes } = newBatch({ ...described, records: records.length, receivedAt }, body);
-    const work = created(workKey(id), {
+    const work = created(workKey(id, subject), {
       kind: 'ingest',
       batch: id,
       lane: subject,

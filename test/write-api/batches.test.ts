@@ -76,7 +76,7 @@ describe('a batch that is accepted', () => {
     const { items } = await world.ledger.query(batchPartition(json.id), { prefix: RAW_PREFIX, limit: 10 });
     expect(Buffer.from(unpackRaw(items.map(({ value }) => value as string))).toString()).toBe(text);
     expect(json).toMatchObject({ sha256: sha256Hex(text), bytes: text.length });
-    expect((await world.ledger.get(workKey(json.id)))?.value).toEqual({
+    expect((await world.ledger.get(workKey(json.id, 'user:alice')))?.value).toEqual({
       kind: 'ingest',
       batch: json.id,
       lane: 'user:alice',

@@ -7,7 +7,7 @@ import type { Change, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
 import { answersOf, entitlementsKey, usageOf } from '../../storage/records/accounts.ts';
 import { auditOfActor } from '../../storage/records/audit.ts';
-import { WORK_QUEUE } from '../../storage/records/batches.ts';
+import { WORK_QUEUE, workKey } from '../../storage/records/batches.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 import {
@@ -150,7 +150,9 @@ describe('erasures', () => {
     });
     const { id } = accepted.json;
     expect((await read(id)).json).toEqual(accepted.json);
-    expect(await itemsOf(WORK_QUEUE.partition)).toMatchObject([{ sort: id, value: { kind: 'erasure', erasure: id } }]);
+    expect(await itemsOf(WORK_QUEUE.partition)).toMatchObject([
+      { ...workKey(id), value: { kind: 'erasure', erasure: id } },
+    ]);
     world.nowMs += 5;
     await run(id);
     const finished = { ...accepted.json, state: 'finished', finishedAt: '2026-11-20T12:00:00.005Z' };
