@@ -1,8 +1,6 @@
 /**
  * The public files below a base URL, each at its own path, as any static host serves them: `/api/v1/markets` is
  * `api/v1/markets.json`, and `page.next` leads from a page to the file of the next one.
- *
- * A server of an earlier version has neither. Then the URLs without an extension are read, and `?cursor=`.
  */
 import { parsedJson, unexpected } from './requests.ts';
 import { TidemarkError } from './tidemark-error.ts';
@@ -14,8 +12,8 @@ export interface WalkedPage<Item> {
   readonly data: readonly Item[];
   readonly page: {
     readonly nextCursor: string | null;
-    /** Relative to the file of this page. Absent: the page was rendered by an earlier version. */
-    readonly next?: string | null;
+    /** Relative to the file of this page. Null: it is the last one. */
+    readonly next: string | null;
   };
 }
 
@@ -24,60 +22,30 @@ export interface ReadPage<Item> extends WalkedPage<Item> {
   readonly url: URL;
 }
 
-/** What is known of a host. */
-export interface HostKind {
-  /** Whether it has files at their own paths. Null: not known yet. */
-  hasFiles: boolean | null;
-}
-
 export class PublicFiles {
   readonly #base: URL;
   readonly #read: TextReader;
-  readonly #host: HostKind;
 
   /** @param base see {@link baseUrl} */
-  constructor(base: URL, read: TextReader, host: HostKind = { hasFiles: null }) {
+  constructor(base: URL, read: TextReader) {
     this.#base = base;
     this.#read = read;
-    this.#host = host;
   }
 
   /** GETs a JSON object by its URL path in the contract, such as `/api/v1/snapshot`. @throws TidemarkError */
   async resource(path: string): Promise<object> {
-    return (await this.#fileOr(path, `${path}.json`, false)).value as object;
+    return (await this.#get(below(this.#base, `${path}.json`), false)).value as object;
   }
 
   /** @param cursor null: of the first page. @throws TidemarkError */
   async page<Item>(path: string, cursor: string | null = null): Promise<ReadPage<Item>> {
-    if (cursor === null) return pageOf<Item>(await this.#fileOr(path, `${path}.json`, false));
-    const name = encodeURIComponent(cursor);
-    return pageOf<Item>(await this.#fileOr(`${path}?cursor=${name}`, `${path}/pages/${name}.json`, true));
+    const file = cursor === null ? `${path}.json` : `${path}/pages/${encodeURIComponent(cursor)}.json`;
+    return pageOf<Item>(await this.#get(below(this.#base, file), cursor !== null));
   }
 
-  /** Null: it was the last one. @param path of the first page. @throws TidemarkError */
-  async nextPage<Item>(path: string, { url, page }: ReadPage<Item>): Promise<ReadPage<Item> | null> {
-    if (isLast({ page })) return null;
-    // A link is relative to the file, so it says nothing of a page that was read by cursor.
-    if (typeof page.next !== 'string' || this.#host.hasFiles !== true) return await this.page(path, page.nextCursor);
-    return pageOf<Item>(await this.#get(this.#linked(page.next, url), true));
-  }
-
-  /** @param path of the same bytes, as a server of an earlier version has them */
-  async #fileOr(path: string, file: string, isLaterPage: boolean): Promise<Found> {
-    if (this.#host.hasFiles === false) return await this.#get(below(this.#base, path), isLaterPage);
-    try {
-      const found = await this.#get(below(this.#base, file), isLaterPage);
-      this.#host.hasFiles = true;
-      return found;
-    } catch (error) {
-      if (this.#host.hasFiles || !isMissing(error)) throw error;
-      const found = await this.#get(below(this.#base, path), isLaterPage).catch((other: unknown) => {
-        // A static host may list a folder at this URL, or redirect: then the file is what is missing.
-        throw other instanceof TidemarkError && other.code === 'unexpected-answer' ? error : other;
-      });
-      this.#host.hasFiles = false;
-      return found;
-    }
+  /** Null: it was the last one. @throws TidemarkError */
+  async nextPage<Item>({ url, page }: ReadPage<Item>): Promise<ReadPage<Item> | null> {
+    return page.next === null ? null : pageOf<Item>(await this.#get(this.#linked(page.next, url), true));
   }
 
   async #get(url: URL, isLaterPage: boolean): Promise<Found> {
@@ -108,18 +76,11 @@ interface Found {
   readonly url: URL;
 }
 
-/** Whether a page leads to no further one. */
-export function isLast({ page: { next, nextCursor } }: Pick<WalkedPage<unknown>, 'page'>): boolean {
-  return (next === undefined ? nextCursor : next) === null;
-}
-
 /** @throws TidemarkError for an answer that is no page of a collection */
 export function pageOf<Item>({ value, url }: Found): ReadPage<Item> {
   const { data, page } = (value ?? {}) as WalkedPage<Item>;
   const isLink = (link: unknown) => link === null || typeof link === 'string';
-  if (Array.isArray(data) && isLink(page?.nextCursor) && (page?.next === undefined || isLink(page.next))) {
-    return { data, page, url };
-  }
+  if (Array.isArray(data) && isLink(page?.nextCursor) && isLink(page.next)) return { data, page, url };
   throw unexpected(url, 'is no page of a collection');
 }
 

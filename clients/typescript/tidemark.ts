@@ -21,7 +21,7 @@ import { type BodyStore, MemoryBodies } from './kept-bodies.ts';
 import { type LogChange, type LogLines, logSize, readChanges } from './log-changes.ts';
 import { beginOf, endOf, type Moment, pastMs } from './moments.ts';
 import { provenRow } from './proven-row.ts';
-import { baseUrl, below, type HostKind, PublicFiles, type TextReader } from './public-files.ts';
+import { baseUrl, below, PublicFiles, type TextReader } from './public-files.ts';
 import { receiptOf } from './receipts.ts';
 import { Requests, unexpected } from './requests.ts';
 import type { Routes } from './routes.ts';
@@ -95,7 +95,6 @@ export class Tidemark {
   readonly #requests: Requests;
   readonly #caller: Caller;
   readonly #vkeys: readonly string[];
-  readonly #host: HostKind = { hasFiles: null };
 
   constructor(options: TidemarkOptions) {
     const { url, writeUrl = url, key, timeoutMs = 10_000, patienceMs = 30_000, bodies, system } = options;
@@ -251,7 +250,7 @@ export class Tidemark {
   #files(signal: AbortSignal | undefined): PublicFiles {
     // Later pages are many and never change: to keep them would only fill the memory.
     const read: TextReader = (url, isLaterPage) => this.#requests[isLaterPage ? 'once' : 'text'](url, signal);
-    return new PublicFiles(this.#url, read, this.#host);
+    return new PublicFiles(this.#url, read);
   }
 
   #log(signal: AbortSignal | undefined): LogLines {

@@ -13,7 +13,7 @@ import type { HistoryIndex } from '../../contract/files/history-files.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
 import type { Market } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
-import { isLast, isMissing, type PublicFiles, type ReadPage } from './public-files.ts';
+import { isMissing, type PublicFiles, type ReadPage } from './public-files.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
 /** Restarts one after the other, without any new item in between. */
@@ -87,8 +87,8 @@ async function* restarted<Item>(
       fruitlessPages = isFruitful ? 0 : fruitlessPages + 1;
       if (isFruitful) fruitfulPages++;
       else if (fruitlessPages > fruitfulPages + FRUITLESS_PAGES_MAX) throw noEnd(path);
-      if (isLast(page)) return;
-      page = await files.nextPage<Item>(path, page).catch(nullIfGone);
+      if (page.page.next === null) return;
+      page = await files.nextPage<Item>(page).catch(nullIfGone);
     }
   }
   throw expired(path, 'its cursors expire before the next page is read');
@@ -98,7 +98,7 @@ async function* restarted<Item>(
 async function historyPageAt(files: PublicFiles, path: string, momentMs: number): Promise<ReadPage<PublicObservation>> {
   const head = await files.page<PublicObservation>(path);
   const isOnHead = head.data.some(({ observedAt }) => Date.parse(observedAt) <= momentMs);
-  if (isOnHead || isLast(head)) return head;
+  if (isOnHead || head.page.next === null) return head;
   // Not every service publishes an index.
   const index = (await files.resource(`${path}/index`).catch(nullIfGone)) as HistoryIndex | null;
   // Every newer page has only rows that are newer than the moment.

@@ -92,10 +92,11 @@ describe('a failure ends with', () => {
 
 describe('a walk whose cursor expires', () => {
   const item = (slug: string, revision: number) => ({ slug, revision, metrics: { price: null }, unit: {} });
-  const page = (nextCursor: string | null, ...data: readonly unknown[]) => json({ data, page: { nextCursor } });
+  const linksTo = (nextCursor: string | null) => ({ next: nextCursor && `markets/pages/${nextCursor}.json`, nextCursor });
+  const page = (nextCursor: string | null, ...data: readonly unknown[]) => json({ data, page: linksTo(nextCursor) });
 
   test('begins again, and goes on behind the last market that it gave', async () => {
-    const second = pageCursor(2, sha256Hex(JSON.stringify({ data: [item('c', 2)], page: { nextCursor: null } })));
+    const second = pageCursor(2, sha256Hex(JSON.stringify({ data: [item('c', 2)], page: linksTo(null) })));
     const { url, seen } = await stubServer(
       page('1-a', item('a', 1), item('b', 1)),
       refusal('not-found'),
@@ -133,7 +134,7 @@ test('history --as-of shows what was visible at that moment', async () => {
     version('old', '2026-11-01T00:00:00Z', '2026-11-03T00:00:00.000Z'),
     version('other', '2026-11-02T00:00:00.001Z', null),
   ];
-  const { url } = await stubServer(json({ data, page: { nextCursor: null } }));
+  const { url } = await stubServer(json({ data, page: { next: null, nextCursor: null } }));
   const idsAt = async (...words: readonly string[]) => {
     const { output } = await tidemark(['markets', 'history', 'a', '--url', url, '--json', ...words]);
     return (JSON.parse(output) as { id: string }[]).map(({ id }) => id);
@@ -152,7 +153,7 @@ describe('what a terminal would obey or be misled by is shown, and not passed on
     ...{ slug: BAD, name: BAD, kind: BAD, status: BAD, nativeCurrency: BAD, unit: { quantity: 1, of: BAD } },
     ...{ metrics: { price: metric, [BAD]: metric }, bySource: {}, history: { count: 1 }, sources: [], revision: 1 },
   };
-  const list = { data: [market], page: { nextCursor: null } };
+  const list = { data: [market], page: { next: null, nextCursor: null } };
   const raw: Reply = (_, response) => void response.end(BAD);
   const refused: Reply = (_, response) => {
     response.writeHead(410, { 'content-type': PROBLEM_CONTENT_TYPE });

@@ -22,7 +22,7 @@ async function bash(script: string, environment: Readonly<Record<string, string>
 }
 
 const market = (slug: string, more: object = {}) => ({ slug, metrics: { price: null }, unit: {}, ...more });
-const page = (data: readonly unknown[]) => json({ data, page: { nextCursor: null } });
+const page = (data: readonly unknown[]) => json({ data, page: { next: null, nextCursor: null } });
 const markets = page(Array.from({ length: 5_000 }, (_, index) => market(`market-${index}`)));
 
 /** Answers every batch, and every upload once its file has arrived. */

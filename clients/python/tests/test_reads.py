@@ -34,11 +34,10 @@ def row(day, **more):
 
 
 class Service:
-    """A history in pages of four rows, which can expire: as files, or as a server of an earlier version has them."""
+    """A history in pages of four rows, which can expire."""
 
-    def __init__(self, rows, has_files=True):
+    def __init__(self, rows):
         self.rows = rows
-        self.has_files = has_files
         self.generation = 1
         self.asked = []
         self.expire_at = None
@@ -47,12 +46,8 @@ class Service:
         return [self.rows[at : at + 4] for at in range(0, len(self.rows), 4)]
 
     def __call__(self, request):
-        path, cursor = request.url.path, request.url.params.get("cursor")
-        if path.endswith(".json") != self.has_files:
-            return httpx.Response(404, json={"code": "not-found"})
-        path = path.removesuffix(".json")
-        if "/pages/" in path:
-            cursor = path.rsplit("/", 1)[-1]
+        path = request.url.path.removesuffix(".json")
+        cursor = path.rsplit("/", 1)[-1] if "/pages/" in path else None
         self.asked.append("page" if cursor else path.rsplit("/", 1)[-1])
         pages = self.pages()
         if self.expire_at == len(self.asked):
@@ -70,9 +65,7 @@ class Service:
             if generation != self.generation:
                 return httpx.Response(404, json={"code": "not-found"})
         following = f"{self.generation}-{n - 1}" if n > 0 else None
-        page = {"nextCursor": following}
-        if self.has_files:
-            page["next"] = following and f"{'' if cursor else 'history/pages/'}{following}.json"
+        page = {"nextCursor": following, "next": following and f"{'' if cursor else 'history/pages/'}{following}.json"}
         return httpx.Response(200, json={"data": pages[n][::-1], "page": page})
 
 
@@ -94,18 +87,16 @@ def test_a_history_has_every_row_with_exact_numbers_and_aware_times():
         ("2027-01-01", None, [], ["history"]),
     ],
 )
-@pytest.mark.parametrize("has_files", [True, False])
-def test_a_range_begins_at_the_right_page(start, end, days, asked, has_files):
-    service = Service([row(day) for day in range(10)], has_files)
+def test_a_range_begins_at_the_right_page(start, end, days, asked):
+    service = Service([row(day) for day in range(10)])
     rows = client(service).history("gold-usd", start=start, end=end)
     assert [one["id"] for one in rows] == [f"obs_{day}" for day in days]
     assert service.asked == asked
 
 
-@pytest.mark.parametrize("has_files", [True, False])
 @pytest.mark.parametrize("expire_at", [2, 5, 7])
-def test_no_row_comes_twice_and_none_is_missing_after_a_cursor_has_expired(expire_at, has_files):
-    service = Service([row(day) for day in range(30)], has_files)
+def test_no_row_comes_twice_and_none_is_missing_after_a_cursor_has_expired(expire_at):
+    service = Service([row(day) for day in range(30)])
     service.expire_at = expire_at
     ids = [one["id"] for one in client(service).history("gold-usd")]
     assert ids == [f"obs_{day}" for day in range(29, -1, -1)]
@@ -115,7 +106,7 @@ def test_a_walk_that_gets_no_further_ends_with_an_error():
     def handler(request):
         if "/pages/" in request.url.path:
             return httpx.Response(404, json={"code": "not-found"})
-        return httpx.Response(200, json={"data": [row(1)], "page": {"nextCursor": "1-1"}})
+        return httpx.Response(200, json={"data": [row(1)], "page": {"next": "history/pages/1-1.json"}})
 
     with pytest.raises(TidemarkError) as caught:
         list(client(handler).history("gold-usd"))
@@ -125,9 +116,9 @@ def test_a_walk_that_gets_no_further_ends_with_an_error():
 def test_markets_come_once_each_after_a_restart():
     answers = iter(
         [
-            {"data": [{"slug": "a"}, {"slug": "b"}], "page": {"nextCursor": "1-1"}},
+            {"data": [{"slug": "a"}, {"slug": "b"}], "page": {"next": "markets/pages/1-1.json"}},
             None,
-            {"data": [{"slug": "a"}, {"slug": "a0"}, {"slug": "b"}, {"slug": "c"}], "page": {"nextCursor": None}},
+            {"data": [{"slug": "a"}, {"slug": "a0"}, {"slug": "b"}, {"slug": "c"}], "page": {"next": None}},
         ]
     )
 
@@ -243,7 +234,7 @@ def test_an_address_that_is_no_host_is_refused(url):
 
 def test_an_error_names_the_request():
     gone = httpx.MockTransport(lambda _: httpx.Response(404, json={"code": "not-found"}))
-    with pytest.raises(TidemarkError, match=r"\(GET /api/v1/markets/none\)"):
+    with pytest.raises(TidemarkError, match=r"\(GET /api/v1/markets/none\.json\)"):
         Client("https://data.example", transport=gone).market("none")
 
 
@@ -433,7 +424,7 @@ def test_no_walk_goes_in_a_circle_or_on_for_ever(walk, data):
     asked = itertools.count()
 
     def handler(_):
-        return httpx.Response(200, json={"data": data, "page": {"nextCursor": f"1-{next(asked) % 500}"}})
+        return httpx.Response(200, json={"data": data, "page": {"next": f"1-{next(asked) % 500}.json"}})
 
     service = client(handler)
     with pytest.raises(TidemarkError) as caught:

@@ -87,8 +87,7 @@ describe('a fault that stays is told at once:', () => {
     const error = await tidemark.latest().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(TidemarkError);
     expect(error).toMatchObject(expected);
-    // A host of an earlier version has no files, but URLs without an extension.
-    expect(tries()).toBe((error as TidemarkError).status === 404 ? 2 : 1);
+    expect(tries()).toBe(1);
   });
 });
 

@@ -134,7 +134,7 @@ describe('history', () => {
       await expect(collected(served.client().history(slug))).rejects.toMatchObject({ name: 'TidemarkError' });
     }
     await expect(served.client().market('none')).rejects.toMatchObject({
-      request: expect.stringMatching(/^GET .*\/api\/v1\/markets\/none$/),
+      request: expect.stringMatching(/^GET .*\/api\/v1\/markets\/none\.json$/),
     });
   });
 });

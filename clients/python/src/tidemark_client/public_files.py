@@ -1,7 +1,5 @@
 """The public files below a base URL, each at its own path, as any static host serves them: ``/api/v1/markets`` is
 ``api/v1/markets.json``, and ``page.next`` leads from a page to the file of the next one.
-
-A server of an earlier version has neither. Then the URLs without an extension are read, and ``?cursor=``.
 """
 
 from __future__ import annotations
@@ -24,60 +22,30 @@ class Page(NamedTuple):
 
     url: str
     data: list[dict[str, Any]]
-    next_cursor: str | None
-    #: Relative to the file of this page. None: there is none, or the page was rendered by an earlier version.
+    #: Relative to the file of this page. None: it is the last one.
     next: str | None
-    is_last: bool
 
 
 class PublicFiles:
     def __init__(self, base: str, read: Reader) -> None:
         self._base = base
         self._read = read
-        #: Whether the host has files at their own paths. None: not known yet.
-        self._has_files: bool | None = None
 
     def resource(self, path: str) -> dict[str, Any]:
         """GETs a JSON object by its URL path in the contract, such as ``/api/v1/snapshot``."""
-        return self._file_or(path, f"{path}.json", False)[1]
+        return self._get(below(self._base, f"{path}.json"), False)
 
     def page(self, path: str, cursor: str | None = None) -> Page:
         """A page of a collection; without a cursor, the first one."""
-        if cursor is None:
-            return _page_of(*self._file_or(path, f"{path}.json", False))
-        name = quote(cursor, safe="")
-        return _page_of(*self._file_or(f"{path}?cursor={name}", f"{path}/pages/{name}.json", True))
+        url = below(self._base, f"{path}.json" if cursor is None else f"{path}/pages/{quote(cursor, safe='')}.json")
+        return _page_of(url, self._get(url, cursor is not None))
 
-    def next_page(self, path: str, page: Page) -> Page | None:
+    def next_page(self, page: Page) -> Page | None:
         """None: it was the last one."""
-        if page.is_last:
+        if page.next is None:
             return None
-        # A link is relative to the file, so it says nothing of a page that was read by cursor.
-        if page.next is None or not self._has_files:
-            return self.page(path, page.next_cursor)
         url = self._linked(page.next, page.url)
         return _page_of(url, self._read(url, True))
-
-    def _file_or(self, path: str, file: str, is_later_page: bool) -> tuple[str, dict[str, Any]]:
-        """Reads a file, or the same bytes as a server of an earlier version has them."""
-        old = below(self._base, path)
-        if self._has_files is False:
-            return old, self._read(old, is_later_page)
-        url = below(self._base, file)
-        try:
-            found = self._get(url, is_later_page)
-        except TidemarkError as missing:
-            if self._has_files or missing.status != 404:
-                raise
-            try:
-                found = self._read(old, is_later_page)
-            except TidemarkError as other:
-                # A static host may list a folder at this URL, or redirect: then the file is what is missing.
-                raise (missing if other.code == "unexpected-answer" else other) from missing
-            self._has_files = False
-            return old, found
-        self._has_files = True
-        return url, found
 
     def _get(self, url: str, is_later_page: bool) -> dict[str, Any]:
         try:
@@ -101,9 +69,9 @@ def _page_of(url: str, value: dict[str, Any]) -> Page:
     """Raises TidemarkError for an answer that is no page of a collection."""
     data, page = value.get("data"), value.get("page")
     if isinstance(data, list) and isinstance(page, dict):
-        cursor, link = page.get("nextCursor", 0), page.get("next")
-        if isinstance(cursor, str | None) and isinstance(link, str | None):
-            return Page(url, data, cursor, link, (link if "next" in page else cursor) is None)
+        link = page.get("next", 0)
+        if isinstance(link, str | None):
+            return Page(url, data, link)
     raise unexpected(url, "is no page of a collection")
 
 

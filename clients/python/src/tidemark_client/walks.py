@@ -97,9 +97,9 @@ def _restarted(
             fruitless_pages = 0 if is_fruitful else fruitless_pages + 1
             if fruitless_pages > fruitful_pages + _FRUITLESS_PAGES_MAX:
                 raise unexpected(path, "leads back, or has nothing new")
-            if page.is_last:
+            if page.next is None:
                 return
-            page = _unless_gone(lambda: files.next_page(path, page))  # noqa: B023
+            page = _unless_gone(lambda: files.next_page(page))  # noqa: B023
         fruitless += 1
     raise _expired(path, "its cursors expire before the next page is read")
 
@@ -107,7 +107,7 @@ def _restarted(
 def _history_page_at(files: PublicFiles, path: str, moment: datetime | None) -> Page:
     """A page from which a walk meets every row that is not newer than the moment, with few newer ones before."""
     head = files.page(path)
-    if moment is None or head.is_last:
+    if moment is None or head.next is None:
         return head
     if any(parsed(item["observedAt"]) <= moment for item in head.data):
         return head

@@ -5,7 +5,7 @@ import { FRESH_SECONDS, LATEST_MARKETS_MAX } from '../../../../contract/files/li
 import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
-import { below, isLast, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
+import { below, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
 import { BASE_URL } from '../base-url.ts';
 import { PublicAnswers, UnreachableError } from '../market/public-answers.ts';
 import { clockOffsetMs } from '../service-clock.ts';
@@ -45,7 +45,7 @@ export class MarketFeed {
 
   /** Whether the list has pages that are not read yet. */
   get hasMore(): boolean {
-    return this.#last !== null && !isLast(this.#last);
+    return this.#last !== null && this.#last.page.next !== null;
   }
 
   get isStale(): boolean {
@@ -99,9 +99,9 @@ export class MarketFeed {
   async #walk(begun: readonly LatestEntry[], from: ReadPage<Market>, pages: number): Promise<void> {
     const read = [...begun];
     let last = from;
-    for (let page = 0; !isLast(last) && page < pages; page++) {
+    for (let page = 0; last.page.next !== null && page < pages; page++) {
       const before = last;
-      const next = await this.#answers.found((files) => files.nextPage(MARKETS_URL, before));
+      const next = await this.#answers.found((files) => files.nextPage(before));
       if (next === null) throw new UnreachableError('the list of markets has changed while it was read');
       read.push(...entriesOfList(next.data));
       last = next;

@@ -6,7 +6,7 @@
 import type { HistoryIndex } from '../../../../contract/files/history-files.ts';
 import { historyIndexUrl, historyUrl } from '../../../../contract/files/routes.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { isLast, type ReadPage } from '../../../typescript/public-files.ts';
+import type { ReadPage } from '../../../typescript/public-files.ts';
 import { KEPT_ROWS_MAX, type ObservationStore } from './observation-store.ts';
 import type { PublicAnswers } from './public-answers.ts';
 
@@ -59,7 +59,7 @@ export class HistoryReader {
   /** Reads everything. @throws UnreachableError; the store then keeps what was read */
   async readAll(reading: HistoryReading): Promise<HistoryEnd> {
     const newest = await this.#readNewest(reading);
-    if (newest === null || isLast(newest)) return 'whole';
+    if (newest === null || newest.page.next === null) return 'whole';
     const index = this.#hasFiles ? await this.#readIndex() : null;
     if (index === null) return await this.#walk(newest, reading);
     if (index.closedPages.length <= PAGES_READ_MAX) {
@@ -84,7 +84,7 @@ export class HistoryReader {
    */
   async readChanges(count: number, reading: HistoryReading): Promise<void> {
     const newest = await this.#readNewest(reading);
-    if (this.#store.size >= count || newest === null || isLast(newest)) return;
+    if (this.#store.size >= count || newest === null || newest.page.next === null) return;
     const known = this.#cursors;
     const index = this.#hasFiles ? await this.#readIndex() : null;
     if (index === null) {
@@ -113,11 +113,11 @@ export class HistoryReader {
   }
 
   async #walk(newest: HistoryPage, reading: HistoryReading, count = Number.POSITIVE_INFINITY): Promise<HistoryEnd> {
-    for (let page = newest; !isLast(page) && !reading.signal.aborted; ) {
+    for (let page = newest; page.page.next !== null && !reading.signal.aborted; ) {
       if (this.#store.size >= KEPT_ROWS_MAX) return 'full';
       if (this.#store.size >= count) return 'whole';
       const before = page;
-      const next = await this.#answers.found((files) => files.nextPage(historyUrl(this.#slug), before));
+      const next = await this.#answers.found((files) => files.nextPage(before));
       if (next === null) return 'newest-versions';
       this.#take(next.data, reading);
       page = next;

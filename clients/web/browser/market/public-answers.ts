@@ -53,7 +53,7 @@ export class PublicAnswers {
     const text = async (url: URL) =>
       decodedText((await this.#requests.send({ method: 'GET', url, cache, signal: undefined })).body);
     try {
-      return await ask(new PublicFiles(this.#base, text, { hasFiles: true }));
+      return await ask(new PublicFiles(this.#base, text));
     } catch (cause) {
       if (cause instanceof TidemarkError && isMissing(cause.status ?? 0)) return null;
       throw unreachable(cause);
