@@ -70,9 +70,9 @@ export function addIngestCommands(program: Command): void {
       '--complete',
       'the file has all that its sources have of its markets: report what is published and not in it',
     )
-    .option('--retract-missing', 'with --complete: withdraw that')
+    .option('--retract-missing', 'with --complete: withdraw the missing rows')
     .option('--reinstate', 'with --mode correct: every value stands, although it was retracted')
-    .option('--dry-run', 'tell what would happen to every row, and change nothing')
+    .option('--dry-run', 'report the result of every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .option('--upload-host <host>', 'the storage that takes large files, if the service itself does not')
     .addOption(new Option('--resume <run>', 'continue an interrupted run').argParser(runId))

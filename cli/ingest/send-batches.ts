@@ -74,7 +74,7 @@ async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<nu
   if (report.finishedAt === null) {
     throw new CommandError(
       'unfinished',
-      `The batch ${id} waits for a worker since ${REPORT_SECONDS} s.`,
+      `The batch ${id} has waited for a worker for ${REPORT_SECONDS} s.`,
       `It will be applied. Read its report later: tidemark batches show ${id}`,
     );
   }

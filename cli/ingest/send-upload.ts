@@ -95,7 +95,7 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
     if (sent !== null && sent.status >= 300 && sent.status < 400) {
       throw new CommandError(
         'refused',
-        `The storage of the file redirects (${sent.status}): a file goes nowhere else.`,
+        `The storage of the file redirects (${sent.status}): a file is sent to no other host.`,
       );
     }
     // The answer of a storage need not be a problem document. 412: a file is there, which the next reading tells.

@@ -30,7 +30,7 @@ export function addDoctorCommand(program: Command): void {
     .description('check a data folder and a service, and say how to correct what is wrong; ends with 1 on a fault')
     .argument('[url]', 'the base URL of a service, as readers use it')
     .option('--ledger', 'read all of the ledger of a running server, by a snapshot in its data folder')
-    .option('--mirror <url>', 'a mirror of the service: how far it is behind')
+    .option('--mirror <url>', 'a mirror of the service: print how far it is behind')
     .addHelpText('after', HELP)
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<DoctorFlags>();

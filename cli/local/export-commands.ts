@@ -43,7 +43,7 @@ export function addExportCommands(program: Command): void {
     .command('keep')
     .description('keep the export of a day for good, so that readers can cite it')
     .argument('<date>', 'its day, e.g. 2026-11-22', dayOf)
-    .addOption(new Option('--label <text>', 'public words about it').argParser(labelOf))
+    .addOption(new Option('--label <text>', 'a public text about it').argParser(labelOf))
     .addHelpText('after', KEEP_HELP)
     .action(async (date: string, _, command: Command) => {
       const { label = null } = command.opts<{ readonly label?: string }>();

@@ -14,7 +14,7 @@ export async function printBegunMapping(path: string): Promise<void> {
   if (path === '-') {
     throw new CommandError(
       'usage',
-      'Standard input cannot be read twice, as is needed here: write it to a file first.',
+      'This command reads its input twice, and standard input can be read only once: write it to a file first.',
     );
   }
   async function* open(): AsyncGenerator<Uint8Array> {

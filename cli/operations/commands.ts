@@ -42,7 +42,7 @@ function addTail(audit: Command): void {
   const command = audit.command('tail').description('Print the newest writes, and then new ones, until Ctrl-C');
   for (const { option } of filters) command.addOption(option);
   command
-    .addOption(new Option('--limit <n>', 'so many older ones at first').argParser(itemLimit).default(10))
+    .addOption(new Option('--limit <n>', 'begin with so many older ones').argParser(itemLimit).default(10))
     .addOption(new Option('--every <seconds>', 'how often to ask; less often while idle').argParser(seconds).default(2))
     .addHelpText('after', '\nExample:\n  tidemark audit tail --actor user:alice')
     .action(async () => {
@@ -78,7 +78,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   if (precondition !== undefined) command.option('--if-match <revision>', 'only if this is still its revision');
   if (precondition === 'if-match-or-none-match') command.option('--create', 'only if it does not exist yet');
   if (method !== 'GET') command.option('--idempotency-key <key>', 'repeat an earlier call');
-  if (isList(operation)) command.addOption(new Option('--limit <n>', 'so many items at most').argParser(itemLimit));
+  if (isList(operation)) command.addOption(new Option('--limit <n>', 'at most so many items').argParser(itemLimit));
   const consequence = CONSEQUENCES[id];
   if (consequence !== undefined) command.option('--yes', 'do not ask first');
   const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');
@@ -137,7 +137,7 @@ function refuseGaps(
   const members = Object.keys(said).length === 0 ? '' : `${JSON.stringify(said).slice(1, -1)},`;
   throw new CommandError(
     'usage',
-    `This replaces the whole resource, and would reset ${options}: give the value that it shall have.`,
+    `This replaces the whole resource, and would reset ${options}: state the value.`,
     `With its default: --body '{${members}${reset.map(({ name, initial }) => `"${name}":${JSON.stringify(initial)}`).join(',')}}'`,
   );
 }

@@ -10,7 +10,7 @@ export function seconds(text: string): number {
 /** The greatest number of items to show. */
 export function itemLimit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Write a number from 1 on.');
+  throw new InvalidArgumentError('Write a whole number from 1.');
 }
 
 const SIZES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };

@@ -56,11 +56,11 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addOption(new Option('--json', 'print JSON, and no progress'))
     .addOption(new Option('--quiet', 'show no progress'))
     .addOption(
-      new Option('--timeout <seconds>', 'for one answer, from its request to its last byte')
+      new Option('--timeout <seconds>', 'the time limit of one answer, until its last byte')
         .argParser(seconds)
         .default(30),
     )
-    .addOption(new Option('--patience <seconds>', 'for trying again, in all').argParser(seconds).default(120))
+    .addOption(new Option('--patience <seconds>', 'the time for all retries together').argParser(seconds).default(120))
     .addOption(new Option('--allow-clear-text', 'send the key over http to other machines'))
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);

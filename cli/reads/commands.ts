@@ -103,7 +103,7 @@ Example:
       const asOf = asOfOf(options);
       const form = formOf(options);
       if (options.versions && form !== 'csv' && form !== 'ndjson') {
-        throw new CommandError('usage', '--versions needs --csv or --ndjson.', 'Other forms show every version.');
+        throw new CommandError('usage', '--versions needs --csv or --ndjson.', 'The other forms show every version anyway.');
       }
       const client = await openClient(options);
       if ((form === 'csv' || form === 'ndjson') && asOf === null && !options.versions) {
@@ -165,10 +165,10 @@ Examples:
 
   program
     .command('publish')
-    .description('have markets published again, and wait for the generation that shows them')
+    .description('publish markets again, and wait for the generation that shows them')
     .argument('[slug...]', 'the markets')
     .option('--all', 'all markets')
-    .option('--purge', 'caches drop the markets, too')
+    .option('--purge', 'remove the markets from caches, too')
     .addOption(
       new Option('--wait <seconds>', 'how long to wait; 0: not at all').argParser(seconds).default(WAIT_SECONDS),
     )
@@ -210,7 +210,7 @@ function momentOf(text: string): number {
   const ms = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms)) throw new InvalidArgumentError('Write it as in 2026-11-01T00:00:00Z.');
   if (!isAhead(ms, Date.now())) return ms;
-  throw new InvalidArgumentError(`Nothing is known of the future: it is ${new Date().toISOString()} now.`);
+  throw new InvalidArgumentError(`This time is in the future: it is ${new Date().toISOString()} now.`);
 }
 
 function shareOf(text: string): Share {

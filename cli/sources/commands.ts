@@ -86,7 +86,7 @@ export function addSourceCommands(program: Command): void {
     });
 
   one('runs', 'the runs of a source, newest first')
-    .addOption(new Option('--limit <n>', 'so many at most').argParser(itemLimit).default(20))
+    .addOption(new Option('--limit <n>', 'at most so many').argParser(itemLimit).default(20))
     .action(async (name: string, _, command: Command) => {
       const options = command.optsWithGlobals<RunsFlags>();
       const { listRuns } = await import('./runs.ts');

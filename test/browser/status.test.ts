@@ -19,7 +19,7 @@ it('checks the log in the browser, and shows sources, counts and exports', async
   await expectGoodLooks(page, 'status', '/status/', ready);
   await page.getByText('root checked here').waitFor();
   const first = await log(page).innerText();
-  expect(first).toContain('The tiles of the log give the root that is signed.');
+  expect(first).toContain('The tiles of the log give the signed root.');
   expect(first).toContain('This browser sees the log for the first time.');
   expect(await page.locator('#status-sources').innerText()).toMatch(
     /currency-api daily release\s+175\s+29 Sep 2026, 00:00 UTC/,

@@ -92,7 +92,10 @@ describe('a failure ends with', () => {
 
 describe('a walk whose cursor expires', () => {
   const item = (slug: string, revision: number) => ({ slug, revision, metrics: { price: null }, unit: {} });
-  const linksTo = (nextCursor: string | null) => ({ next: nextCursor && `markets/pages/${nextCursor}.json`, nextCursor });
+  const linksTo = (nextCursor: string | null) => ({
+    next: nextCursor && `markets/pages/${nextCursor}.json`,
+    nextCursor,
+  });
   const page = (nextCursor: string | null, ...data: readonly unknown[]) => json({ data, page: linksTo(nextCursor) });
 
   test('begins again, and goes on behind the last market that it gave', async () => {

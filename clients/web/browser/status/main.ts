@@ -159,7 +159,7 @@ function keyText(begin: string): HTMLElement {
     'p',
     { class: 'soft small' },
     begin,
-    'The key comes from this host, too. Compare it with what the operator says elsewhere: only then does the signature prove who has signed. ',
+    'The key comes from this host, too. Compare it with what the operator says elsewhere: only then does the signature prove who signed. ',
     element('a', { href: addressOf('/docs/guides/log.html') }, 'How to follow the log'),
   );
 }

@@ -103,9 +103,9 @@ export function logFacts(log: CheckedLog, snapshotRoot: string | null): HTMLElem
       element(
         'ul',
         { class: 'checks' },
-        check('good', 'The signature is of the key that the service shows.'),
-        check('good', 'The tiles of the log give the root that is signed.'),
-        newest === null ? null : check('good', 'The newest entry is below that root.'),
+        check('good', 'The checkpoint is signed with the key that the service shows.'),
+        check('good', 'The tiles of the log give the signed root.'),
+        newest === null ? null : check('good', 'The newest entry is included in that root.'),
         snapshotRoot === null
           ? null
           : snapshotRoot === root
@@ -133,7 +133,7 @@ function pastCheck(past: LogPast): HTMLElement {
   if (past.kind === 'first') {
     return check(
       'plain',
-      'This browser sees the log for the first time. Next time it checks that nothing before was changed.',
+      'This browser sees the log for the first time. Next time it checks that no earlier entry has changed.',
     );
   }
   const { size, seenAt } = past.before;
