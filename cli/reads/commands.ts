@@ -103,7 +103,11 @@ Example:
       const asOf = asOfOf(options);
       const form = formOf(options);
       if (options.versions && form !== 'csv' && form !== 'ndjson') {
-        throw new CommandError('usage', '--versions needs --csv or --ndjson.', 'The other forms show every version anyway.');
+        throw new CommandError(
+          'usage',
+          '--versions needs --csv or --ndjson.',
+          'The other forms show every version anyway.',
+        );
       }
       const client = await openClient(options);
       if ((form === 'csv' || form === 'ndjson') && asOf === null && !options.versions) {
