@@ -81,8 +81,9 @@ async function* missingOf(
     const history = isPublic ? allVersions(client, market) : [];
     for await (const observation of history) {
       progress.at('Comparing', { share: done / contents.markets.length, count: ++read, unit: 'row' });
-      const { metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
-      if (supersededBy !== null) continue;
+      const { announced, metric, observedAt, sourceUrl, sourceLabel, supersededBy, retraction } = observation;
+      // A file of what is effective says nothing of what is announced.
+      if (supersededBy !== null || announced) continue;
       const identity = { market, metric, observedAt, sourceUrl };
       if (retraction === 'withdrawn' && contents.states(market, observation)) {
         report.write({ file: input.name, returned: { ...identity, sourceLabel } });

@@ -37,13 +37,26 @@ export async function listLateMarkets(client: Client, asJson: boolean): Promise<
 export async function showMarket(client: Client, slug: string, asJson: boolean): Promise<void> {
   const market = (await client.files.resource(marketUrl(encodeURIComponent(slug))).catch(toCommandError)) as Market;
   if (asJson) return await printJson(market);
-  const { name, kind, status, nativeCurrency, unit, metrics, history, sources, disputed, revision } = market;
+  const {
+    name,
+    kind,
+    status,
+    nativeCurrency,
+    unit,
+    metrics,
+    announced = {},
+    history,
+    sources,
+    disputed,
+    revision,
+  } = market;
   await printFields([
     ['slug', market.slug],
     ['name', name],
     ['kind', `${kind}, ${status}`],
     ['price of', `${unit.quantity} ${unit.of}, in ${nativeCurrency}`],
     ...Object.entries(metrics).map(([metric, value]) => [metric, metricInWords(value)] as const),
+    ...Object.entries(announced).map(([metric, value]) => ['announced', `${metric} ${metricInWords(value)}`] as const),
     ['observations', `${history.count}, from ${history.firstObservedAt ?? '–'} to ${history.lastObservedAt ?? '–'}`],
     ...sources.map(
       ({ label, url, licence }) => ['source', `${label}, ${licence ?? 'no licence stated'}, ${url}`] as const,
@@ -92,7 +105,9 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
   if (form === 'csv') {
     // LF, as most tools write it.
     await printRaw(`${HISTORY_COLUMNS.join(',')}\n`);
-    for await (const observation of observations) await printRaw(`${historyCsvRecord(observation)}\n`);
+    for await (const observation of observations) {
+      if (!observation.announced) await printRaw(`${historyCsvRecord(observation)}\n`);
+    }
     return;
   }
   await printItems(observations, form === 'json', SHOWN, (observation) => {
@@ -102,8 +117,9 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
   });
 }
 
-function remarkOn({ supersededBy, retraction }: PublicObservation): string {
+function remarkOn({ announced, supersededBy, retraction }: PublicObservation): string {
   if (supersededBy !== null) return 'superseded';
+  if (announced) return 'announced';
   return retraction === null ? '' : RETRACTION_IN_WORDS[retraction];
 }
 

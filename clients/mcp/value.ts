@@ -50,11 +50,14 @@ async function shownRow(
 ): Promise<PublicObservation | null> {
   const { asOf, byRelease } = at;
   const asOfMs = Date.parse(asOf ?? '');
-  // The service takes in nothing that is more than a day ahead, but a source may publish long before the moment itself.
+  // Unless it is announced, the service takes in nothing that is more than a day ahead. But a source may publish long before.
   const to = Number.isNaN(asOfMs) || byRelease === true ? {} : { to: new Date(asOfMs + 2 * DAY_MS) };
   for await (const row of tidemark.history(slug, { ...asOfRange(at), ...to })) {
     const isShown =
-      row.metric === metric && row.retraction !== 'mistake' && (asOf !== undefined || row.supersededAt === null);
+      row.metric === metric &&
+      row.retraction !== 'mistake' &&
+      (byRelease === true || !row.announced) &&
+      (asOf !== undefined || row.supersededAt === null);
     if (isShown) return row;
   }
   return null;

@@ -18,6 +18,9 @@ export type LogPlace = z.infer<typeof logPlaceSchema>;
 
 export const shownValueSchema = z.object({
   metric: z.string(),
+  announced: z
+    .boolean()
+    .describe('Whether the value is not effective yet: its `observedAt` was ahead when it was recorded.'),
   decimal: z.string().nullable().describe('The exact number. Null: unknown, never zero; `unknownReason` says why.'),
   unit: z.string().describe('What the number counts, e.g. `USD for 1 troy ounce`.'),
   unknownReason: z.string().nullable(),
@@ -41,6 +44,7 @@ export function shownValue(row: PublicObservation, { unit }: Pick<Market, 'unit'
   const { confidence, status, sourceValue, rounded, sourceLabel, sourceUrl } = row;
   return {
     metric,
+    announced: row.announced === true,
     decimal: decimalOf(row),
     unit: row.kind === 'money' ? `${row.currency} for ${unit.quantity} ${unit.of}` : row.unit,
     unknownReason,

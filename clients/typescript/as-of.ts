@@ -8,7 +8,15 @@ import type { PublicObservation } from '../../contract/values/metric.ts';
 /** The members of a row that the reading needs. Rows of CSV files have them too. */
 export type AsOfRow = Pick<
   PublicObservation,
-  'id' | 'metric' | 'recordedAt' | 'releasedAt' | 'retraction' | 'sourceLabel' | 'supersededAt' | 'supersedes'
+  | 'announced'
+  | 'id'
+  | 'metric'
+  | 'recordedAt'
+  | 'releasedAt'
+  | 'retraction'
+  | 'sourceLabel'
+  | 'supersededAt'
+  | 'supersedes'
 >;
 
 /** A moment, and the clock by which rows are known at it. */
@@ -39,10 +47,15 @@ export class AsOfReading<Row extends AsOfRow> {
     this.#asOf = asOf;
   }
 
-  /** Takes the next row. Returns whether it was visible at the moment. A visible row may say that a value never was. */
+  /**
+   * Takes the next row. Returns whether it was visible at the moment. A visible row may say that a value never was, or be
+   * announced and not effective yet.
+   */
   add(row: Row): boolean {
     const isVisible = this.#asOf.clock === 'recorded' ? this.#stood(row) : this.#wasNewestRelease(row);
-    if (isVisible && row.retraction !== 'mistake') this.#show(row);
+    // A source that announces a value has published it.
+    const isEffective = !row.announced || this.#asOf.clock === 'released';
+    if (isVisible && isEffective && row.retraction !== 'mistake') this.#show(row);
     return isVisible;
   }
 

@@ -15,7 +15,10 @@ export const FILE_BYTES_MAX = 24 * 1024 * 1024;
 export const HISTORY_FORMATS = ['csv', 'ndjson'] as const;
 export type HistoryFormat = (typeof HISTORY_FORMATS)[number];
 
-/** The columns of CSV: new ones are added at the end. `decimal` and `decimalPerUnit` are exact. */
+/**
+ * The columns of CSV: new ones are added at the end. `decimal` and `decimalPerUnit` are exact. Announced observations are not in
+ * CSV, because no column would tell them from prices.
+ */
 export const HISTORY_COLUMNS = [
   ...['observedAt', 'metric', 'decimal', 'currency', 'decimalPerUnit', 'amountMinor', 'value', 'unit'],
   ...['unknownReason', 'rounded', 'sourceValue', 'confidence', 'status', 'sourceLabel', 'sourceUrl', 'recordedAt'],
@@ -35,6 +38,9 @@ export const HISTORY_FILE_FORMS: {
     readonly line: (observation: PublicObservation) => string;
   };
 } = {
-  csv: { header: `${HISTORY_COLUMNS.join(',')}\r\n`, line: (observation) => `${historyCsvRecord(observation)}\r\n` },
+  csv: {
+    header: `${HISTORY_COLUMNS.join(',')}\r\n`,
+    line: (observation) => (observation.announced ? '' : `${historyCsvRecord(observation)}\r\n`),
+  },
   ndjson: { header: '', line: (observation) => `${canonicalJson(observation as unknown as Json)}\n` },
 };

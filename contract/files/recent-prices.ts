@@ -9,7 +9,7 @@ export const RECENT_MARKETS_MAX = 5_000;
 /** Prices of one market. */
 export const RECENT_PRICES_MAX = 30;
 
-/** The newest rows of a history in which these prices are looked for: at most five of its pages. */
+/** The newest rows of a history in which these prices are looked for, announced ones left out: some pages. */
 export const RECENT_ROWS_MAX = 256;
 
 export interface RecentEntry {
@@ -20,7 +20,7 @@ export interface RecentEntry {
   readonly slug: string;
 }
 
-type Row = Pick<Observation, 'metric' | 'observedAt' | 'recordedAt' | 'retraction' | 'supersededBy'>;
+type Row = Pick<Observation, 'announced' | 'metric' | 'observedAt' | 'recordedAt' | 'retraction' | 'supersededBy'>;
 
 /**
  * Collects the last prices of one market from its history, newest row first: of each moment the price that the market
@@ -40,7 +40,7 @@ export class RecentPrices {
 
   /** Takes the next older row. @param decimalOf called only for a price that is shown */
   add(row: Row, decimalOf: () => string | null): void {
-    if (this.isComplete) return;
+    if (this.isComplete || row.announced) return;
     this.#rows++;
     if (row.metric !== 'price' || !isShowable(row)) return;
     const last = this.#moments.at(-1);

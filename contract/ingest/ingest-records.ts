@@ -105,6 +105,14 @@ const observationRecordFields = {
       'States that a time before 1900 is right, or a `releasedAt` more than 366 days before `observedAt`. Without it such a ' +
         'record is refused.',
     ),
+  announced: z
+    .union([z.boolean(), z.literal('when-ahead')])
+    .exactOptional()
+    .describe(
+      'States that the value is published before its moment: `observedAt` may then be up to 400 days ahead. Until then the ' +
+        'market shows it under `announced`. `true` for a moment that has passed is refused; `when-ahead` announces only ' +
+        'moments that are ahead, for files with both. A correction of an announced value needs no statement.',
+    ),
   outlierConfirmed: z
     .boolean()
     .default(false)
@@ -211,6 +219,7 @@ export const ROW_ERROR_CODES = [
   'amount.out-of-range',
   'date.future',
   'date.implausible',
+  'date.past',
   'source.url-missing',
   'source.url-not-absolute',
   'source.url-not-public',

@@ -23,7 +23,7 @@ import { parseVkey } from './notes.ts';
 
 /** The format of nearly every entry. */
 export const LOG_FORMAT = 1;
-/** The format of `service`, and of the definition of a market with its own rule for outliers. */
+/** The format of `service`, of the definition of a market with its own rule for outliers, and of announced values. */
 export const SECOND_FORMAT = 2;
 /** Of a later one, readers know nothing. */
 export const NEWEST_LOG_FORMAT = SECOND_FORMAT;
@@ -113,10 +113,12 @@ const standingEntrySchema = z.strictObject({
     .nullable(),
 });
 
-/** Digits with an exponent came with the second format. */
-const formatOfDigits = (digits: string | null) => (digits !== null && /e/i.test(digits) ? SECOND_FORMAT : LOG_FORMAT);
-const hasItsFormat = (entry: { readonly format: number; readonly sourceValue: string | null }) =>
-  entry.format === formatOfDigits(entry.sourceValue);
+type Formatted = { readonly sourceValue: string | null; readonly announced?: true };
+
+/** Digits with an exponent, and announced values, came with the second format. */
+const formatOf = ({ announced, sourceValue }: Formatted) =>
+  announced || (sourceValue !== null && /e/i.test(sourceValue)) ? SECOND_FORMAT : LOG_FORMAT;
+const hasItsFormat = (entry: Formatted & { readonly format: number }) => entry.format === formatOf(entry);
 
 const observationEntryFields = {
   ...ofMarket,
@@ -124,6 +126,7 @@ const observationEntryFields = {
   type: z.literal('observation'),
   revision,
   id: observationIdSchema,
+  announced: z.literal(true).exactOptional(),
   metric: metricName,
   sourceLabel: text,
   sourceUrl: text,
@@ -242,12 +245,18 @@ export function entryText(entry: LogEntry): string {
  * @param revision the market's, at which this version was recorded
  */
 export function observationEntry(market: string, revision: number, observation: Observation): ObservationEntry {
+  const entry = effectiveEntry(market, revision, observation);
+  // Few are announced, so sorting their members is cheap enough.
+  return observation.announced ? { ...entry, announced: true } : entry;
+}
+
+function effectiveEntry(market: string, revision: number, observation: Observation): ObservationEntry {
   // Member by member: a member that the ledger alone has must not enter the log. In the order of canonical JSON, because
   // observations are the bulk of a log, and sorting takes several times as long.
   if (observation.kind === 'scalar') {
     return {
       confidence: observation.confidence,
-      format: formatOfDigits(observation.sourceValue),
+      format: formatOf(observation),
       id: observation.id,
       kind: 'scalar',
       market,
@@ -276,7 +285,7 @@ export function observationEntry(market: string, revision: number, observation: 
     amountMinor,
     confidence: observation.confidence,
     currency,
-    format: formatOfDigits(observation.sourceValue),
+    format: formatOf(observation),
     id: observation.id,
     kind: 'money',
     market,

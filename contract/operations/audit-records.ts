@@ -14,7 +14,7 @@ export const auditRecordSchema = z.strictObject({
     .string()
     .describe(
       'The same id as in the `instance` of problems and in the logs. Of `system:ingest` the id of the batch, of ' +
-        '`system:erasure` the id of the erasure.',
+        '`system:erasure` the id of the erasure, of `system:announced` the moment and the market.',
     ),
 });
 
@@ -33,7 +33,7 @@ export const auditRecordOperations = defineOperations('Audit', {
       'Every write leaves one record, in its own transaction. Without a filter: the writes of today, by UTC. With ' +
       '`actor` and another filter, a page may hold fewer records, or no record, although more follow: continue until ' +
       '`nextCursor` is null. `target=market/<slug>` answers who wrote a number: it lists each change of the market by ' +
-      'an accepted claim, a source verification, an erasure, or a batch (`system:ingest`). The report of the batch, ' +
+      'an accepted claim, a source verification, an erasure, a batch (`system:ingest`), or an announced value that became effective (`system:announced`). The report of the batch, ' +
       '`/api/v1/ingest/batches/<requestId>`, has the rest. These records of batches are not in the other listings, ' +
       'which have the request that sent the batch.',
     scopes: ['audit:read'],

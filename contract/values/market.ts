@@ -111,13 +111,21 @@ export const marketSchema = z.strictObject({
     .refine((metrics) => 'price' in metrics)
     .meta({
       description:
-        'The newest observation of each metric that stands, by name. A retraction of the kind `mistake` is skipped. ' +
+        'The newest effective observation of each metric that stands, by name. A retraction of the kind `mistake` is skipped. ' +
         '`price` is always there: money in `nativeCurrency`, for one `unit`. Null means that it was never observed. If ' +
         'several sources have the same newest `observedAt`, the one is shown whose `sourceUrl` has the greatest ' +
         'SHA-256 in hex: the order of arrival does not decide. `bySource` has the others.',
       // Without `properties`: a client for Go would not compile if a map has both those and values that may be null.
       required: ['price'],
     }),
+  announced: z
+    .record(metricNameSchema, metricSchema)
+    .exactOptional()
+    .describe(
+      'Of each metric that has announced values, the one whose `observedAt` comes first: it is not effective yet. If its ' +
+        'moment has come by your own clock, you may take it for the newest value: the service records that within a minute. ' +
+        'The history has all of them. Left out: none.',
+    ),
   bySource: z
     .record(metricNameSchema, z.array(metricSchema).min(2).max(BY_SOURCE_MAX))
     .describe(

@@ -199,6 +199,14 @@ export const metricNameSchema = z
   .describe('The name of a metric on its market: `price`, or another camelCase word.');
 
 export const observationFields = {
+  announced: z
+    .literal(true)
+    .exactOptional()
+    .describe(
+      'The moment of the value had not come when the service recorded this version, so the market shows it under `announced`. At ' +
+        'its moment the service records a further version, which supersedes this one and has no `announced`. Left out: ' +
+        'the value is effective.',
+    ),
   id: z
     .string()
     .regex(/^obs_[0-9a-f]{24}$/)
@@ -243,6 +251,7 @@ export type PublicObservation = z.infer<typeof observationSchema>;
 
 /** As it is stored: see {@link MoneyMetric}. */
 export type Observation = Metric & {
+  announced?: true;
   id: string;
   metric: string;
   recordedAt: string;

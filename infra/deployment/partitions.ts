@@ -18,7 +18,7 @@ import { COMPAT_DAY_KEY } from '../../storage/records/compat.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../../storage/records/exports.ts';
 import { FORMAT_KEY } from '../../storage/records/formats.ts';
 import { logChunksOf, logHashesKey } from '../../storage/records/log.ts';
-import { MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
+import { ANNOUNCED_MARKETS, MARKET_INDEX, marketPartition } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   DEFERRED,
@@ -47,6 +47,7 @@ import { DUE_TAKEDOWNS, TAKEDOWNS } from '../../storage/records/takedowns.ts';
 const ANY = '*';
 
 export const PARTITIONS = {
+  announced: ANNOUNCED_MARKETS.partition,
   apiKeys: API_KEYS.partition,
   auditByActor: auditOfActor(ANY).partition,
   auditByDay: auditOfDay(ANY).partition,

@@ -109,6 +109,8 @@ const PUBLISHER_READS: Partitions = [
 
 /** The records that a request can write. Records of the publisher are not among them. */
 const WRITE_API_PUTS: Partitions = [
+  // An accepted claim may take an announced value back.
+  P.announced,
   P.apiKeys,
   P.auditByActor,
   P.auditByDay,
@@ -144,7 +146,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
       count: [P.usage],
-      delete: [P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
+      delete: [P.announced, P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
     },
     // For signing upload URLs. A signed URL carries this permission for its key.
     uploads: { read: [], put: [UPLOADED_OBJECTS], delete: [] },
@@ -155,6 +157,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [
         ...FORMAT_READS,
+        P.announced,
         P.apiKeys,
         P.auditByDay,
         P.auditSeals,
@@ -173,6 +176,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.work,
       ],
       put: [
+        P.announced,
         P.apiKeys,
         P.auditByDay,
         P.auditBySystem,
@@ -196,7 +200,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.work,
       ],
       count: [],
-      delete: [P.claimsByState, P.claimsBySubject, P.idempotency, P.usage, P.watchlists, P.work],
+      delete: [...[P.announced, P.claimsByState, P.claimsBySubject, P.idempotency], ...[P.usage, P.watchlists, P.work]],
     },
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
   },
@@ -306,8 +310,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   repair: {
     ...NOTHING,
     table: {
-      read: PUBLISHER_READS,
-      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
+      read: [...PUBLISHER_READS, P.announced],
+      put: [P.announced, P.generations, P.head, P.market, P.marketIndex, P.marks],
       count: [],
       // Observations of a market without a record, because no record says what they are about; and the waiting for a
       // revision that no market has.

@@ -7,8 +7,8 @@
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 import { contendedOn } from '../worker/contended.ts';
-import type { MarketDecision } from './decide.ts';
 import { type DecideOptions, type PlannedMarket, planMarketParts } from './examine-batch.ts';
+import type { MarketDecision } from './market-decision.ts';
 import { readMarkets } from './read-markets.ts';
 import { textsIn } from './record-size.ts';
 

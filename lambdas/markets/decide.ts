@@ -4,33 +4,40 @@
  * An observation is identified by market, metric, `observedAt` and source. If it comes again with the same content, it
  * is `unchanged`. With other content it is a conflict, except in a correcting batch: then a new observation supersedes
  * the old one, which stays. A retraction supersedes with an unknown value; one of the kind `mistake` is not shown.
+ *
+ * An observation whose moment is ahead may be announced: it is in the history, and not among the newest values. Later
+ * versions are announced, too, until the moment has come. Then {@link decideEffective} supersedes it with the same content.
  */
 
 import { MARKET_METRICS_MAX } from '../../contract/files/limits.ts';
 import type {
-  IngestMode,
   IngestRecord,
   MarketRecord,
   ObservationRecord,
   RetractionRecord,
-  RowError,
   RowErrorCode,
 } from '../../contract/ingest/ingest-records.ts';
 import { canonicalJson } from '../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../contract/values/instants.ts';
-import type { Metric, Observation } from '../../contract/values/metric.ts';
+import type { Metric, RetractionKind } from '../../contract/values/metric.ts';
 import { isShowable } from '../../contract/values/showable.ts';
-import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
+import {
+  ANNOUNCED_VALUES_MAX,
+  countAnnounced,
+  isEffectiveAt,
+  nextEffectiveAt,
+  unannounce,
+} from '../../storage/ports/announced-values.ts';
 import { metricPart, newestValues, valuesIn } from '../../storage/ports/newest-values.ts';
 import {
+  firstOrderOf,
   type MarketRecordValue,
-  marketIndexKey,
-  marketKey,
   observationIdAt,
   type PlacedMetric,
   versionOrder,
 } from '../../storage/records/markets.ts';
-import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
+import { ANNOUNCED_CHANGES, MARKET_CHANGES, marketChanges } from './market-changes.ts';
+import type { KnownObservation, MarketDecision, MarketInput, RowOutcome } from './market-decision.ts';
 import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
@@ -45,55 +52,12 @@ import {
   retracted,
   showValues,
 } from './observation-value.ts';
-import { amountOf, type NeighboursRead } from './outlier.ts';
+import { amountOf } from './outlier.ts';
 import { OutlierGuard } from './outlier-guard.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
-
-export type RowOutcome =
-  | { readonly kind: 'accepted' | 'unchanged' }
-  | { readonly kind: 'refused'; readonly error: RowError };
-
-/** The effect of one transaction on a market. */
-export interface MarketDecision {
-  readonly slug: string;
-  /** The next revision of the market's record; null if the market stays as it is. */
-  readonly record: PutChange<MarketRecordValue> | null;
-  /** The record comes first. Without it, these are only checks that rows are rightly `unchanged`, or nothing. */
-  readonly changes: readonly Change[];
-  /** By row index. */
-  readonly outcomes: ReadonlyMap<number, RowOutcome>;
-}
-
-/** The versions of an observation that a decision needs. The first one was appended. */
-export interface KnownObservation {
-  readonly first: Observation;
-  readonly newest: Observation;
-  /** The newest one that is no retraction: what was last stated. */
-  readonly stated: Observation;
-  /** The number of versions before the newest. */
-  readonly ordinal: number;
-  /** The revision of the newest version's item. */
-  readonly revision: number;
-}
-
-export interface MarketInput {
-  readonly slug: string;
-  /** The market's record; null if the market is new. Then the rows must define it first. */
-  readonly market: Item<MarketRecordValue> | null;
-  /** The observations that the rows identify, by {@link orderKey} with ordinal 0. */
-  readonly known: ReadonlyMap<string, KnownObservation>;
-  readonly rows: readonly Row[];
-  readonly mode: IngestMode;
-  /** RFC 3339; becomes `recordedAt`, unless the market was changed at a later time: then that one. */
-  readonly recordedAt: string;
-  /** See `other-values.ts`. Default: every observation of the market is known. */
-  readonly otherValues?: ReadonlyMap<string, readonly PlacedMetric[]> | undefined;
-  /** The neighbours in the ledger of new values, for finding outliers. Without it, no value is an outlier. */
-  readonly neighbours?: NeighboursRead;
-}
 
 /** Decides every row of one market as one transaction, with any number of changes. */
 export function decideMarket(input: MarketInput): MarketDecision {
@@ -115,13 +79,19 @@ export function decideInParts(input: MarketInput, maxChanges: number): readonly 
   return [...parts, draft.cut()];
 }
 
-/** The market's record, its entry in the index, and two marks. */
-const MARKET_CHANGES = 4;
+/**
+ * Decides that the known observations, which are announced, are effective from now on.
+ *
+ * @param input their moments have come at `recordedAt`; two changes each, and at most six others
+ */
+export function decideEffective(input: Omit<MarketInput, 'rows' | 'mode'>): MarketDecision {
+  const draft = new MarketDraft({ ...input, rows: [], mode: 'correct' });
+  for (const [first, known] of input.known) draft.makeEffective(first, known);
+  return draft.cut();
+}
 
 const ACCEPTED: RowOutcome = { kind: 'accepted' };
 const UNCHANGED: RowOutcome = { kind: 'unchanged' };
-const ANY = { kind: 'any' } as const;
-const ABSENT = { kind: 'absent' } as const;
 
 const TOO_LARGE = refused(
   'record.invalid',
@@ -140,6 +110,7 @@ class MarketDraft {
   /** State of the part that is being decided. */
   #revisionBefore: number | null;
   #lastOrderBefore: string;
+  #effectiveAtBefore: string | null;
   #earliestRewritten: string | null = null;
   /** Whether a row found the definition as it is, so that it must still be so. */
   #isDefinitionKept = false;
@@ -156,15 +127,18 @@ class MarketDraft {
     this.#revision = input.market?.revision ?? 0;
     this.#revisionBefore = input.market?.revision ?? null;
     this.#lastOrderBefore = before?.lastOrder ?? '';
+    this.#effectiveAtBefore = before && nextEffectiveAt(before);
   }
 
   /**
    * The most changes that the part may have with this row in it: two for a row that supersedes, one for a row that is
    * unchanged or new, and those of the market.
    */
-  changesAfter({ order }: Row): number {
+  changesAfter({ order, record }: Row): number {
     const own = order === null ? 0 : this.#known.has(order) ? 2 : 1;
-    return this.#puts.size + own + MARKET_CHANGES;
+    const isAnnounced = isAnnouncedBy(record) || (this.#value !== null && nextEffectiveAt(this.#value) !== null);
+    const ofMarket = isAnnounced || this.#effectiveAtBefore !== null ? ANNOUNCED_CHANGES : 0;
+    return this.#puts.size + own + MARKET_CHANGES + ofMarket;
   }
 
   apply({ index, record, order }: Row): void {
@@ -223,7 +197,8 @@ class MarketDraft {
     if (record.metric === 'price' && 'currency' in record && record.currency !== value.nativeCurrency) {
       return refused('currency.not-native', '/currency', `the market's prices are in ${value.nativeCurrency}`);
     }
-    if (value.latest[record.metric] === undefined && Object.keys(value.latest).length >= MARKET_METRICS_MAX) {
+    const metrics = { ...value.announced, ...value.latest };
+    if (metrics[record.metric] === undefined && Object.keys(metrics).length >= MARKET_METRICS_MAX) {
       return refused(
         'record.invalid',
         '/metric',
@@ -252,11 +227,16 @@ class MarketDraft {
       const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
-    if (mayOutgrow(value)) {
-      const order = before === undefined ? first : orderOfRow(record, before.ordinal + 1);
-      if (isTooLargeWith(value, record.metric, { metric, order })) return TOO_LARGE;
+    const isAnnounced = isAnnouncedBy(record);
+    if (isAnnounced && countAnnounced(value) >= ANNOUNCED_VALUES_MAX) {
+      const detail = `a market has at most ${ANNOUNCED_VALUES_MAX} announced values: send the later ones later`;
+      return refused('record.invalid', '/announced', detail);
     }
-    this.#append(value, record, first, before, metric);
+    if (mayOutgrow(value)) {
+      const order = before === undefined ? first : versionOrder(first, before.ordinal + 1);
+      if (isTooLargeWith(value, record.metric, { metric, order }, isAnnounced)) return TOO_LARGE;
+    }
+    this.#append(value, record.metric, first, before, metric, { isAnnounced });
     return ACCEPTED;
   }
 
@@ -268,8 +248,15 @@ class MarketDraft {
     const { newest } = before;
     const kind = record.kind ?? null;
     if (isTakenBack(newest, kind)) return this.#unchanged(record, before);
-    this.#append(value, record, first, before, retracted(metricPart(newest), kind));
+    this.#append(value, record.metric, first, before, retracted(metricPart(newest), kind), { retraction: kind });
     return ACCEPTED;
+  }
+
+  /** The announced observation is superseded by one with the same content. */
+  makeEffective(first: string, before: KnownObservation): void {
+    const { newest } = before;
+    const { metric, retraction } = newest;
+    this.#append(this.#value as MarketRecordValue, metric, first, before, metricPart(newest), { retraction });
   }
 
   /**
@@ -281,34 +268,55 @@ class MarketDraft {
     return UNCHANGED;
   }
 
-  /** Writes the first or the next version of an observation. */
+  /**
+   * Writes the first or the next version of an observation. Until its moment has come, a version of an announced
+   * observation is announced, too.
+   *
+   * @param how `retraction`: of what kind; null: none is given; undefined: it is none
+   */
   #append(
     value: MarketRecordValue,
-    record: ObservationRecord | RetractionRecord,
+    name: string,
     first: string,
     before: KnownObservation | undefined,
     metric: Metric,
+    { isAnnounced = false, retraction }: { isAnnounced?: boolean; retraction?: RetractionKind | null },
   ): void {
     const ordinal = before === undefined ? 0 : before.ordinal + 1;
-    const order = ordinal === 0 ? first : orderOfRow(record, ordinal);
+    const order = versionOrder(first, ordinal);
+    const isAhead = !isEffectiveAt(order, this.#recordedAt);
     const observation = observationOf(metric, {
-      id: observationIdAt(record.market, order),
-      metric: record.metric,
+      ...(isAhead && (isAnnounced || before?.newest.announced) ? { announced: true } : {}),
+      id: observationIdAt(this.#input.slug, order),
+      metric: name,
       recordedAt: this.#recordedAt,
-      retraction: (record.type === 'retraction' ? record.kind : null) ?? null,
+      retraction: retraction ?? null,
       supersededAt: null,
       supersedes: before?.newest.id ?? null,
       supersededBy: null,
     });
-    if (before !== undefined) this.#supersede(value, orderOfRow(record, before.ordinal), before, observation.id);
+    const orderBefore = before && versionOrder(first, before.ordinal);
+    if (before !== undefined) this.#supersede(value, orderBefore as string, before, observation.id);
     this.#puts.add(order, observation);
     // The item's revision is that of the part, and is set when the part ends.
-    const stated = record.type === 'retraction' && before !== undefined ? before.stated : observation;
+    const stated = retraction !== undefined && before !== undefined ? before.stated : observation;
     this.#known.set(first, { first: before?.first ?? observation, newest: observation, stated, ordinal, revision: 0 });
     this.#revision++;
     addToRecord(value, observation, order, metric);
-    if (before !== undefined) this.#showOthers(value, record.metric, versionOrder(first, before.ordinal));
+    if (orderBefore !== undefined) {
+      unannounce(value, name, orderBefore, (place) => this.#contentOf(place));
+      this.#showOthers(value, name, orderBefore);
+    }
     this.#rewritten(order);
+  }
+
+  /** Of the announced value at this place, which comes first now. */
+  #contentOf(place: string): Metric {
+    const known = this.#known.get(firstOrderOf(place));
+    const content = known === undefined ? this.#input.announced?.get(place) : metricPart(known.newest);
+    if (content === undefined)
+      throw new RangeError(`${this.#input.slug}: the announced value at ${place} was not read`);
+    return content;
   }
 
   /** If the market still shows the superseded version, its source shows another observation from now on, or none. */
@@ -356,6 +364,7 @@ class MarketDraft {
       this.#value = copiedRecord(this.#value);
       this.#revisionBefore = this.#revision;
       this.#lastOrderBefore = this.#value.lastOrder ?? '';
+      this.#effectiveAtBefore = nextEffectiveAt(this.#value);
     }
     return decision;
   }
@@ -375,19 +384,14 @@ class MarketDraft {
       return { record: null, changes: [...kept, ...observations] };
     }
     Object.assign(this.#value, { sum, updatedAt: this.#recordedAt });
-    const record: PutChange<MarketRecordValue> = {
-      kind: 'put',
-      key: marketKey(slug),
-      revision,
-      value: this.#value,
-      if: before === null ? ABSENT : { kind: 'revision-is', revision: before },
-    };
-    const marks = [marketMarkKey(slug)];
-    if (this.#earliestRewritten !== null) marks.push(historyMarkKey(slug, this.#earliestRewritten));
-    if (before === null) marks.push(marketIndexKey(slug));
-    const marked = marks.map((key): PutChange => ({ kind: 'put', key, revision, value: null, if: ANY }));
-    return { record, changes: [record, ...observations, ...marked] };
+    const places = { rewrittenFrom: this.#earliestRewritten, effectiveAtBefore: this.#effectiveAtBefore };
+    const [record, ...others] = marketChanges(slug, { before, revision, value: this.#value, ...places });
+    return { record, changes: [record, ...observations, ...others] };
   }
+}
+
+function isAnnouncedBy(record: IngestRecord): boolean {
+  return record.type === 'observation' && record.announced !== undefined && record.announced !== false;
 }
 
 function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {

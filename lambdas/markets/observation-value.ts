@@ -11,6 +11,7 @@ import {
   type RetractionKind,
 } from '../../contract/values/metric.ts';
 import { plainDecimal } from '../../contract/values/money.ts';
+import { announce } from '../../storage/ports/announced-values.ts';
 import { EMPTY_SUM } from '../../storage/ports/history-sum.ts';
 import { metricPart, withValue } from '../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, NewestValues } from '../../storage/records/markets.ts';
@@ -107,8 +108,10 @@ export function retracted(metric: Metric, kind: RetractionKind | null): Metric {
 
 export function observationOf(
   metric: Metric,
-  { id, metric: name, recordedAt, retraction, supersededAt, supersededBy, supersedes }: Omit<Observation, keyof Metric>,
+  { metric: name, ...version }: Omit<Observation, keyof Metric>,
 ): Observation {
+  const { announced, id, recordedAt, retraction, supersededAt, supersededBy, supersedes } = version;
+  const ahead = announced === undefined ? {} : { announced };
   const { confidence, observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } =
     metric;
   const times = { observedAt, recordedAt, releasedAt };
@@ -116,10 +119,21 @@ export function observationOf(
   const links = { supersededAt, supersededBy, supersedes };
   if (metric.kind === 'money') {
     const { amountMinor, currency, kind } = metric;
-    return { amountMinor, confidence, currency, id, kind, metric: name, ...provenance, ...links, unknownReason };
+    return {
+      amountMinor,
+      ...ahead,
+      confidence,
+      currency,
+      id,
+      kind,
+      metric: name,
+      ...provenance,
+      ...links,
+      unknownReason,
+    };
   }
   const { kind, unit, value } = metric;
-  return { confidence, id, kind, metric: name, ...provenance, ...links, unit, unknownReason, value };
+  return { ...ahead, confidence, id, kind, metric: name, ...provenance, ...links, unit, unknownReason, value };
 }
 
 /**
@@ -182,7 +196,10 @@ export function addToRecord(value: MarketRecordValue, observation: Observation, 
   value.observations++;
   if (isUnknown(metric)) value.unknownValues++;
   const { metric: name, retraction } = observation;
-  if (retraction !== 'mistake') showValues(value, name, withValue(value.latest[name], { metric, order }));
+  if (retraction !== 'mistake') {
+    if (observation.announced) announce(value, name, { metric, order });
+    else showValues(value, name, withValue(value.latest[name], { metric, order }));
+  }
   const { observedAt } = metric;
   // The order begins with the instant, so the greatest order is the latest observation.
   if (value.lastOrder === null || value.lastOrder < order) {

@@ -1,6 +1,6 @@
 /**
  * Reads the values that a market shows once a shown one is taken away: by a retraction of the kind `mistake`, or by a
- * correction that names another source.
+ * correction that names another source or announces the value.
  */
 import { isShowable } from '../../contract/values/showable.ts';
 import { HistorySum } from '../../storage/ports/history-sum.ts';
@@ -16,7 +16,7 @@ import {
   versionOrder,
 } from '../../storage/records/markets.ts';
 import { Contended } from '../worker/contended.ts';
-import type { MarketInput } from './decide.ts';
+import type { MarketInput } from './market-decision.ts';
 
 /**
  * By metric: the newest standing values, as a market shows them, without the observations that rows identify.
@@ -65,7 +65,9 @@ function metricsToRead(
     if (order === null || before === undefined || record.type === 'market') continue;
     const { newest, ordinal } = before;
     const isTaken =
-      record.type === 'retraction' ? record.kind === 'mistake' : record.sourceLabel !== newest.sourceLabel;
+      record.type === 'retraction'
+        ? record.kind === 'mistake'
+        : record.sourceLabel !== newest.sourceLabel || record.announced !== undefined;
     const shown = latest[newest.metric];
     if (!isTaken || shown === undefined) continue;
     const place = versionOrder(order, ordinal);

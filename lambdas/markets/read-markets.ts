@@ -11,11 +11,12 @@ import {
   ordinalOf,
   versionsOf,
 } from '../../storage/records/markets.ts';
-import type { KnownObservation, MarketInput } from './decide.ts';
+import { readNextAnnounced } from './announced.ts';
+import type { KnownObservation, MarketInput } from './market-decision.ts';
 import { readOtherValues } from './other-values.ts';
 import type { MarketRows, Row } from './rows.ts';
 
-export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known' | 'otherValues'>;
+export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known' | 'otherValues' | 'announced'>;
 
 /** The records of markets, by slug; null for an unknown market. */
 export async function readMarketItems(
@@ -58,7 +59,8 @@ export async function readMarkets(
       if (found) known.set(order, await knownObservation(ledger, slug, order, found));
     }
     const state = { slug, rows, market: items.get(slug) ?? null, known };
-    states.push({ ...state, otherValues: await readOtherValues(ledger, state) });
+    const announced = await readNextAnnounced(ledger, slug, state.market, new Set(known.keys()));
+    states.push({ ...state, announced, otherValues: await readOtherValues(ledger, state) });
   }
   return states;
 }

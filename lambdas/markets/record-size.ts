@@ -2,6 +2,7 @@
  * The size of a market's record. It grows with sources and metrics from many rows, so no limit on a single row bounds
  * it.
  */
+import { announce } from '../../storage/ports/announced-values.ts';
 import { valuesIn, withValue } from '../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
 
@@ -14,11 +15,15 @@ const RECORD_BYTES_MAX = 300_000;
 /** With every text at its longest and six bytes for each character, a source or a metric takes less than 20 KB. */
 const ALWAYS_FITTING = 15;
 
-type Texts = Pick<MarketRecordValue, 'sources' | 'latest'>;
+type Texts = Pick<MarketRecordValue, 'announced' | 'latest' | 'sources'>;
+
+/** Places of announced values: each takes at most 90 bytes. */
+const PLACES_AS_A_TEXT = 200;
 
 /** The number of sources and shown values in the record. */
-export function textsIn({ sources, latest }: Texts): number {
+export function textsIn({ announced = {}, latest, sources }: Texts): number {
   let count = sources.length;
+  for (const { later = [] } of Object.values(announced)) count += 1 + Math.ceil(later.length / PLACES_AS_A_TEXT);
   for (const name in latest) count += valuesIn(latest[name] as MarketRecordValue['latest'][string]).length;
   return count;
 }
@@ -33,7 +38,18 @@ export function isTooLarge(value: MarketRecordValue): boolean {
   return mayOutgrow(value) && Buffer.byteLength(JSON.stringify({ ...value, standing: undefined })) > RECORD_BYTES_MAX;
 }
 
-/** Whether the record would be too large with this observation. It holds only the newest of each metric and source. */
-export function isTooLargeWith(value: MarketRecordValue, name: string, observation: PlacedMetric): boolean {
-  return isTooLarge({ ...value, latest: { ...value.latest, [name]: withValue(value.latest[name], observation) } });
+/**
+ * Whether the record would be too large with this observation. It holds only the newest of each metric and source, and the
+ * announced one that comes first.
+ */
+export function isTooLargeWith(
+  value: MarketRecordValue,
+  name: string,
+  observation: PlacedMetric,
+  isAnnounced: boolean,
+): boolean {
+  const latest = isAnnounced ? value.latest : { ...value.latest, [name]: withValue(value.latest[name], observation) };
+  const larger = { ...value, latest };
+  if (isAnnounced) announce(larger, name, observation);
+  return isTooLarge(larger);
 }

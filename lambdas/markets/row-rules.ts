@@ -34,6 +34,9 @@ export const FAULTS_OF_RECORD = 20;
  */
 const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
 
+/** The same for a value that is announced: a year, and the weeks before it in which next year's prices are published. */
+const ANNOUNCED_AHEAD_MS = 400 * FUTURE_TOLERANCE_MS;
+
 /**
  * The first instant that needs no confirmation. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The Unix
  * epoch is accepted, because monthly series that begin in January 1970 are real.
@@ -128,10 +131,18 @@ function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean)
  * Day-ahead power prices and regulated prices are released before the time for which they hold, but not by years: with a wrong
  * year of its release, a value would be shown as known long before it was.
  */
-function dateErrors({ observedAt, releasedAt, dateConfirmed }: ObservationRecord, nowMs: number): RowError[] {
-  const rules = { nowMs, dateConfirmed };
+function dateErrors(
+  { observedAt, releasedAt, dateConfirmed, announced }: ObservationRecord,
+  nowMs: number,
+): RowError[] {
+  const rules = { nowMs, dateConfirmed, aheadMs: FUTURE_TOLERANCE_MS };
+  if (announced === true && Date.parse(observedAt) <= nowMs) {
+    const detail = `announced is for a moment that is ahead, and observedAt is ${observedAt}: leave it out, or send "when-ahead" for a file with both`;
+    return [error('/announced', 'date.past', detail)];
+  }
+  const aheadMs = announced ? ANNOUNCED_AHEAD_MS : FUTURE_TOLERANCE_MS;
   const ofRelease = releasedAt == null ? [] : timeErrors('/releasedAt', releasedAt, rules);
-  const errors = [...timeErrors('/observedAt', observedAt, rules), ...ofRelease];
+  const errors = [...timeErrors('/observedAt', observedAt, { ...rules, aheadMs }), ...ofRelease];
   if (errors.length > 0 || releasedAt == null || dateConfirmed) return errors;
   if (!isReleasedLongBefore(observedAt, releasedAt)) return [];
   const detail = `${releasedAt} is more than a year before observedAt, ${observedAt}: check the year. If it is right, set dateConfirmed`;
@@ -141,11 +152,18 @@ function dateErrors({ observedAt, releasedAt, dateConfirmed }: ObservationRecord
 function timeErrors(
   pointer: string,
   instant: string,
-  { nowMs, dateConfirmed }: { readonly nowMs: number; readonly dateConfirmed: boolean },
+  {
+    nowMs,
+    dateConfirmed,
+    aheadMs,
+  }: { readonly nowMs: number; readonly dateConfirmed: boolean; readonly aheadMs: number },
 ): RowError[] {
   const atMs = Date.parse(instant);
-  if (atMs > nowMs + FUTURE_TOLERANCE_MS) {
-    const detail = `${instant} is more than a day ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month`;
+  if (atMs > nowMs + aheadMs) {
+    const most = aheadMs === FUTURE_TOLERANCE_MS ? 'a day' : '400 days';
+    const announce =
+      pointer === '/observedAt' && most === 'a day' ? '. If the source publishes it ahead, set announced' : '';
+    const detail = `${instant} is more than ${most} ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month${announce}`;
     return [error(pointer, 'date.future', detail)];
   }
   if (atMs >= EARLIEST_PLAUSIBLE_MS || dateConfirmed) return [];

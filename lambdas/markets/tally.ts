@@ -1,6 +1,6 @@
 /** Counts rows by their outcome. */
 import type { RowFault } from './check-rows.ts';
-import type { MarketDecision } from './decide.ts';
+import type { MarketDecision } from './market-decision.ts';
 
 export interface Tally {
   readonly accepted: number;

@@ -18,16 +18,26 @@ export function auditChanges(audit: AuditValue, changes: readonly Change[] = [])
  * whose report has the rows.
  */
 export function batchAudits(
-  { id: batch, actor }: Pick<BatchValue, 'id' | 'actor'>,
+  batch: Pick<BatchValue, 'id' | 'actor'>,
+  changes: readonly Change[],
+  atMs: number,
+): readonly Change[] {
+  return systemAudits(BATCH_ACTION, batch, changes, atMs);
+}
+
+/** The same of another work of the service itself, which this id names. */
+export function systemAudits(
+  action: string,
+  { id: work, actor = action }: Pick<BatchValue, 'id' | 'actor'>,
   changes: readonly Change[],
   atMs: number,
 ): readonly Change[] {
   return changes.flatMap((change) => {
     if (change.kind !== 'put') return [];
     return slugOfRecordKey(change.key).map((slug) => {
-      const id = changeAuditId(batch, slug, change.revision, atMs);
+      const id = changeAuditId(work, slug, change.revision, atMs);
       const at = new Date(atMs).toISOString();
-      const by = { actor: actor ?? BATCH_ACTION, action: BATCH_ACTION, requestId: batch, fingerprint: '' };
+      const by = { actor, action, requestId: work, fingerprint: '' };
       return created(auditOfTargetKey(marketTarget(slug), id), { id, at, target: marketTarget(slug), ...by });
     });
   });

@@ -7,11 +7,13 @@
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Versioned } from '../../storage/ports/changes.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { Task, WorkValue } from '../../storage/records/batches.ts';
 import { isRetryable } from './contended.ts';
 import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
 import type { WorkItem } from './leases.ts';
 import { moveWorkById } from './queue.ts';
+import { type AnnouncedDone, runAnnounced } from './run-announced.ts';
 
 type Kind = Task['kind'];
 
@@ -29,12 +31,13 @@ export type Runner<Name extends Kind> = (item: WorkOf<Name>) => Promise<StepOutc
 export type StepOutcome = 'done' | 'later' | { readonly more: readonly string[] };
 
 export interface WorkDependencies extends LaneDependencies, Pick<Runtime, 'pause'> {
+  readonly ledger: Ledger;
   /** A host that takes no large files has no uploads. */
   readonly runners: { readonly [Name in Exclude<Kind, 'upload'>]: Runner<Name> } & {
     readonly upload?: Runner<'upload'>;
   };
   /** Receives each failure that is not a failure of storage. */
-  readonly failed: (item: WorkItem, error: unknown) => void;
+  readonly failed: (item: Pick<WorkItem, 'sort'>, error: unknown) => void;
   /** Asked before each step; false leaves the rest for the next run. Default: always true. */
   readonly hasTime?: () => boolean;
   /** Awaited after each step, so that other tasks get their turn. */
@@ -47,12 +50,15 @@ export interface WorkDone {
   readonly failed: number;
   /** Items that are not due, or that another worker has. */
   readonly later: number;
-  /** When the next such item may be taken; null if there is no such item. */
+  /** When the next such item may be taken, or the next announced value becomes effective; null: neither is known. */
   readonly nextAtMs: number | null;
 }
 
 /** The queue is read again after this long, to find new batches. */
 const LOOK_AGAIN_MS = 1_000;
+
+/** Announced values are looked for again after this long, also while there is other work. */
+const LOOK_FOR_ANNOUNCED_MS = 60_000;
 
 /**
  * Tries of an item in one run while storage does not answer or other writers change the same items; and the first
@@ -63,7 +69,7 @@ const FIRST_PAUSE_MS = 200;
 
 /**
  * Does the queued work, and work that arrives meanwhile, until this worker may take nothing more or has no more time.
- * Batches come first, each lane in turn; then one part of something large; and so on. An item that fails, or is not
+ * Announced values that are due become effective before anything else. Batches come first, each lane in turn; then one part of something large; and so on. An item that fails, or is not
  * due, delays its own lane and no other.
  *
  * @throws StorageUnavailable if storage fails: the next run continues
@@ -73,9 +79,11 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
   const counts = { done: 0, failed: 0, later: 0 };
   const lanes = new Lanes(dependencies);
   await moveWorkById(dependencies);
+  let announced: AnnouncedDone = { effective: 0, failed: 0, nextAtMs: 0 };
+  let announcedAtMs = 0;
   try {
     for (;;) {
-      await lanes.look();
+      await Promise.all([lanes.look(), nowMs() >= announcedAtMs && settleAnnounced()]);
       const turnsBefore = lanes.turns;
       const lookAgainAtMs = nowMs() + LOOK_AGAIN_MS;
       while (nowMs() < lookAgainAtMs && hasTime()) {
@@ -89,11 +97,18 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       // Other workers may have ended because of this worker's leases. So it gives back the leases that it does not use,
       // and looks once more.
       if ((await lanes.giveBackAll()) && hasTime()) continue;
-      return { ...counts, nextAtMs: lanes.nextAtMs };
+      return { ...counts, nextAtMs: earlier(lanes.nextAtMs, announced.nextAtMs) };
     }
   } finally {
     // If this fails, the leases end by themselves.
     await lanes.giveBackAll().catch(() => false);
+  }
+
+  async function settleAnnounced(): Promise<void> {
+    announced = await runAnnounced(dependencies);
+    announcedAtMs = Math.min(announced.nextAtMs ?? Number.POSITIVE_INFINITY, nowMs() + LOOK_FOR_ANNOUNCED_MS);
+    counts.failed += announced.failed;
+    if (announced.effective > 0) await dependencies.afterStep?.();
   }
 
   async function step(lane: Lane): Promise<void> {
@@ -109,6 +124,10 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
     }
     await dependencies.afterStep?.();
   }
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 async function runItem(

@@ -306,6 +306,11 @@ const observationTemplateSchema = z.strictObject({
   also: z.array(furtherMetricSchema).max(MARKET_METRICS_MAX).default([]),
   date: dateSchema,
   releasedAt: releaseSchema.optional(),
+  /**
+   * Whether the source publishes values before their moment: of rows that are ahead, or of all (`true`: others are refused).
+   * They may be up to 400 days ahead.
+   */
+  announced: z.union([z.literal(true), z.literal('when-ahead')]).optional(),
   sourceLabel: template,
   /** Placeholder values are percent-encoded. */
   sourceUrl: template,

@@ -81,6 +81,7 @@ export function observationMapper(
         confidence,
         status,
         ...(isEarly ? { dateConfirmed: true } : {}),
+        ...(observation.announced === undefined ? {} : { announced: observation.announced }),
       },
     };
   };

@@ -1,7 +1,8 @@
 /** The values of a market's record that follow from its observations, and the links between their versions. Pure. */
 import { laterInstant } from '../../contract/values/instants.ts';
 import { isUnknown } from '../../contract/values/metric.ts';
-import { isShowable } from '../../contract/values/showable.ts';
+import { isAnnouncement, isShowable } from '../../contract/values/showable.ts';
+import { announce } from '../../storage/ports/announced-values.ts';
 import { HistorySum } from '../../storage/ports/history-sum.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { metricPart, withValue } from '../../storage/ports/newest-values.ts';
@@ -12,22 +13,25 @@ export type StoredObservation = Item<ObservationValue>;
 /** The part of a market's record that its observations determine. */
 export type Recount = Pick<
   MarketRecordValue,
-  'firstObservedAt' | 'lastObservedAt' | 'lastOrder' | 'latest' | 'observations' | 'sum' | 'unknownValues'
+  'announced' | 'firstObservedAt' | 'lastObservedAt' | 'lastOrder' | 'latest' | 'observations' | 'sum' | 'unknownValues'
 >;
 
 /** @param observations all of them, in the order of the history */
 export function recountOf(observations: readonly Pick<StoredObservation, 'sort' | 'revision' | 'value'>[]): Recount {
   const sum = new HistorySum();
   const latest: MarketRecordValue['latest'] = {};
+  const announcing: Pick<MarketRecordValue, 'announced'> = {};
   for (const item of observations) {
     const order = orderOfObservation(item);
     sum.add(order, item.revision);
     const { value } = item;
+    if (isAnnouncement(value)) announce(announcing, value.metric, { metric: metricPart(value), order });
     if (!isShowable(value)) continue;
     latest[value.metric] = withValue(latest[value.metric], { metric: metricPart(value), order });
   }
   const [first, last] = [observations[0], observations.at(-1)];
   return {
+    ...announcing,
     firstObservedAt: first?.value.observedAt ?? null,
     lastObservedAt: last?.value.observedAt ?? null,
     lastOrder: last === undefined ? null : orderOfObservation(last),

@@ -7,9 +7,11 @@
  * may not be completely visible yet. So each repaired market is looked at again, until nothing is left to repair.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { nextEffectiveAt } from '../../storage/ports/announced-values.ts';
 import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import { inBatches, queryPages, readAll } from '../../storage/ports/paging.ts';
 import {
+  announcedMarketKey,
   MARKET_INDEX,
   type MarketRecordValue,
   marketIndexKey,
@@ -101,6 +103,7 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const observations = await readAll(ledger, observationsOf(slug));
   const mark = await ledger.get(marketMarkKey(slug));
   const index = await ledger.get(marketIndexKey(slug));
+  const isDue = record === null || (await isDueKnown(ledger, slug, record.value));
   if (record === null) {
     const isUnknown = observations.length === 0 && mark === null && index === null;
     return isUnknown ? 'unknown' : await removeTorn(storage, slug, observations);
@@ -110,7 +113,7 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const newest = revisions.reduce((most, each) => Math.max(most, each), mark?.revision ?? 0);
   // A mark with a later revision than the record would wait for ever, and the log shows the newest revision of all.
   const isThere = record.revision >= newest;
-  if (index !== null && isThere && links.length === 0 && isRight(record.value, recountOf(observations))) {
+  if (index !== null && isDue && isThere && links.length === 0 && isRight(record.value, recountOf(observations))) {
     return 'unchanged';
   }
   const revision = 1 + Math.max(record.revision, newest);
@@ -125,7 +128,9 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const recount = recountOf(observations.map((item) => mended.get(item.sort) ?? item));
   const updatedAt = lastChangeOf(observations, record.value.updatedAt);
   const value = { ...withRecount(record.value, recount), updatedAt, repairedRevision: revision };
-  const marks = [marketMarkKey(slug), historyMarkKey(slug, ''), marketIndexKey(slug)];
+  const dueAt = nextEffectiveAt(value);
+  const due = dueAt === null ? [] : [announcedMarketKey(dueAt, slug)];
+  const marks = [marketMarkKey(slug), historyMarkKey(slug, ''), marketIndexKey(slug), ...due];
   const isDone = await transact(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },
     ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: ANY })),
@@ -135,17 +140,28 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   return isDone ? 'repaired' : null;
 }
 
+/** Without its item, nobody would notice that an announced value becomes effective. */
+async function isDueKnown(ledger: Repair['ledger'], slug: string, record: MarketRecordValue): Promise<boolean> {
+  const at = record.removal === undefined ? nextEffectiveAt(record) : null;
+  return at === null || (await ledger.get(announcedMarketKey(at, slug))) !== null;
+}
+
 function isRight(record: MarketRecordValue, recount: Recount): boolean {
-  return isDeepStrictEqual(record, { ...record, ...recount });
+  return isDeepStrictEqual(record, counted(record, recount));
+}
+
+/** A recount without announced values takes the member away. */
+function counted({ announced, ...record }: MarketRecordValue, recount: Recount): MarketRecordValue {
+  return { ...record, ...recount };
 }
 
 /** A comparison is about one version of an observation. If another version is the latest, the comparison is dropped. */
 function withRecount(record: MarketRecordValue, recount: Recount): MarketRecordValue {
   const { standing } = record;
-  if (standing === undefined) return { ...record, ...recount };
+  if (standing === undefined) return counted(record, recount);
   const isSame = (metric: string) => record.latest[metric]?.order === recount.latest[metric]?.order;
   const comparisons = Object.fromEntries(Object.entries(standing.comparisons).filter(([metric]) => isSame(metric)));
-  return { ...record, ...recount, standing: { ...standing, comparisons } };
+  return { ...counted(record, recount), standing: { ...standing, comparisons } };
 }
 
 /** The refresh mark removes the market from the published state, in case it is published. */

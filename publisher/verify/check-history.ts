@@ -14,9 +14,10 @@ import {
   type PublicObservation,
 } from '../../contract/values/metric.ts';
 import { moneyTexts } from '../../contract/values/money-texts.ts';
-import { isShowable } from '../../contract/values/showable.ts';
+import { isAnnouncement, isShowable } from '../../contract/values/showable.ts';
+import { announce } from '../../storage/ports/announced-values.ts';
 import { metricPart } from '../../storage/ports/newest-values.ts';
-import { orderKey } from '../../storage/records/markets.ts';
+import { type MarketRecordValue, orderKey } from '../../storage/records/markets.ts';
 import type { Findings } from './check-body.ts';
 import type { PageSpan, ReadHistory } from './projection-check.ts';
 import type { PublicReader } from './reader.ts';
@@ -145,6 +146,20 @@ function checkTotals(findings: Findings, market: Market, observations: readonly 
       findings.add(href, 'count', `the market's ${name} by source is not the newest of each source`);
     }
   }
+  if (canonicalJson(market.announced ?? {}) !== canonicalJson(announcedIn(market, observations))) {
+    findings.add(href, 'count', 'the market does not announce the values that come first');
+  }
+}
+
+/** Of each metric the announced value that comes first. */
+function announcedIn({ slug }: Market, observations: readonly Observation[]): Json {
+  const announcing: Pick<MarketRecordValue, 'announced'> = {};
+  for (const observation of observations.filter(isAnnouncement)) {
+    // One version of an observation stands, so the version does not matter.
+    const order = orderKey({ ...observation, market: slug, ordinal: 0 });
+    announce(announcing, observation.metric, { metric: metricPart(observation), order });
+  }
+  return Object.fromEntries(Object.entries(announcing.announced ?? {}).map(([name, { metric }]) => [name, metric]));
 }
 
 /** @param standing newest first */

@@ -77,7 +77,7 @@ export function startWorkLoop(dependencies: UploadDependencies & Runtime, option
           await Promise.race([publishing.settled(), pause(PUBLISHER_TURN_MS)]);
         },
       });
-      if (nextAtMs !== null) loop.wakeIn(nextAtMs - nowMs());
+      if (nextAtMs !== null) loop.wakeIn(Math.min(WORK_INTERVAL_MS, nextAtMs - nowMs()));
     },
     intervalMs: WORK_INTERVAL_MS,
     onError: (cause) => report('work has stopped until the next minute', cause),

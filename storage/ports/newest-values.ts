@@ -44,7 +44,7 @@ function isNewer(value: PlacedMetric, than: PlacedMetric): boolean {
 
 /** The metric of an observation. */
 export function metricPart(observation: ObservationValue): Metric {
-  const { firstRevision, id, metric, recordedAt, retraction, supersededAt, supersededBy, supersedes, ...part } =
-    observation;
+  const { announced, firstRevision, id, metric, recordedAt, retraction, ...rest } = observation;
+  const { supersededAt, supersededBy, supersedes, ...part } = rest;
   return part as Metric;
 }

@@ -6,6 +6,7 @@
  * | `market/<slug>` | `record`              | {@link MarketRecordValue}                         |
  * | `market/<slug>` | `observation/<order>` | {@link ObservationValue}, in the order of history |
  * | `markets`       | `<slug>`              | nothing: lists the slugs in order                 |
+ * | `announced`     | `<moment>/<slug>`     | nothing: when each market's next announced value becomes effective |
  *
  * Ledger keys are spelled only in this folder.
  */
@@ -32,6 +33,8 @@ export type MarketRecordValue = {
   outliersReason?: string;
   /** The standing values of each metric that the market shows. A metric without any has no entry. */
   latest: { [metric: string]: NewestValues };
+  /** The standing announced values of each metric. Absent: the market has none. A removed market may keep some. */
+  announced?: { [metric: string]: AnnouncedValues };
   observations: number;
   unknownValues: number;
   firstObservedAt: string | null;
@@ -58,6 +61,9 @@ export type PlacedMetric = { readonly order: string; readonly metric: Metric };
 
 /** The newest standing value of a metric. `others`: the newest one of each other source, newest first; if there are any. */
 export type NewestValues = PlacedMetric & { readonly others?: readonly PlacedMetric[] };
+
+/** The announced value of a metric that comes first. `later`: the places of the others; if there are any. */
+export type AnnouncedValues = PlacedMetric & { readonly later?: readonly string[] };
 
 /**
  * See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger.
@@ -169,3 +175,12 @@ export const orderOfObservation = ({ sort }: Pick<Item, 'sort'>): string => sort
 /** The slugs of all markets, in order. Revision: the market's first one; nothing reads it. */
 export const MARKET_INDEX: KeyRange<null> = { partition: 'markets' };
 export const marketIndexKey = (slug: string) => keyIn(MARKET_INDEX, slug);
+
+/** The markets with announced values, by the moment of the first one. Revision: of the market, when it was written. */
+export const ANNOUNCED_MARKETS: KeyRange<null> = { partition: 'announced' };
+/** @param at with milliseconds */
+export const announcedMarketKey = (at: string, slug: string) => keyIn(ANNOUNCED_MARKETS, `${at}/${slug}`);
+export const announcedMarketOf = ({ sort }: Pick<Item, 'sort'>): { readonly at: string; readonly slug: string } => {
+  const [at = '', slug = ''] = sort.split('/');
+  return { at, slug };
+};

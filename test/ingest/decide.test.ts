@@ -1,7 +1,7 @@
 /** The effect of batches on one market, decision by decision. */
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
-import type { MarketDecision } from '../../lambdas/markets/decide.ts';
+import type { MarketDecision } from '../../lambdas/markets/market-decision.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { FRESH_MARKS } from '../../storage/records/publication.ts';
 import { market, price } from '../publisher/world.ts';

@@ -1,7 +1,8 @@
 /** One market without a ledger: each decision is applied to a map, from which the next decision is made. */
 import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest/ingest-records.ts';
 import type { Observation } from '../../contract/values/metric.ts';
-import { decideMarket, type KnownObservation, type MarketDecision } from '../../lambdas/markets/decide.ts';
+import { decideMarket } from '../../lambdas/markets/decide.ts';
+import type { KnownObservation, MarketDecision } from '../../lambdas/markets/market-decision.ts';
 import { groupByMarket, rowOf } from '../../lambdas/markets/rows.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import {

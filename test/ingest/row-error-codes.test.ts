@@ -32,6 +32,7 @@ const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
   'amount.out-of-range': [but({ amountMinor: 2 ** 53 })],
   'date.future': [but({ observedAt: '2062-09-30T00:00:00Z' })],
   'date.implausible': [but({ observedAt: '1899-12-30T00:00:00Z' })],
+  'date.past': [but({ announced: true })],
   'source.url-missing': [but({ sourceUrl: '' })],
   'source.url-not-absolute': [but({ sourceUrl: '/prices.csv' })],
   'source.url-not-public': [but({ sourceUrl: 'https://example.com/a?api_key=1234' })],

@@ -32,6 +32,9 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   const { quantity } = record.unit;
   const metrics: { [name: string]: Json } = {};
   const bySource: { [name: string]: Json } = {};
+  const announced = Object.entries(record.announced ?? {}).map(
+    ([name, { metric }]) => [name, publicMetric(metric, quantity)] as const,
+  );
   for (const name of [...new Set(['price', ...Object.keys(record.latest)])].sort()) {
     const shown = record.latest[name];
     metrics[name] = shown === undefined ? null : publicMetric(shown.metric, quantity);
@@ -42,6 +45,7 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   const disputedMetrics = disputedMetricsOf(record.standing);
   const { outliers, outliersReason } = record;
   return canonicalJson({
+    ...(announced.length > 0 && { announced: Object.fromEntries(announced) }),
     bySource,
     disputed: disputedMetrics.length > 0,
     disputedMetrics,
@@ -94,8 +98,14 @@ function publicMetric(metric: Metric, quantity: number): Json {
   return { amountMinor, confidence, currency, decimal, decimalPerUnit, kind, minorDigits, ...rest };
 }
 
-/** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
 export function publicObservation(observation: ObservationValue, quantity: number): Json {
+  const shown = effectiveObservation(observation, quantity);
+  // Few are announced, so sorting their members is cheap enough.
+  return observation.announced ? { ...(shown as { readonly [name: string]: Json }), announced: true } : shown;
+}
+
+/** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
+function effectiveObservation(observation: ObservationValue, quantity: number): Json {
   if (observation.kind === 'scalar') {
     if (observation.firstRevision === undefined) return observation;
     const { firstRevision, ...shown } = observation;

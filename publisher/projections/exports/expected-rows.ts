@@ -25,7 +25,7 @@ export function expectedObservations(fold: LogFold, slug: string, size: number):
   let quantity: number | null = null;
   for (const { index, entry } of fold.entriesOf(slug, size)) {
     if (entry.type === 'market') quantity = entry.unit.quantity;
-    if (entry.type !== 'observation') continue;
+    if (entry.type !== 'observation' || entry.announced) continue;
     if (!stated.has(entry.id)) stated.set(entry.id, { index, entry });
     if (entry.supersedes !== null) superseded.set(entry.supersedes, { by: entry.id, at: entry.recordedAt });
   }

@@ -7,6 +7,8 @@ import { sortedInStretches } from './sorted-in-stretches.ts';
 /** The members of an entry that a row is made from. The log's own code has checked them when they were written. */
 export interface ObservationFacts {
   readonly type: 'observation';
+  /** It has no row: readers of a table would take it for a price. */
+  readonly announced?: true;
   readonly market: string;
   readonly id: string;
   readonly metric: string;
@@ -104,6 +106,7 @@ export class PartRows {
     const { index } = entry;
     const facts = JSON.parse(text) as Facts;
     if (facts.type === 'observation') {
+      if (facts.announced) return;
       const { supersedes, id, recordedAt, observedAt } = facts;
       const [market, metric] = [this.#once(facts.market), this.#once(facts.metric)];
       this.#observations.push({ ...entry, id, market, metric, observedAt: millisecondInstant(observedAt) });

@@ -7,9 +7,16 @@
 
 import { historyFilesDue } from '../../../contract/files/history-files.ts';
 import type { Removal } from '../../../contract/files/removed-market.ts';
+import { nextEffectiveAt } from '../../../storage/ports/announced-values.ts';
 import { EMPTY_SUM } from '../../../storage/ports/history-sum.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
-import { type MarketRecordValue, marketIndexKey, marketKey, observationKey } from '../../../storage/records/markets.ts';
+import {
+  announcedMarketKey,
+  type MarketRecordValue,
+  marketIndexKey,
+  marketKey,
+  observationKey,
+} from '../../../storage/records/markets.ts';
 import {
   type PublishedFile,
   type PublishedHeads,
@@ -59,6 +66,8 @@ export function recordsOfShown(
     for (const { order, observation, revision: written } of folded.observations) {
       yield put(observationKey(slug, order), written, observation);
     }
+    const dueAt = nextEffectiveAt(value);
+    if (dueAt !== null) yield put(announcedMarketKey(dueAt, slug), revision, null);
   }
   return { value, changes };
 }
@@ -76,7 +85,7 @@ export function* recordsOfRemoved(
   before: FoldedMarket | null,
   { generation, pageSize }: { readonly generation: number; readonly pageSize: number },
 ): Generator<Change> {
-  const definition = before === null ? nameless(slug) : before.record(null);
+  const { announced, ...definition } = before === null ? { ...nameless(slug), announced: null } : before.record(null);
   const value: MarketRecordValue = { ...definition, ...NO_HISTORY, updatedAt: removal.removedAt, removal };
   const observations = before?.observations ?? [];
   const closedPages = Math.max(0, Math.ceil(observations.length / pageSize) - 1);

@@ -41,7 +41,7 @@ export function chartData(
   const units = new Set<string>();
   for (let index = visible.length - 1; index >= 0; index--) {
     const row = visible[index] as PublicObservation;
-    if (row.metric !== metric) continue;
+    if (row.metric !== metric || row.announced) continue;
     const second = Date.parse(row.observedAt) / 1000;
     if (seconds.at(-1) !== second) seconds.push(second);
     const at = seconds.length - 1;

@@ -103,6 +103,7 @@ export function markOf(row: PublicObservation): PointMark {
 /** Notes of one row, for its table and its speech, e.g. `corrected`, `provisional`. */
 export function notesOf(row: PublicObservation): readonly string[] {
   return [
+    ...(row.announced ? ['announced'] : []),
     ...(row.retraction === null ? [] : ['retracted']),
     ...(row.retraction === null && row.supersedes !== null ? ['corrected'] : []),
     ...(row.supersededBy === null ? [] : ['replaced since']),

@@ -1,0 +1,47 @@
+/** The changes of a decision beside those of observations: the market's record, and the items that lead to it. Pure. */
+import { nextEffectiveAt } from '../../storage/ports/announced-values.ts';
+import type { Change, PutChange } from '../../storage/ports/ledger.ts';
+import {
+  announcedMarketKey,
+  type MarketRecordValue,
+  marketIndexKey,
+  marketKey,
+} from '../../storage/records/markets.ts';
+import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
+
+/** The market's record, its entry in the index, and two marks. */
+export const MARKET_CHANGES = 4;
+/** The item of the market's next announced value, before and after. */
+export const ANNOUNCED_CHANGES = 2;
+
+export interface ChangedMarket {
+  /** Its revision before; null: it is new. */
+  readonly before: number | null;
+  readonly revision: number;
+  readonly value: MarketRecordValue;
+  /** The first place of the history that was changed and may lie on a closed page; null: none. */
+  readonly rewrittenFrom: string | null;
+  /** When its next announced value became effective, by the record before; null: it had none. */
+  readonly effectiveAtBefore: string | null;
+}
+
+const ANY = { kind: 'any' } as const;
+
+/** The record comes first. All others have its revision, so that readers can tell which items belong together. */
+export function marketChanges(
+  slug: string,
+  { before, revision, value, rewrittenFrom, effectiveAtBefore }: ChangedMarket,
+): readonly [PutChange<MarketRecordValue>, ...Change[]] {
+  const put = (key: PutChange['key']): PutChange => ({ kind: 'put', key, revision, value: null, if: ANY });
+  const changes: Change[] = [put(marketMarkKey(slug))];
+  if (rewrittenFrom !== null) changes.push(put(historyMarkKey(slug, rewrittenFrom)));
+  if (before === null) changes.push(put(marketIndexKey(slug)));
+  const effectiveAt = nextEffectiveAt(value);
+  if (effectiveAt !== effectiveAtBefore) {
+    if (effectiveAtBefore !== null)
+      changes.push({ kind: 'delete', key: announcedMarketKey(effectiveAtBefore, slug), if: ANY });
+    if (effectiveAt !== null) changes.push(put(announcedMarketKey(effectiveAt, slug)));
+  }
+  const condition = before === null ? { kind: 'absent' as const } : { kind: 'revision-is' as const, revision: before };
+  return [{ kind: 'put', key: marketKey(slug), revision, value, if: condition }, ...changes];
+}

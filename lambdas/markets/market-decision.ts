@@ -1,0 +1,52 @@
+/** What a decision on one market is made from, and what it is. */
+import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.ts';
+import type { Metric, Observation } from '../../contract/values/metric.ts';
+import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';
+import type { MarketRecordValue, PlacedMetric } from '../../storage/records/markets.ts';
+import type { NeighboursRead } from './outlier.ts';
+import type { Row } from './rows.ts';
+
+export type RowOutcome =
+  | { readonly kind: 'accepted' | 'unchanged' }
+  | { readonly kind: 'refused'; readonly error: RowError };
+
+/** The effect of one transaction on a market. */
+export interface MarketDecision {
+  readonly slug: string;
+  /** The next revision of the market's record; null if the market stays as it is. */
+  readonly record: PutChange<MarketRecordValue> | null;
+  /** The record comes first. Without it, these are only checks that rows are rightly `unchanged`, or nothing. */
+  readonly changes: readonly Change[];
+  /** By row index. */
+  readonly outcomes: ReadonlyMap<number, RowOutcome>;
+}
+
+/** The versions of an observation that a decision needs. The first one was appended. */
+export interface KnownObservation {
+  readonly first: Observation;
+  readonly newest: Observation;
+  /** The newest one that is no retraction: what was last stated. */
+  readonly stated: Observation;
+  /** The number of versions before the newest. */
+  readonly ordinal: number;
+  /** The revision of the newest version's item. */
+  readonly revision: number;
+}
+
+export interface MarketInput {
+  readonly slug: string;
+  /** The market's record; null if the market is new. Then the rows must define it first. */
+  readonly market: Item<MarketRecordValue> | null;
+  /** The observations that the rows identify, by {@link orderKey} with ordinal 0. */
+  readonly known: ReadonlyMap<string, KnownObservation>;
+  readonly rows: readonly Row[];
+  readonly mode: IngestMode;
+  /** RFC 3339; becomes `recordedAt`, unless the market was changed at a later time: then that one. */
+  readonly recordedAt: string;
+  /** See `other-values.ts`. Default: every observation of the market is known. */
+  readonly otherValues?: ReadonlyMap<string, readonly PlacedMetric[]> | undefined;
+  /** The neighbours in the ledger of new values, for finding outliers. Without it, no value is an outlier. */
+  readonly neighbours?: NeighboursRead;
+  /** Announced values that come first once rows have taken others away, by their order: see `announced.ts`. */
+  readonly announced?: ReadonlyMap<string, Metric>;
+}

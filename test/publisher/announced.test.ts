@@ -1,0 +1,375 @@
+/** Announced values: known before their moment, in the history at once, and effective by a recorded fact. */
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AsOfReading } from '../../clients/typescript/as-of.ts';
+import { historyFileUrl, historyUrl, marketUrl } from '../../contract/files/routes.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import { runAnnounced } from '../../lambdas/worker/run-announced.ts';
+import { publish } from '../../publisher/publish.ts';
+import { recountOf } from '../../publisher/repair/recount.ts';
+import { repairMarket } from '../../publisher/repair/repair-market.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { verifyLog } from '../../publisher/verify/verify-log.ts';
+import { nextEffectiveAt } from '../../storage/ports/announced-values.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { ANNOUNCED_MARKETS, announcedMarketKey, marketKey, observationsOf } from '../../storage/records/markets.ts';
+import { ingest } from '../ingest/ingest.ts';
+import { runs } from '../runs.ts';
+import { failsWithEffect, failsWithoutEffect, faultyStorage } from './faulty-storage.ts';
+import { laggingLedger } from './lagging-ledger.ts';
+import { readTexts } from './log/test-log.ts';
+import { removeMarket } from './remove-market.ts';
+import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
+import { market, price, publicObjects, readerOf, SMALL_PAGES, START_MS, type World } from './world.ts';
+
+const HOUR_MS = 3_600_000;
+const at = (hour: number) => new Date(START_MS + hour * HOUR_MS).toISOString().replace('.000Z', 'Z');
+/** The price of power in an hour; 0 begins at {@link START_MS}. */
+const hourly = (hour: number, amountMinor = 1_000 + hour, fields: object = {}) =>
+  ({ ...price('power', 0, amountMinor), observedAt: at(hour), ...fields }) as IngestRecordInput;
+const ahead = (hour: number, amountMinor?: number, fields: object = {}) =>
+  hourly(hour, amountMinor, { announced: 'when-ahead', ...fields });
+const taking = (hour: number, kind?: 'mistake' | 'withdrawn') => {
+  const { market, metric, observedAt, sourceUrl } = hourly(hour) as { [name: string]: unknown };
+  const more = kind === undefined ? {} : { kind };
+  return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'a test', ...more } as IngestRecordInput;
+};
+
+/** The worker's part. Returns how many values became effective. */
+async function work({ dependencies }: World, ledger: Ledger = dependencies.ledger): Promise<number> {
+  const failed = (_: unknown, error: unknown) => {
+    throw error;
+  };
+  return (await runAnnounced({ ...dependencies, ledger, failed })).effective;
+}
+
+async function get<Body>({ objects }: World, url: string): Promise<Body> {
+  return JSON.parse(Buffer.from((await readerOf(objects)(url)).body).toString()) as Body;
+}
+
+async function shown(world: World): Promise<Market> {
+  while ((await publish(world.dependencies)).isMoreDue);
+  return await get(world, marketUrl('power'));
+}
+
+interface HistoryPage {
+  readonly data: readonly PublicObservation[];
+  readonly page: { readonly nextCursor: string | null };
+}
+
+async function historyOf(world: World): Promise<PublicObservation[]> {
+  const all: PublicObservation[] = [];
+  let url: string | null = historyUrl('power');
+  while (url !== null) {
+    const { data, page }: HistoryPage = await get(world, url);
+    all.push(...data);
+    url = page.nextCursor === null ? null : `${historyUrl('power')}?cursor=${page.nextCursor}`;
+  }
+  return all;
+}
+
+const priceOf = ({ metrics: { price } }: Pick<Market, 'metrics'>) => price && [price.observedAt, amount(price)];
+const announcedBy = ({ announced }: Market) =>
+  announced?.price && [announced.price.observedAt, amount(announced.price)];
+const amount = (metric: object) => (metric as { readonly amountMinor: number | null }).amountMinor;
+
+/** The record is what its observations give, its item is where the next moment is, and all that is public follows from the log. */
+async function expectSound(world: World): Promise<void> {
+  const value = (await world.ledger.get(marketKey('power')))?.value;
+  const { announced, ...others } = value as NonNullable<typeof value>;
+  expect(value).toEqual({ ...others, ...recountOf(await readAll(world.ledger, observationsOf('power'))) });
+  const next = nextEffectiveAt({ ...(announced && { announced }) });
+  const items = (await readAll(world.ledger, ANNOUNCED_MARKETS)).map(({ sort }) => sort);
+  expect(items).toEqual(next === null ? [] : [announcedMarketKey(next, 'power').sort]);
+  const reader = readerOf(world.objects);
+  expect((await verify(reader, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+  expect((await verifyLog(reader, { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES })).findings).toEqual([]);
+}
+
+async function powerWorld(records: readonly IngestRecordInput[]): Promise<World> {
+  const world = loggedWorld();
+  await world.ingest([market('power'), ...records]);
+  return world;
+}
+
+describe('a day of hours, half of which are ahead', () => {
+  test('is in the history at once, and each hour becomes effective at its moment', async () => {
+    const world = await powerWorld(Array.from({ length: 24 }, (_, index) => ahead(index - 11)));
+    expect(announcedBy(await shown(world))).toEqual([at(1), 1_001]);
+    expect(priceOf(await shown(world))).toEqual([at(0), 1_000]);
+    const history = await historyOf(world);
+    expect(history.filter(({ announced }) => announced)).toHaveLength(12);
+    await expectSound(world);
+
+    world.clock.nowMs += 2.5 * HOUR_MS;
+    const before = publicObjects(world.objects);
+    await shown(world);
+    expect(publicObjects(world.objects)).toEqual(before);
+    expect(await work(world)).toBe(2);
+    expect(await work(world)).toBe(0);
+    const market = await shown(world);
+    expect([priceOf(market), announcedBy(market)]).toEqual([
+      [at(2), 1_002],
+      [at(3), 1_003],
+    ]);
+    await expectSound(world);
+    const rows = await historyOf(world);
+    expect(rows.filter(({ announced, supersededBy }) => announced && supersededBy === null)).toHaveLength(10);
+    const asOf = (hours: number) => {
+      const reading = new AsOfReading<PublicObservation>({ atMs: START_MS + hours * HOUR_MS, clock: 'recorded' });
+      for (const row of rows) reading.add(row);
+      return priceOf(reading as never);
+    };
+    expect([asOf(2), asOf(2.5)]).toEqual([
+      [at(0), 1_000],
+      [at(2), 1_002],
+    ]);
+  });
+
+  test('is in no CSV file before it is effective, and marked in NDJSON', async () => {
+    const world = await powerWorld([ahead(-1), ahead(0), ahead(1)]);
+    await shown(world);
+    const file = async (format: 'csv' | 'ndjson') => {
+      const { body } = await readerOf(world.objects)(historyFileUrl('power', format, null));
+      return Buffer.from(body).toString().trim().split('\n');
+    };
+    expect(await file('csv')).toHaveLength(3);
+    expect((await file('ndjson')).map((line) => JSON.parse(line).announced)).toEqual([undefined, undefined, true]);
+  });
+
+  test('leaves markets without announced values as they were', async () => {
+    const world = await powerWorld([hourly(0)]);
+    const body = await shown(world);
+    expect(Object.keys(body)).not.toContain('announced');
+    expect((await readTexts(world.objects)).filter((text) => text.includes('announced'))).toEqual([]);
+  });
+});
+
+describe('what happens before the moment', () => {
+  const CASES: readonly [string, readonly IngestRecordInput[], [string, number | null], [string, number | null]][] = [
+    ['nothing', [], [at(1), 1_001], [at(1), 1_001]],
+    ['a correction', [hourly(1, 7)], [at(1), 7], [at(1), 7]],
+    ['a retraction', [taking(1)], [at(1), null], [at(1), null]],
+    ['a retraction of the kind withdrawn', [taking(1, 'withdrawn')], [at(1), null], [at(1), null]],
+    ['a retraction as a mistake', [taking(1, 'mistake')], [at(2), 1_002], [at(0), 1_000]],
+    ['a value in between', [hourly(0.5, 9)], [at(1), 1_001], [at(1), 1_001]],
+    ['an earlier announcement', [ahead(0.5, 9)], [at(0.5), 9], [at(1), 1_001]],
+    ['the same once more', [ahead(1)], [at(1), 1_001], [at(1), 1_001]],
+  ];
+  test.each(CASES)('%s', async (_, records, announced, effective) => {
+    const world = await powerWorld([ahead(0), ahead(1), ahead(2)]);
+    await world.ingest(records, 'correct');
+    expect(announcedBy(await shown(world))).toEqual(announced);
+    await expectSound(world);
+    world.clock.nowMs += HOUR_MS;
+    await work(world);
+    const market = await shown(world);
+    expect([priceOf(market), announcedBy(market)]).toEqual([effective, [at(2), 1_002]]);
+    await expectSound(world);
+  });
+
+  test('two sources announce a value for one moment, and both are shown by source', async () => {
+    const other = { sourceLabel: 'Other', sourceUrl: 'https://other.example/' };
+    const world = await powerWorld([ahead(0), ahead(1, 5), ahead(1, 6, other)]);
+    expect(announcedBy(await shown(world))?.[0]).toBe(at(1));
+    world.clock.nowMs += HOUR_MS;
+    expect(await work(world)).toBe(2);
+    const { bySource } = await shown(world);
+    expect(bySource.price?.map(amount).sort()).toEqual([5, 6]);
+    await expectSound(world);
+  });
+
+  test('a correction that comes late, before the worker, is effective by itself', async () => {
+    const world = await powerWorld([ahead(0), ahead(1)]);
+    world.clock.nowMs += 2 * HOUR_MS;
+    await world.ingest([hourly(1, 7)], 'correct');
+    expect(priceOf(await shown(world))).toEqual([at(1), 7]);
+    expect(await work(world)).toBe(0);
+    await expectSound(world);
+  });
+
+  test('a value that was taken for effective is announced after all', async () => {
+    const world = await powerWorld([hourly(0), hourly(1, 5)]);
+    expect(priceOf(await shown(world))).toEqual([at(1), 5]);
+    await world.ingest([hourly(1, 6, { announced: true })], 'correct');
+    const market = await shown(world);
+    expect([priceOf(market), announcedBy(market)]).toEqual([
+      [at(0), 1_000],
+      [at(1), 6],
+    ]);
+    await expectSound(world);
+  });
+});
+
+describe('rows', () => {
+  const day = 24 * HOUR_MS;
+  test.each([
+    ['400 days ahead', { observedAt: new Date(START_MS + 400 * day).toISOString(), announced: true }, null],
+    ['further ahead', { observedAt: new Date(START_MS + 400 * day + 1).toISOString(), announced: true }, 'date.future'],
+    ['two days ahead, and not announced', { observedAt: new Date(START_MS + 2 * day).toISOString() }, 'date.future'],
+    ['announced false, two days ahead', { observedAt: at(48), announced: false }, 'date.future'],
+    ['announced for now', { observedAt: at(0), announced: true }, 'date.past'],
+    ['announced when ahead, for now', { observedAt: at(0), announced: 'when-ahead' }, null],
+    ['announced maybe', { observedAt: at(1), announced: 'maybe' }, 'record.invalid'],
+  ] as const)('%s', async (_, fields, code) => {
+    const world = await powerWorld([]);
+    const { faults } = await ingest(world.dependencies, [hourly(0, 1, fields)]);
+    expect(faults.map((fault) => fault.code)).toEqual(code === null ? [] : [code]);
+  });
+
+  test('beyond 500 announced values of a market are refused', async () => {
+    const world = await powerWorld(Array.from({ length: 500 }, (_, index) => ahead(index + 1)));
+    const { faults } = await ingest(world.dependencies, [ahead(501)]);
+    expect(faults.map(({ pointer, code }) => [pointer, code])).toEqual([['/announced', 'record.invalid']]);
+    world.clock.nowMs += 500 * HOUR_MS;
+    expect(await work(world)).toBe(500);
+    expect(announcedBy(await shown(world))).toBeUndefined();
+    await expectSound(world);
+  });
+});
+
+describe('the worker', () => {
+  test('two at once make each value effective once', async () => {
+    const world = await powerWorld([ahead(0), ahead(1), ahead(2)]);
+    world.clock.nowMs += 3 * HOUR_MS;
+    const done = await Promise.all([work(world), work(world), work(world)]);
+    expect(done.reduce((sum, effective) => sum + effective)).toBe(2);
+    expect(await historyOf(await publishedWorld(world))).toHaveLength(5);
+    await expectSound(world);
+  });
+
+  test('takes nothing back if the clock is set back', async () => {
+    const world = await powerWorld([ahead(0), ahead(1), ahead(2)]);
+    world.clock.nowMs += HOUR_MS;
+    await work(world);
+    world.clock.nowMs -= 2 * HOUR_MS;
+    expect(await work(world)).toBe(0);
+    expect(priceOf(await shown(world))).toEqual([at(1), 1_001]);
+    await expectSound(world);
+  });
+
+  test('says when the next value is due, and leaves the rest if it has no time', async () => {
+    const world = await powerWorld([ahead(1), ahead(2)]);
+    const options = { ...world.dependencies, failed: () => {} };
+    expect(await runAnnounced(options)).toEqual({ effective: 0, failed: 0, nextAtMs: START_MS + HOUR_MS });
+    world.clock.nowMs += 2 * HOUR_MS;
+    expect((await runAnnounced({ ...options, hasTime: () => false })).effective).toBe(0);
+    expect(await runAnnounced(options)).toEqual({ effective: 2, failed: 0, nextAtMs: null });
+  });
+
+  test('ends the item of a removed market', async () => {
+    const world = await powerWorld([ahead(0), ahead(1)]);
+    await removeMarket(world, 'power', null);
+    world.clock.nowMs += HOUR_MS;
+    expect(await work(world)).toBe(0);
+    expect(await readAll(world.ledger, ANNOUNCED_MARKETS)).toEqual([]);
+  });
+
+  test('waits for what is not visible yet', async () => {
+    const world = await powerWorld([ahead(0)]);
+    const lagging = laggingLedger(world.ledger);
+    const slow = { ...world.dependencies, ledger: lagging.writer };
+    lagging.hold();
+    await ingest(slow, [ahead(1), ahead(2)]);
+    world.clock.nowMs += 2 * HOUR_MS;
+    lagging.show(({ partition, sort }) => partition !== 'market/power' || sort === 'record');
+    lagging.hold();
+    expect(await work(world, lagging.reader)).toBe(0);
+    lagging.show();
+    expect(await work(world, lagging.reader)).toBe(2);
+    await shown(world);
+    await expectSound(world);
+  });
+
+  test.each([
+    ['without effect', failsWithoutEffect],
+    ['with effect, and its answer is lost', failsWithEffect],
+  ])('goes on after any operation of the ledger has failed %s', async (_, fault) => {
+    for (let operation = 0; ; operation++) {
+      const world = await powerWorld([ahead(0), ahead(1), ahead(2), ahead(3)]);
+      world.clock.nowMs += 2 * HOUR_MS;
+      const { ledger, operations } = faultyStorage(world.ledger, world.objects, operation, fault);
+      await work(world, ledger).catch((error: unknown) => expect(error).toBeInstanceOf(StorageUnavailable));
+      await work(world);
+      const market = await shown(world);
+      expect([priceOf(market), announcedBy(market), market.history.count]).toEqual([[at(2), 1_002], [at(3), 1_003], 6]);
+      await expectSound(world);
+      if (operations.length <= operation) return;
+    }
+  });
+});
+
+test('a repair puts back the item without which nobody would notice the moment', async () => {
+  const world = await powerWorld([ahead(0), ahead(1)]);
+  const [item] = await readAll(world.ledger, ANNOUNCED_MARKETS);
+  const gone = { kind: 'delete', key: item as NonNullable<typeof item>, if: { kind: 'any' } } as const;
+  await world.ledger.transact([gone], { attemptId: 'lost' });
+  expect(await repairMarket(world.dependencies, 'power')).toBe('repaired');
+  expect(await repairMarket(world.dependencies, 'power')).toBe('unchanged');
+  world.clock.nowMs += HOUR_MS;
+  expect(await work(world)).toBe(1);
+  expect(priceOf(await shown(world))).toEqual([at(1), 1_001]);
+  await expectSound(world);
+});
+
+const step = fc.record({
+  kind: fc.constantFrom('work', 'value', 'announced', 'announced', 'announced', 'retraction', 'mistake', 'withdrawn'),
+  mode: fc.constantFrom('append' as const, 'correct' as const),
+  hours: fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }),
+  other: fc.boolean(),
+  amountMinor: fc.integer({ min: 1, max: 3 }),
+  passedHours: fc.integer({ min: -1, max: 3 }),
+});
+
+test('whatever happens in whatever order, all follows from the log, and a ledger from the log is the same', async () => {
+  const property = fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+    const world = await powerWorld([hourly(-1)]);
+    const seen = new Map<string, readonly unknown[]>();
+    for (const { kind, mode, hours, other, amountMinor, passedHours } of steps) {
+      world.clock.nowMs += passedHours * HOUR_MS + 1;
+      const source = other ? { sourceLabel: 'Other', sourceUrl: 'https://other.example/' } : {};
+      const retraction = kind === 'mistake' || kind === 'withdrawn' ? kind : undefined;
+      const records = [...new Set(hours)].map((hour) => {
+        if (kind === 'value') return hourly(hour, amountMinor, source);
+        return kind === 'announced' ? ahead(hour, amountMinor, source) : taking(hour, retraction);
+      });
+      if (kind === 'work') await work(world);
+      else await ingest(world.dependencies, records, { mode, partial: true });
+      const market = await shown(world);
+      await expectSound(world);
+      seen.set(market.updatedAt as string, [priceOf(market) ?? undefined, announcedBy(market)?.[0]]);
+    }
+    const rows = await historyOf(world);
+    for (const [moment, [newest]] of seen) {
+      const reading = new AsOfReading<PublicObservation>({ atMs: Date.parse(moment), clock: 'recorded' });
+      for (const row of rows) reading.add(row);
+      expect(priceOf({ metrics: { price: null, ...reading.metrics } } as never) ?? undefined).toEqual(newest);
+    }
+    const copy = await begun(world, await copyOf(world.objects));
+    const states = await Promise.all([world, copy].map(({ ledger }) => ledgerState(ledger)));
+    expect(states[1]).toEqual(states[0]);
+  });
+  await fc.assert(property, { numRuns: runs(8, 300) });
+});
+
+async function ledgerState(ledger: Ledger): Promise<unknown> {
+  const { value, revision } = (await ledger.get(marketKey('power'))) ?? {};
+  const items = [ANNOUNCED_MARKETS, observationsOf('power')].map((range) => readAll<unknown>(ledger, range as never));
+  const [announced, observations] = await Promise.all(items);
+  // The log has the revision at which each version was recorded.
+  const { sum, ...others } = value as NonNullable<typeof value>;
+  const stored = observations?.map(({ sort, value }) => {
+    const { firstRevision, ...version } = value as { firstRevision?: number };
+    return [sort, version];
+  });
+  return { others, revision, announced: announced?.map(({ sort }) => sort), stored };
+}
+
+async function publishedWorld(world: World): Promise<World> {
+  await shown(world);
+  return world;
+}
