@@ -153,6 +153,7 @@ const LEDGER_WRITERS = [
   'lambdas/worker/contended.ts',
   'lambdas/worker/leases.ts',
   'lambdas/worker/queue.ts',
+  'lambdas/worker/run-announced.ts',
   'lambdas/worker/run-refresh.ts',
 ];
 

@@ -254,9 +254,9 @@ class MarketDraft {
 
   /** The announced observation is superseded by one with the same content. */
   makeEffective(first: string, before: KnownObservation): void {
-    const { newest } = before;
-    const { metric, retraction } = newest;
-    this.#append(this.#value as MarketRecordValue, metric, first, before, metricPart(newest), { retraction });
+    const { metric, retraction } = before.newest;
+    if (this.#value === null) return;
+    this.#append(this.#value, metric, first, before, metricPart(before.newest), { retraction });
   }
 
   /**

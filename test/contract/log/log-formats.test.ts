@@ -28,6 +28,7 @@ import {
   NEXT_SIGNER,
   ORIGIN,
   SAMPLE_ENTRIES,
+  SAMPLE_ANNOUNCED,
   SAMPLE_RULED_MARKET,
   SAMPLE_SERVICE,
   SAMPLE_TAKEDOWN,
@@ -60,6 +61,7 @@ beforeAll(async () => {
   files.set('entry-8.tlog-proof', Buffer.from(proof));
   files.set('takedown.json', Buffer.from(entryText(SAMPLE_TAKEDOWN)));
   files.set('ruled-market.json', Buffer.from(entryText(SAMPLE_RULED_MARKET)));
+  files.set('announced-value.json', Buffer.from(entryText(SAMPLE_ANNOUNCED)));
   files.set('service.json', Buffer.from(entryText(SAMPLE_SERVICE)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));
 });
@@ -83,7 +85,7 @@ describe('entries', () => {
   });
 
   test.each(
-    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET, SAMPLE_SERVICE].map(
+    [...SAMPLE_ENTRIES, SAMPLE_TAKEDOWN, SAMPLE_RULED_MARKET, SAMPLE_ANNOUNCED, SAMPLE_SERVICE].map(
       (entry, index) => [entry.type, index, entry] as const,
     ),
   )('a %s (%i) can be read back', (_, __, entry) => {

@@ -156,6 +156,13 @@ export const SAMPLE_RULED_MARKET: LogEntry = {
   outliersReason: 'Prices of power cross zero.',
 };
 
+/** An announced value, in format 2. */
+export const SAMPLE_ANNOUNCED: LogEntry = {
+  ...(SAMPLE_ENTRIES.find(({ type }) => type === 'observation') as Extract<LogEntry, { kind: 'money' }>),
+  format: 2,
+  announced: true,
+};
+
 export const SAMPLE_SERVICE: LogEntry = {
   format: 2,
   type: 'service',

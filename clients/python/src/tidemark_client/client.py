@@ -141,6 +141,7 @@ class Client:
 
     def history_frame(self, slug: str, *, versions: bool = False, **range_: Any) -> Any:
         """The rows that stand, newest first, as a DataFrame of pandas: exact decimals, times in UTC, the columns of the CSV files.
+        Announced values are left out, because no column would tell them from prices: ``history`` has them.
 
         :param versions: every version of every observation, those that were superseded included
         :param range_: as of ``history``; with ``as_of``, the rows that stood at that moment
@@ -148,7 +149,9 @@ class Client:
         rows = self.history(slug, **range_)
         # Of an earlier moment, what was superseded later stood then.
         keeps_all = versions or range_.get("as_of") is not None
-        return frame_of(rows if keeps_all else (row for row in rows if row["supersededBy"] is None))
+        return frame_of(
+            row for row in rows if not row.get("announced") and (keeps_all or row["supersededBy"] is None)
+        )
 
     def log_size(self) -> int:
         """The number of entries that the log has now."""

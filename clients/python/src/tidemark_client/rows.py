@@ -23,6 +23,8 @@ class Row(TypedDict):
     supersedes: str | None
     supersededBy: str | None
     retraction: Literal["mistake", "withdrawn"] | None
+    #: The moment of the value had not come when this version was recorded.
+    announced: NotRequired[Literal[True]]
     confidence: Literal["high", "medium", "low"]
     status: Literal["final", "provisional", "estimated", "aggregate"]
     sourceLabel: str

@@ -49,6 +49,7 @@ export function marketTop({ market, price, row, asOf, refused, onNow }: TopConte
       ? null
       : element('p', { class: 'notice notice-alarm', role: 'alert' }, `${refused} Below is what is known now.`),
     priceLine(price, market),
+    asOf === null ? announcedLine(market) : null,
     price === null ? null : priceFacts(price, row, asOf),
   );
 }
@@ -83,6 +84,12 @@ function priceLine(price: PublicMetric | null, { unit }: Market): HTMLElement {
         ),
     ...(price.rounded ? roundedWords(price.sourceValue) : []),
   );
+}
+
+function announcedLine({ announced }: Market): HTMLElement | null {
+  const next = announced?.price;
+  if (next === undefined) return null;
+  return element('p', { class: 'soft' }, `Announced: ${valueText(next)} from ${momentText(next.observedAt)}`);
 }
 
 function roundedWords(sourceValue: string | null): readonly (Node | string)[] {
