@@ -433,6 +433,13 @@ def test_no_walk_goes_in_a_circle_or_on_for_ever(walk, data):
     assert next(asked) < 500
 
 
+def test_announced_rows_are_marked_and_in_no_frame():
+    service = client(Service([row(0), row(1, announced=True)]))
+    assert [each.get("announced") for each in service.history("gold-usd")] == [True, None]
+    assert service.history_frame("gold-usd")["id"].tolist() == ["obs_0"]
+    assert service.history_frame("gold-usd", versions=True)["id"].tolist() == ["obs_0"]
+
+
 def test_a_frame_has_the_rows_that_stand_unless_all_are_asked_for():
     corrected = row(1, id="obs_1b", recordedAt="2026-02-01T00:00:00Z", supersedes="obs_1")
     first = row(1, supersededAt="2026-02-01T00:00:00Z", supersededBy="obs_1b")

@@ -120,7 +120,9 @@ describe('the store', () => {
 
 describe('chart data', () => {
   const two = { sourceLabel: 'two', sourceUrl: 'https://two.example/' };
+  const announced = row(5, { announced: true });
   const visible = [
+    announced,
     row(4),
     row(4, { ...two, id: 'two_4', decimal: '9.00' }),
     row(3, unknown),
@@ -145,7 +147,8 @@ describe('chart data', () => {
     expect(step(data, { at: 3, series: 0 }, -2)).toEqual({ at: 1, series: 0 });
     expect(step(data, { at: 1, series: 0 }, -99)).toEqual({ at: 0, series: 0 });
     expect(step(data, { at: 3, series: 1 }, -1)).toEqual({ at: 3, series: 1 });
-    expect(placeOf(data, visible[1] as PublicObservation)).toEqual({ at: 3, series: 1 });
+    expect(placeOf(data, visible[2] as PublicObservation)).toEqual({ at: 3, series: 1 });
+    expect(placeOf(data, announced)).toBeNull();
     expect(placeOf(data, row(9))).toBeNull();
   });
 });
@@ -237,6 +240,7 @@ describe('a row and its entry', () => {
   it.each([
     ['gold-usd', row(4), null],
     ['gold-usd', row(4, { confidence: 'low' }), 'confidence'],
+    ['gold-usd', row(4, { announced: true }), 'announced'],
     ['gold-usd', row(4, { decimal: '4.01' }), 'decimal'],
     ['gold-usd', row(4, { decimal: '400' }), 'decimal'],
     ['gold-usd', row(4, { decimal: null }), 'decimal'],
