@@ -31,7 +31,9 @@ export async function provenRow(
 export function assertSameRow(slug: string, row: PublicObservation, { entry, index }: ProvenEntry): void {
   const shown = row as unknown as Readonly<Record<string, unknown>>;
   // A row that adds `announced` would hide a price.
-  const differs = [...Object.keys(entry), 'announced'].find((name) => !OF_THE_ENTRY.has(name) && shown[name] !== entry[name]);
+  const differs = [...Object.keys(entry), 'announced'].find(
+    (name) => !OF_THE_ENTRY.has(name) && shown[name] !== entry[name],
+  );
   const wrong = entry.market !== slug ? 'market' : (differs ?? (isDecimalRight(row) ? null : 'decimal'));
   if (wrong === null) return;
   throw new LogVerificationError(`${wrong} of ${row.id} differs from entry ${index} of the log`);
