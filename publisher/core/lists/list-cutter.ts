@@ -97,7 +97,7 @@ export class ListCutter {
   async #readMore(): Promise<boolean> {
     const { done, value } = await this.#source.next();
     if (done) return false;
-    this.#items.unshift(...value);
+    this.#items = [...value, ...this.#items];
     this.#start -= value.length;
     return true;
   }

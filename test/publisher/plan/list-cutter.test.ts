@@ -242,6 +242,16 @@ describe('a list that is cut', () => {
     );
   });
 
+  test('takes a piece of 200,000 items: more than a call has arguments', async () => {
+    const items = Array.from({ length: 200_000 }, (_, index) => ({ slug: `m${index}`, body: '{}' }));
+    const fixed = { generation: 1, pageSize: 100_000, keptCursor: null, reusable: new Map() };
+    const cutter = new ListCutter({ ...fixed, total: items.length, items: pieces(items, items.length) });
+    const cut: string[] = [];
+    for await (const { page } of cutter.pages()) cut.push(page.first);
+    await cutter.finish();
+    expect(cut).toEqual(['m100000']);
+  });
+
   test('without markets it is one empty page', async () => {
     const input = inputOf(NOTHING, new Map(), 0, { generation: 1, pageSize: 3 });
     expect(walk(publishPlan(NOTHING, await planList(input)))).toEqual([{ cursor: null, items: [] }]);
