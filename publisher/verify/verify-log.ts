@@ -62,9 +62,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
     const keys = keysOf([...vkeys], VKEY_URL);
     const seen = options.seen === null ? null : seenCheckpoint(options.seen);
     const look = new VerifyPass(reader, files, walk, keys, options);
-    const note = await look.readOn(seen);
-    // Nothing is remembered of a log whose own files disagree.
-    if (findings.all.length === 0) checkpoint = note;
+    checkpoint = await look.readOn(seen);
     if (await isSwitchedOff(reader)) throw switchedOff(walk.size);
     rest = await look.all();
     for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await options.pause?.(rest)) === true; looks++) {
@@ -80,6 +78,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   for (const vkey of walk.fold.vkeys) vkeys.add(vkey);
   return {
     findings: [...findings.all, ...rest],
+    // Nothing is remembered of a log whose own files disagree.
     checkpoint: findings.all.length === 0 ? checkpoint : null,
     vkeys: [...vkeys],
     size: walk.size,

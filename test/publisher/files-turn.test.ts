@@ -9,7 +9,9 @@ import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
+import type { Change, Item } from '../../storage/ports/ledger.ts';
 import { readAll } from '../../storage/ports/paging.ts';
+import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { FILES_BEHIND, HEAD_KEY } from '../../storage/records/publication.ts';
 import { roundOf, servedBy } from '../server/mirror/mirrored-world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
@@ -146,6 +148,24 @@ describe('while files wait', () => {
     expect(await readAll(world.ledger, FILES_BEHIND)).toEqual([]);
     while ((await world.publish()).isMoreDue);
     expect(await world.findings(removed)).toEqual([]);
+  });
+
+  test('a file whose market is deferred when its turn comes waits on, and the snapshot says so', async () => {
+    const world = await worldWithNewRows();
+    for (const _ of SLUGS.slice(1)) await world.publish();
+    expect(await rows(world)).toEqual([7, 7, 6]);
+    const { ledger, dependencies } = world;
+    const newest = { prefix: OBSERVATION_PREFIX, descending: true, limit: 1 };
+    const [lost] = (await ledger.query(marketPartition('c'), newest)).items as [Item];
+    const change = (made: Change) => ledger.transact([made], { attemptId: dependencies.newAttemptId() });
+    await change({ kind: 'delete', key: lost, if: { kind: 'any' } });
+    await world.publish();
+    expect((await snapshotOf(world)).filesGeneration).toBe(1);
+    await change({ kind: 'put', key: lost, revision: lost.revision, value: lost.value, if: { kind: 'any' } });
+    await world.ingest([price('c', 7, 7)]);
+    while ((await world.publish()).kind !== 'unchanged');
+    expect(await rows(world)).toEqual([7, 7, 8]);
+    expect(await world.findings()).toEqual([]);
   });
 
   test('the log proves bodies, and says nothing against older files', async () => {
