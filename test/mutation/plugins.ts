@@ -17,8 +17,8 @@ const TEXTS = new Set(['detail', 'hint', 'title', 'description', 'message', 'sum
 const TEXT_FUNCTION = /^(describe|why|hintOf)[A-Z]|(Comment|InWords)$/;
 /** Functions such as `urlFault`. A text with a space that they return is for people. */
 const RESULT_FUNCTION = /Fault$/;
-/** Calls that make a refusal. An argument with a space is its text: codes and pointers have none. */
-const FAULT_CALLS = new Set(['refuse', 'refused', 'refusedPart', 'fault', 'damaged']);
+/** Calls that make a refusal or a finding. An argument with a space is its text: codes and pointers have none. */
+const FAULT_CALLS = new Set(['refuse', 'refused', 'refusedPart', 'fault', 'damaged', 'add', '#add', 'fork']);
 
 /**
  * Chooses each mutant by a digest of what it is, so the same seed chooses the same mutants while other code changes. Stryker
@@ -87,6 +87,8 @@ function isMessage(path: Path): boolean {
   switch (path.node.type) {
     case 'NewExpression':
       return /(Error|Refused)$/.test(lastName(path, 'callee'));
+    case 'ClassProperty':
+      return lastName(path, 'key') === 'name';
     case 'ObjectProperty':
       return TEXTS.has(lastName(path, 'key'));
     case 'CallExpression':
@@ -103,6 +105,8 @@ function isMessage(path: Path): boolean {
 function isFaultIn(path: Path, isReturned: boolean): boolean {
   // Of a schema: `{ error: 'must be …' }`.
   if (path.node.type === 'ObjectProperty') return lastName(path, 'key') === 'error';
+  // Of an error, whatever its name is.
+  if (path.node.type === 'NewExpression') return lastName(path, 'callee') !== 'RegExp';
   if (path.node.type === 'CallExpression') return FAULT_CALLS.has(lastName(path, 'callee'));
   return isReturned && path.node.type === 'FunctionDeclaration' && RESULT_FUNCTION.test(lastName(path, 'id'));
 }

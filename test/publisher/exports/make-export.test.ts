@@ -88,6 +88,44 @@ test('the three formats of a part have the same rows, all columns in the same or
   }
 });
 
+test('the table of markets shows a value as the table of observations does', async () => {
+  const world = exportWorld();
+  const { amountMinor, currency, zeroAsserted, ...scalar } = price('c', 0, 1) as Record<string, unknown>;
+  await world.ingest([
+    ...['a', 'b', 'c'].map((slug) => market(slug)),
+    {
+      ...price('a', 0, 5),
+      rounded: true,
+      sourceValue: '0.0512',
+      releasedAt: '2026-01-04T00:00:00Z',
+    } as IngestRecordInput,
+    price('b', 0, null),
+    {
+      ...scalar,
+      metric: 'share',
+      unit: 'percent',
+      value: '-1.5',
+      rounded: true,
+      sourceValue: '-1.52',
+    } as IngestRecordInput,
+  ]);
+  await world.nextDay();
+  const [ofMarkets, ofObservations] = EXPORT_TABLES.map(({ columns }) => columns.map(({ name }) => name)).reverse();
+  const shared = ofMarkets?.filter((name) => ofObservations?.includes(name)) ?? [];
+  const valuesOf = async (table: string) =>
+    (await rowsOf(world.read, table)).map((row) => Object.fromEntries(shared.map((name) => [name, row[name]])));
+  const observations = await valuesOf('observations');
+  // A metric without a value has a row, too.
+  expect((await valuesOf('markets')).filter(({ observedAt }) => observedAt !== null)).toEqual(observations);
+  expect(observations.map(({ rounded, decimal, value }) => [rounded, decimal, value])).toEqual([
+    [true, '0.05', null],
+    [false, null, null],
+    [true, null, '-1.5'],
+  ]);
+  // Each column has a value somewhere.
+  for (const name of shared) expect(observations.some((row) => row[name] !== null)).toBe(true);
+});
+
 describe('the objects that an export writes', () => {
   test('three for each part, the manifests, two schemas; the next day only the manifests, if nothing is new', async () => {
     const world = exportWorld();

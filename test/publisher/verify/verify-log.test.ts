@@ -86,7 +86,8 @@ test('a sound log and its bodies have no finding, with a key that is given or on
   const { size } = openCheckpoint(report.checkpoint as string, [verifierKey(VKEY)]);
   expect([report.size, report.vkeys, report.takenDown]).toEqual([size, [VKEY], 0]);
   expect(await check(reader, { vkeys: [] })).toEqual(report);
-  expect(await check(reader, { seen: report.checkpoint })).toEqual(report);
+  const pause = () => expect.unreachable('nothing is looked at again');
+  expect(await check(reader, { seen: report.checkpoint, pause })).toEqual(report);
 });
 
 describe('a changed byte of any object that readers reach', () => {
@@ -218,6 +219,8 @@ describe('damage', () => {
     expect(await found(edit((body) => body.log.size++))).toEqual([`not-in-log ${SNAPSHOT}`]);
     expect(await found(edit((body) => delete body.log))).toEqual([`not-in-log ${SNAPSHOT}`]);
     expect(await found(edit((body) => body.counts.observations++))).toEqual([`count ${SNAPSHOT}`]);
+    const unreadable = { [SNAPSHOT]: withStatus(503), '/api/v1/markets/b': withStatus(404) };
+    expect(await found(damagedReader(reader, unreadable))).toContain('not-in-log /api/v1/markets/b');
   });
 
   test('of a file of the log', async () => {
