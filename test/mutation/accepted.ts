@@ -182,10 +182,16 @@ export const ACCEPTED: readonly Accepted[] = [
     original: 'before === offsetAt(',
     reason: 'the same moments, found without the offsets that are kept: slower',
   },
-  {
-    file: 'publisher/exports/write-parquet.ts',
-    replacement: ';',
+  ...[';', 'false'].map((replacement) => ({
+    file: 'publisher/projections/exports/write-parquet.ts',
+    replacement,
     original: 'this.#writeGroup()',
     reason: 'the same file: groups are cut once more when they are written; only takes memory',
+  })),
+  {
+    file: 'publisher/projections/exports/write-parquet.ts',
+    replacement: '""',
+    original: 'createdBy',
+    reason: 'no program reads who has written a file',
   },
 ];
