@@ -3,7 +3,8 @@
  * missing error. Nothing here is run.
  */
 
-import type { ReadOperationId, WriteOperationId } from '../../contract/operations/operations.ts';
+import type { WriteApiOperation } from '../../contract/operations/operation.ts';
+import { OPERATIONS, type ReadOperationId, type WriteOperationId } from '../../contract/operations/operations.ts';
 import { handlers } from '../../lambdas/handlers.ts';
 import type { Committed } from '../../lambdas/pipeline/commit.ts';
 import {
@@ -91,3 +92,7 @@ declare const watchlist: Item<WatchlistValue>;
 export const replacement = replaced(watchlist, { name: 'metals' });
 // @ts-expect-error what a key names has the type of that key
 export const listed = ledger.get(marketKey('a')).then((item) => item?.value.markets);
+
+const { marketLimit: _limit, ...unbound } = OPERATIONS.decideClaim;
+// @ts-expect-error a write says how the limit of a key to markets binds it
+export const withoutLimit: WriteApiOperation = unbound;

@@ -200,6 +200,11 @@ describe('verify', async () => {
     ['a body of another media type', { [url]: withHeader('content-type', 'application/json') }, ['headers']],
     ['a body that may not be cached', { [history]: withHeader('cache-control', 'no-store') }, ['headers']],
     ['a body without a validator', { [url]: withHeader('etag', null) }, ['headers']],
+    [
+      'another answer to its own validator',
+      { [url]: (answer, headers) => (headers?.['if-none-match'] ? { ...answer, status: 500 } : answer) },
+      ['conditional'],
+    ],
     ['a body that is no such document', { [url]: withField('code', 'not-found') }, ['schema']],
     ['a document that is not canonical', { [url]: withText((text) => ` ${text}`) }, ['canonical', 'removed']],
     ['two documents that differ', { [history]: withField('reason', 'another one') }, ['removed']],

@@ -1,5 +1,6 @@
 /** The daily files of markets, through their URLs: price files and quotes, and which of them are written. */
 import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { FileTooLarge, Superseded } from '../../../publisher/errors.ts';
@@ -262,6 +263,27 @@ test('a market that is removed while its files are being made leaves them with t
   expect((await world.text(PATHS('a').quotes)).includes('"a"')).toBe(false);
   const report = await verify(world.read, { pageSizes: SMALL_PAGES, settled: true, removed: ['a'] });
   expect(report.findings).toEqual([]);
+});
+
+test('a run that was slow puts no prices in the place of those of a later run, which leave out a removed market', async () => {
+  const world = compatWorld();
+  // In one part: it is put when both were read.
+  const other = Array.from({ length: 5_000 }, (_, n) => `n${n}`).find((slug) => partOf(slug) === partOf('a')) as string;
+  await world.ingest([market('a'), market(other), price('a', 0, 100), price(other, 0, 200)]);
+  await world.publish();
+  let isOvertaken = false;
+  const get: typeof world.objects.get = async (key, options) => {
+    const found = await world.objects.get(key, options);
+    if (key !== publicKey({ kind: 'history', slug: other }) || isOvertaken) return found;
+    isOvertaken = true;
+    await removeMarket(world, 'a');
+    await world.publish();
+    expect((await makeCompat({ storage: world.dependencies })).kind).toBe('made');
+    return found;
+  };
+  await makeCompat({ storage: { ...world.dependencies, objects: { ...world.objects, get } } });
+  expect(isOvertaken).toBe(true);
+  for (const path of [PATHS('a').quotes, '/parts.json']) expect(await world.json(path)).not.toHaveProperty('a');
 });
 
 test('verify finds a price file with another price', async () => {
