@@ -41,8 +41,6 @@ export interface AccountCache {
 
 export interface AccountCacheOptions extends Pick<Runtime, 'nowMs'> {
   readonly ledger: Pick<Ledger, 'get'>;
-  /** How long a key's record is cached; default {@link CREDENTIAL_CACHE_SECONDS}. */
-  readonly cacheSeconds?: number;
 }
 
 /** The entitlements in an item of the ledger. */
@@ -57,11 +55,7 @@ interface CachedKey {
   readonly readAtMs: number;
 }
 
-export function createAccountCache({
-  ledger,
-  nowMs,
-  cacheSeconds = CREDENTIAL_CACHE_SECONDS,
-}: AccountCacheOptions): AccountCache {
+export function createAccountCache({ ledger, nowMs }: AccountCacheOptions): AccountCache {
   // Two caches, so that a flood of invented key ids cannot push out keys that exist.
   const present = new LRUCache<string, CachedKey>({ max: MAX_ENTRIES });
   const absent = new LRUCache<string, CachedKey>({ max: MAX_ENTRIES });
@@ -90,7 +84,7 @@ export function createAccountCache({
   }
 
   return {
-    async apiKey(keyId, maxAgeMs = cacheSeconds * 1000) {
+    async apiKey(keyId, maxAgeMs = CREDENTIAL_CACHE_SECONDS * 1000) {
       const cached = present.get(keyId) ?? absent.get(keyId);
       if (cached !== undefined && nowMs() - cached.readAtMs < maxAgeMs) return cached.record;
       return await (reading.get(keyId) ?? read(keyId));

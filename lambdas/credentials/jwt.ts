@@ -47,12 +47,12 @@ export interface TokenVerifierOptions extends Pick<IssuerKeysOptions, 'fetchJwks
    * are ignored.
    */
   readonly scopePrefix?: string;
-  /** From `iat` to `exp`; default 24 hours. */
-  readonly maxLifetimeSeconds?: number;
-  /** How far the issuer's clock may differ from ours; default 30. */
-  readonly clockToleranceSeconds?: number;
-  readonly algorithms?: readonly SignatureAlgorithm[];
 }
+
+/** From `iat` to `exp`. */
+const MAX_LIFETIME_SECONDS = 24 * 60 * 60;
+/** How far the issuer's clock may differ from ours. */
+const CLOCK_TOLERANCE_SECONDS = 30;
 
 /** Printable ASCII without space and slash, because it becomes part of ledger keys and paths. */
 const SUBJECT = /^[!-.0-~]{1,255}$/;
@@ -79,7 +79,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       if (decomposed === null) return { refused: NOT_A_JWT };
       const { header, payload } = decomposed;
       // Before the signature, so that only an otherwise valid token can make us fetch keys.
-      const fault = headerFault(header, options) ?? claimsFault(decomposed, options);
+      const fault = headerFault(header) ?? claimsFault(decomposed, options);
       if (fault !== null) return { refused: fault };
       const key = await keys.find(header.alg as SignatureAlgorithm, header.kid as string);
       if (key === null || !isSignedWith(key, token, issuer)) return { refused: BAD_SIGNATURE };
@@ -112,9 +112,9 @@ function decompose(token: string): DecomposedJwt | null {
 type Header = DecomposedJwt['header'];
 
 /** `jwk`, `jku`, `x5c` and `x5u` are ignored: a token cannot say which keys to trust. */
-function headerFault(header: Header, { algorithms = SIGNATURE_ALGORITHMS }: TokenVerifierOptions): string | null {
-  if (!algorithms.some((algorithm) => algorithm === header.alg)) {
-    return `The token is not signed with one of ${algorithms.join(', ')}.`;
+function headerFault(header: Header): string | null {
+  if (!SIGNATURE_ALGORITHMS.some((algorithm) => algorithm === header.alg)) {
+    return `The token is not signed with one of ${SIGNATURE_ALGORITHMS.join(', ')}.`;
   }
   if (!header.kid) return 'The token does not name the key of its signature (kid).';
   // RFC 7515, section 4.1.11: unknown extensions must not be ignored, and we know no extension.
@@ -123,7 +123,7 @@ function headerFault(header: Header, { algorithms = SIGNATURE_ALGORITHMS }: Toke
 }
 
 function claimsFault({ header, payload }: DecomposedJwt, options: TokenVerifierOptions): string | null {
-  const { issuer, audience, nowMs, maxLifetimeSeconds = 24 * 60 * 60, clockToleranceSeconds = 30 } = options;
+  const { issuer, audience, nowMs } = options;
   const { iss, sub, aud, exp, iat, nbf } = payload;
   if (iss !== issuer) return 'The token is not of the configured issuer.';
   if (!isAccessToken(header, payload.token_use)) {
@@ -138,12 +138,12 @@ function claimsFault({ header, payload }: DecomposedJwt, options: TokenVerifierO
   }
   if (exp === undefined || iat === undefined)
     return 'The token must state when it was issued and when it expires (iat, exp).';
-  if (exp <= iat || exp - iat > maxLifetimeSeconds) {
-    return `The token must expire within ${maxLifetimeSeconds} seconds of being issued.`;
+  if (exp <= iat || exp - iat > MAX_LIFETIME_SECONDS) {
+    return `The token must expire within ${MAX_LIFETIME_SECONDS} seconds of being issued.`;
   }
   const nowSeconds = nowMs() / 1000;
-  if (exp + clockToleranceSeconds <= nowSeconds) return 'The token has expired.';
-  if (Math.max(iat, nbf ?? iat) > nowSeconds + clockToleranceSeconds) return 'The token is not valid yet.';
+  if (exp + CLOCK_TOLERANCE_SECONDS <= nowSeconds) return 'The token has expired.';
+  if (Math.max(iat, nbf ?? iat) > nowSeconds + CLOCK_TOLERANCE_SECONDS) return 'The token is not valid yet.';
   return null;
 }
 

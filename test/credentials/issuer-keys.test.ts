@@ -253,24 +253,6 @@ describe('a verifier', () => {
     fetchJwks: async () => jwksOf(one, rsa),
   };
 
-  it('accepts only the configured algorithms', async () => {
-    const verifier = createTokenVerifier({ ...options, algorithms: ['ES256'] });
-    expect(await verifier.verify(longTokenOf(one))).toHaveProperty('token');
-    expect(await verifier.verify(longTokenOf(rsa))).toHaveProperty('refused');
-  });
-
-  it('uses the configured lifetime and tolerance', async () => {
-    const verifier = createTokenVerifier({ ...options, maxLifetimeSeconds: 60, clockToleranceSeconds: 0 });
-    const verify = (iat: number, exp: number) =>
-      verifier.verify(
-        signToken(one, headerOf(one), { ...goodClaims(), iat: START_SECONDS + iat, exp: START_SECONDS + exp }),
-      );
-    expect(await verify(0, 60)).toHaveProperty('token');
-    expect(await verify(0, 61)).toHaveProperty('refused');
-    expect(await verify(1, 2)).toHaveProperty('refused');
-    expect(await verify(-10, 0)).toHaveProperty('refused');
-  });
-
   it.each([
     [undefined, 'https://issuer.test/pool', 'https://issuer.test/pool/.well-known/jwks.json'],
     [undefined, 'https://issuer.test/', 'https://issuer.test/.well-known/jwks.json'],
