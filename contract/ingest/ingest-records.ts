@@ -120,6 +120,13 @@ const observationRecordFields = {
       'States that a value is right although it is far from a neighbour in time. Without it such a record is refused. ' +
         'The neighbours are the nearest known values before and after it, without zeros.',
     ),
+  ifChanged: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'For a current list: the record is `unchanged` if the newest standing value of this metric and `sourceLabel` is older ' +
+        'and says the same. `observedAt`, `releasedAt` and `sourceUrl` are not compared.',
+    ),
   reinstated: z
     .boolean()
     .default(false)

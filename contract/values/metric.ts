@@ -66,6 +66,7 @@ export const unknownReasonSchema = z.enum([
   'not-applicable',
   'not-yet-published',
   'source-unreachable',
+  'no-longer-listed',
 ]);
 
 /** Why a value was taken back. */

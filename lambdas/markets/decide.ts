@@ -43,6 +43,7 @@ import {
   addToRecord,
   copiedRecord,
   definitionOf,
+  isListedAlready,
   isRetractedAs,
   isSameContent,
   isTakenBack,
@@ -112,7 +113,7 @@ class MarketDraft {
   #lastOrderBefore: string;
   #effectiveAtBefore: string | null;
   #earliestRewritten: string | null = null;
-  /** Whether a row found the definition as it is, so that it must still be so. */
+  /** Whether a row found the market as it is, so that it must still be so. */
   #isDefinitionKept = false;
   #outcomes = new Map<number, RowOutcome>();
   readonly #puts = new ObservationPuts();
@@ -219,6 +220,10 @@ class MarketDraft {
         return refused('conflict.existing', '', detail);
       }
       if (isSame || isRetractedAs(before, metric, record)) return this.#unchanged(record, before);
+    }
+    if (record.ifChanged === true && before === undefined && isListedAlready(value, record.metric, metric, first)) {
+      this.#isDefinitionKept = true;
+      return UNCHANGED;
     }
     const other = record.outlierConfirmed
       ? null

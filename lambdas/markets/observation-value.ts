@@ -13,7 +13,7 @@ import {
 import { plainDecimal } from '../../contract/values/money.ts';
 import { announce } from '../../storage/ports/announced-values.ts';
 import { EMPTY_SUM } from '../../storage/ports/history-sum.ts';
-import { metricPart, withValue } from '../../storage/ports/newest-values.ts';
+import { metricPart, valuesIn, withValue } from '../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, NewestValues } from '../../storage/records/markets.ts';
 import { amountOfRecord } from './amount-rules.ts';
 import { restate, withoutComparison } from './standing.ts';
@@ -153,6 +153,20 @@ export function isSameContent(
     if (name === 'sourceValue') return isSameSpelling(observation.sourceValue, metric.sourceValue);
     return observation[name as keyof Metric] === value;
   });
+}
+
+/**
+ * Whether the newest standing value of a metric from the same source is older than `order`, and says the same. For lists, which
+ * repeat all their values each day: a moment, a release and a permanent link are no news.
+ */
+export function isListedAlready({ latest }: MarketRecordValue, name: string, metric: Metric, order: string): boolean {
+  const newest = latest[name] && valuesIn(latest[name]).find((each) => each.metric.sourceLabel === metric.sourceLabel);
+  if (newest === undefined || newest.order > order) return false;
+  const { observedAt, releasedAt, sourceUrl, sourceValue, ...said } = metric;
+  return (
+    isSameSpelling(newest.metric.sourceValue, sourceValue) &&
+    Object.entries(said).every(([field, value]) => newest.metric[field as keyof Metric] === value)
+  );
 }
 
 /** Earlier versions wrote exponents out. A file that is sent again must not correct all of those. */

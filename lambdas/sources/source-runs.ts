@@ -66,12 +66,13 @@ export const replaySourceRun = writeHandler<'replaySourceRun'>()({
   read: ({ params: { name, run } }, reader) => reader.get(runKey(name, run)),
   decide({ params: { name, run: replayOf }, newId, now }, item) {
     if (item === null) return refuse('not-found', 'No such run.');
-    const { cause, upload, url, sha256, bytes, recipeSha256, date } = item.value;
+    const { cause, upload, url, sha256, bytes, recipeSha256, date, lastModified, fetchedAt, listed } = item.value;
     if (upload === null || cause === 'replay') {
       return refuse('state-transition', 'This run has sent no records: replay one with an upload.');
     }
     const id = newId('run');
-    const archived = { url, sha256, bytes, recipeSha256, date };
+    const ofList = fetchedAt !== undefined && listed !== undefined ? { fetchedAt, listed } : {};
+    const archived = { url, sha256, bytes, recipeSha256, date, lastModified, ...ofList };
     const run: RunValue = { ...newRun({ cause: 'replay', createdAt: now, attempt: 1 }), ...archived, replayOf };
     return {
       kind: 'commit',
@@ -117,7 +118,7 @@ export function newRunChanges(source: string, id: string, run: RunValue) {
 }
 
 function shownRun(source: string, { sort, value }: Pick<Item<RunValue>, 'sort' | 'value'>): SourceRun {
-  const { date: _, unconditional: __, ...run } = value;
+  const { date: _, unconditional: __, fetchedAt: ___, listed: ____, ...run } = value;
   return { id: sort, source, ...run };
 }
 

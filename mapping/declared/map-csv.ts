@@ -8,7 +8,7 @@ import { type CsvFault, type CsvRow, readCsv } from '../input/csv-rows.ts';
 import { readJsonRows } from '../input/json-rows.ts';
 import { RowColumns, type RowPart, type RowRefusal } from '../input/row-columns.ts';
 import { rowMelter, unpivotedColumns } from '../input/wide-rows.ts';
-import { RUN_DATE } from '../values/template.ts';
+import { isRunColumn, RUN_COLUMNS, type RunColumns } from '../values/template.ts';
 import { type CsvMapping, isExact, metricsOf } from './csv-mapping.ts';
 import { withQuantities } from './exact-quantities.ts';
 import { dateMapper } from './map-date.ts';
@@ -29,14 +29,14 @@ interface MappedHeader {
  * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
  * named twice, an open quote) are refusals of their line and end the reading. With exact quantities, the records of the whole file are in memory.
  *
- * @param runDate the value of the column `runDate`, if the mapping reads it; null for files that no run has fetched
+ * @param run the columns of a run, of which the mapping may read some; null for files that no run has fetched
  */
 export async function* mapCsv(
   mapping: CsvMapping,
   csv: CsvInput,
-  runDate: string | null = null,
+  run: RunColumns | null = null,
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
-  for await (const row of mapCsvRows(mapping, csv, runDate)) {
+  for await (const row of mapCsvRows(mapping, csv, run)) {
     // `yield*` would make a promise more for each record.
     if (row.kind === 'row') for (const result of row.results) yield result;
   }
@@ -46,18 +46,20 @@ export async function* mapCsv(
 export function mapCsvRows(
   mapping: CsvMapping,
   csv: CsvInput,
-  runDate: string | null = null,
+  run: RunColumns | null = null,
 ): AsyncGenerator<MappedHeader | MappedRow> {
-  const rows = mappedRows(mapping, csv, runDate);
+  const rows = mappedRows(mapping, csv, run);
   return isExact(mapping) ? withQuantities(rows) : rows;
 }
 
 async function* mappedRows(
   mapping: CsvMapping,
   csv: CsvInput,
-  runDate: string | null,
+  run: RunColumns | null,
 ): AsyncGenerator<MappedHeader | MappedRow> {
-  const added = runDate !== null && requiredColumns(mapping).has(RUN_DATE) ? [runDate] : [];
+  const required = requiredColumns(mapping);
+  const names = run === null ? [] : RUN_COLUMNS.filter((name) => required.has(name));
+  const added = names.map((name) => (run as RunColumns)[name]);
   let toResults: ((row: CsvRow) => MappedRow) | null = null;
   for await (const row of rowsOf(mapping, csv)) {
     if (row.kind === 'fault') {
@@ -66,7 +68,7 @@ async function* mappedRows(
       yield { kind: 'row', line, values: 0, leftOut: 0, results };
     } else if (toResults === null) {
       yield { kind: 'header', columns: row.fields };
-      const header = [...row.fields, ...added.map(() => RUN_DATE)];
+      const header = [...row.fields, ...names];
       const refusals = headerRefusals(mapping, header);
       if (refusals.length > 0) {
         yield { kind: 'row', line: row.line, values: 0, leftOut: 0, results: refusalsOf(row.line, refusals) };
@@ -177,8 +179,8 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
     const detail = `is not written in ${mapping.csv.encoding}: give the file's encoding as csv.encoding, e.g. "utf-16le" or "windows-1252"`;
     return [refuse(null, detail)];
   }
-  const twice = header.indexOf(RUN_DATE) === header.lastIndexOf(RUN_DATE) ? [] : [RUN_DATE];
-  const named = header.filter((name) => name !== '' && name !== RUN_DATE);
+  const twice = RUN_COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  const named = header.filter((name) => name !== '' && !isRunColumn(name));
   // Names that differ only in characters that are stripped.
   const same = new Set(named.filter((name, index) => named.indexOf(name) !== index));
   const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];

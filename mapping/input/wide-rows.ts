@@ -1,6 +1,6 @@
 /** Wide tables: the rows of a file whose values stand in more than one column. */
 import type { CsvMapping } from '../declared/csv-mapping.ts';
-import { RUN_DATE } from '../values/template.ts';
+import { isRunColumn } from '../values/template.ts';
 
 /** A row with one value. */
 export interface LongRow {
@@ -33,5 +33,5 @@ export function unpivotedColumns(
   header: readonly string[],
 ): readonly string[] {
   if (Array.isArray(columns)) return columns;
-  return header.filter((name) => name !== '' && name !== RUN_DATE && !columns.except.includes(name));
+  return header.filter((name) => name !== '' && !isRunColumn(name) && !columns.except.includes(name));
 }

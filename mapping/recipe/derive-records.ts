@@ -1,6 +1,7 @@
 /** From the bytes of an answer to ingest records. */
 import { mapCsv } from '../declared/map-csv.ts';
 import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
+import type { RunColumns } from '../values/template.ts';
 import type { Recipe } from './recipe.ts';
 import { UnpackError, unpacked } from './unpack.ts';
 
@@ -8,6 +9,10 @@ import { UnpackError, unpacked } from './unpack.ts';
 export interface RunContext {
   /** The day of the run in UTC, `YYYY-MM-DD`: the `{date}` of the recipe's URL, and `{runDate}` in its mapping. */
   readonly date: string;
+  /** The moment of the fetch, RFC 3339 in UTC. Default: the beginning of that day. */
+  readonly fetchedAt?: string;
+  /** The `Last-Modified` of the answer, as an HTTP date (RFC 9110, section 5.6.7). */
+  readonly lastModified?: string | null;
 }
 
 /**
@@ -18,14 +23,25 @@ export interface RunContext {
 export async function* deriveRecords(
   recipe: Recipe,
   bytes: AsyncIterable<Uint8Array>,
-  { date }: RunContext,
+  context: RunContext,
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
   try {
-    yield* mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), date);
+    yield* mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), columnsOf(context));
   } catch (error) {
     if (!(error instanceof UnpackError)) throw error;
     yield { kind: 'refusal', line: 1, column: null, pointer: '', code: 'record.invalid', detail: error.message };
   }
+}
+
+function columnsOf({ date, fetchedAt = fetchedOn(date), lastModified }: RunContext): RunColumns {
+  const modifiedMs = Date.parse(lastModified ?? '');
+  // A server whose clock is ahead would name a moment that has not come.
+  const isKnown = modifiedMs <= Date.parse(fetchedAt);
+  return { runDate: date, fetchedAt, lastModified: isKnown ? new Date(modifiedMs).toISOString() : fetchedAt };
+}
+
+export function fetchedOn(date: string): string {
+  return `${date}T00:00:00.000Z`;
 }
 
 /** The recipe's mapping, in which each source has the recipe's own texts and cadence where it has none itself. */

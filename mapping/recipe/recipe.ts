@@ -17,6 +17,9 @@ import { scheduleSchema } from './schedule.ts';
 
 const MIB = 1024 * 1024;
 
+/** The most answers of a list that a run looks back to. */
+export const LISTED_ANSWERS_MAX = 10;
+
 const note = (most: number) =>
   z
     .string()
@@ -81,6 +84,12 @@ export const recipeSchema = z.strictObject({
   unpack: z.enum(['zip', 'gzip']).optional(),
   mapping: csvMappingSchema,
   /**
+   * For a document that has no history: it stands until it changes. Only its differences from the answer before become records,
+   * and a value that is the newest standing one of its source is not recorded again. A value that so many fetches in a row do not
+   * have becomes unknown (`no-longer-listed`).
+   */
+  list: z.strictObject({ goneAfter: z.int().min(1).max(LISTED_ANSWERS_MAX).default(3) }).optional(),
+  /**
    * These three stand in the definition of every source of the recipe's markets that the mapping leaves without them.
    * `licence` is an SPDX identifier, if the licence has one.
    */
@@ -92,12 +101,13 @@ export const recipeSchema = z.strictObject({
   limits: limitsSchema.prefault({}),
 });
 
-const { url, hosts, mapping } = recipeSchema.shape;
+const { url, hosts, mapping, list } = recipeSchema.shape;
 /** The parts that refer to each other; null for one that has another fault. */
 const partsSchema = z.object({
   url: url.nullable().catch(null),
   hosts: hosts.nullable().catch(null),
   mapping: mapping.nullable().catch(null),
+  list: list.catch(undefined),
 });
 
 export type Recipe = z.infer<typeof recipeSchema>;
@@ -127,7 +137,7 @@ export function urlOfRun({ url }: Recipe, date: string): string {
 
 /** Faults that the shape alone does not show, of those parts whose shape is right. */
 function referenceFaults(input: unknown): MappingFault[] {
-  const { url, hosts, mapping } = partsSchema.safeParse(input).data ?? {};
+  const { url, hosts, mapping, list } = partsSchema.safeParse(input).data ?? {};
   const faults: MappingFault[] = [];
   const ofUrl = url == null || hosts == null ? null : urlFault(url, hosts);
   if (ofUrl !== null) faults.push({ pointer: '/url', detail: ofUrl });
@@ -135,6 +145,10 @@ function referenceFaults(input: unknown): MappingFault[] {
   if (url != null && requiredColumns(mapping).has(RUN_DATE) && !url.includes(URL_DATE)) {
     const detail = `has no ${URL_DATE}, so its answer need not be of {${RUN_DATE}}, as the mapping says`;
     faults.push({ pointer: '/url', detail });
+  }
+  if (list === undefined && ['fetchedAt', 'lastModified'].some((column) => requiredColumns(mapping).has(column))) {
+    const detail = 'is missing: without it, each fetch would record every value again, with its own moment';
+    faults.push({ pointer: '/list', detail });
   }
   const ofMapping = findReferenceFaults(mapping);
   return [...faults, ...ofMapping.map(({ pointer, detail }) => ({ pointer: `/mapping${pointer}`, detail }))];

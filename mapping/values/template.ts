@@ -6,6 +6,18 @@ export const OBSERVED_DATE = 'observedDate';
 /** The column with the day of the run that fetched the file, `YYYY-MM-DD`. Only the mappings of recipes have it. */
 export const RUN_DATE = 'runDate';
 
+/**
+ * All columns that a run adds to a file, if the mapping reads them. `fetchedAt` is the moment of the fetch, `lastModified` that
+ * of the answer's `Last-Modified`, or of the fetch; both as RFC 3339 in UTC.
+ */
+export const RUN_COLUMNS = [RUN_DATE, 'fetchedAt', 'lastModified'] as const;
+
+export type RunColumns = Readonly<Record<(typeof RUN_COLUMNS)[number], string>>;
+
+export function isRunColumn(name: string): name is keyof RunColumns {
+  return RUN_COLUMNS.some((column) => column === name);
+}
+
 /** Literal text, or the name of a column. */
 export type TemplatePart = string | { readonly column: string };
 

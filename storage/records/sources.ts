@@ -39,6 +39,18 @@ export type SourceStateValue = {
   takenIn: TakenInValue | null;
   /** The bytes of the source in the archive, as far as they were counted, and its newest answer there. Absent: none. */
   archived?: { bytes: number; sha256: string };
+  /** Of a list: the newest answers that stand, oldest first, and the recipe of all of them. Absent: none. */
+  listed?: { recipeSha256: string; answers: ListedAnswerValue[] };
+};
+
+/** An answer of a list, with which a later one is compared. */
+export type ListedAnswerValue = {
+  sha256: string;
+  date: string;
+  fetchedAt: string;
+  lastModified: string | null;
+  /** Whether no record of it was refused, so that only differences from it must be sent. */
+  isWhole: boolean;
 };
 
 /** The answer whose records were taken in last. `records` is the SHA-256 of their file. */
@@ -56,6 +68,9 @@ export type RunValue = Omit<SourceRun, 'id' | 'source'> & {
   date: string | null;
   /** Ask without conditions, and take the same answer in again. */
   unconditional: boolean;
+  /** Of a list: the moment of the fetch, and the answers before it, with which it is compared. */
+  fetchedAt?: string;
+  listed?: ListedAnswerValue[];
 };
 
 /** Revision counts changes. */

@@ -19,7 +19,10 @@ const RECIPES = new URL('../../mapping/recipes/', import.meta.url);
 const SAMPLE = new URL('../../mapping/sample/', import.meta.url);
 const NAMES = readdirSync(RECIPES).map((file) => file.replace(/\.json$/, ''));
 
-const HOSTS = ['cdn.jsdelivr.net', 'www.ecb.europa.eu'];
+const HOSTS = ['cdn.jsdelivr.net', 'www.ecb.europa.eu', 'raw.githubusercontent.com'];
+
+/** Nine members of LiteLLM’s map as they stand in it: see litellm-map.LICENSE. */
+const LITELLM_MAP = readFileSync(new URL('litellm-map.json', import.meta.url));
 
 let server: SourceServer;
 
@@ -38,6 +41,9 @@ function bodyOf({ host, pathname }: URL): string | Buffer | null {
   if (host === 'www.ecb.europa.eu') {
     if (pathname === '/stats/eurofxref/eurofxref.zip') return ecbDailyZip('2026-09-29');
     return pathname === '/stats/eurofxref/eurofxref-hist.zip' ? ecbHistoryZip() : null;
+  }
+  if (host === 'raw.githubusercontent.com') {
+    return pathname === '/BerriAI/litellm/main/model_prices_and_context_window.json' ? LITELLM_MAP : null;
   }
   const [, day = '', base = ''] = /currency-api@([\d-]+)\/v1\/currencies\/([a-z]+)\.json$/.exec(pathname) ?? [];
   return currencyApiJson(base, day);
@@ -92,6 +98,7 @@ describe('a shipped recipe', () => {
       'currency-api-xau',
       'ecb-daily',
       'ecb-history',
+      'litellm',
     ]);
   });
 
@@ -152,5 +159,26 @@ describe('the reference rates of the ECB', () => {
   ])('have amounts in currencies that are gone, such as %s, their last day', (text) => {
     const [code = '', day = ''] = text.split(' ');
     expect(checkCurrency(code, `${day}T00:00:00Z`)).toBe(null);
+  });
+});
+
+describe('the map of LiteLLM', () => {
+  const wordsOf = (record: IngestRecordInput) => {
+    if (isMarket(record)) return `${record.slug} = ${record.name} for ${record.unit.quantity} ${record.unit.of}`;
+    const { metric, value } = record as { metric: string; value: string };
+    return `${metric} ${value}`;
+  };
+
+  test('gives one market a model, with the digits of the map', async () => {
+    const records = await run('litellm', '2026-11-26');
+    const words = records.map(wordsOf);
+    expect(words.slice(0, 6)).toEqual([
+      ...['gpt-4o = gpt-4o for 1000000 token', 'inputPrice 2.5e-06', 'outputPrice 1e-05', 'cacheReadPrice 1.25e-06'],
+      ...['contextWindow 128000', 'azure-gpt-4o-d018f83b = azure/gpt-4o for 1000000 token'],
+    ]);
+    expect(words).toContain('inputPrice 1.6000000000000001e-06');
+    // The first member describes the fields, and one has a price for an image only.
+    expect(records.filter(isMarket)).toHaveLength(7);
+    expect(records.filter(isMarket)[0]?.sources).toMatchObject([{ publisher: 'BerriAI', licence: 'MIT' }]);
   });
 });

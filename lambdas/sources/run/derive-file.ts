@@ -2,18 +2,21 @@
 import { createHash } from 'node:crypto';
 import { RUN_FAULTS_MAX, type SourceRun } from '../../../contract/operations/sources.ts';
 import { deriveRecords } from '../../../mapping/recipe/derive-records.ts';
+import { type ListedAnswer, newsOfList } from '../../../mapping/recipe/list-news.ts';
 import type { Recipe } from '../../../mapping/recipe/recipe.ts';
 import type { UploadContent } from '../../../storage/ports/upload-store.ts';
 
 export interface ArchivedAnswer {
   readonly recipe: Recipe;
-  readonly bytes: Uint8Array;
-  /** The day of the run in UTC, `YYYY-MM-DD`. */
-  readonly date: string;
+  readonly answer: ListedAnswer;
+  /** Of a list: the answers with which it is compared, oldest first. */
+  readonly earlier: readonly ListedAnswer[];
 }
 
 export interface DerivedFile extends UploadContent, Pick<SourceRun, 'refusedRows' | 'faults'> {
   readonly records: number;
+  /** Values of a list that say nothing new, and are left out. */
+  readonly known: number;
 }
 
 /** A piece of the answer that the mapping reads without a pause. */
@@ -28,12 +31,15 @@ export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: Yi
   const digest = createHash('sha256');
   const faults: DerivedFile['faults'] = [];
   const refusedLines = new Set<number>();
-  const count = { bytes: 0, records: 0 };
+  const count = { bytes: 0, records: 0, known: 0 };
   const refused = (line: number, code: string, detail: string) => {
     refusedLines.add(line);
     if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail });
   };
-  for await (const chunk of readRecords(answer, yieldToEventLoop, refused, () => count.records++)) {
+  const counted = (kind: 'record' | 'known') => {
+    count[kind === 'record' ? 'records' : 'known'] += 1;
+  };
+  for await (const chunk of readRecords(answer, yieldToEventLoop, refused, counted)) {
     digest.update(chunk);
     count.bytes += chunk.length;
   }
@@ -51,18 +57,23 @@ export function readFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEvent
 }
 
 async function* readRecords(
-  { recipe, bytes, date }: ArchivedAnswer,
+  { recipe, answer, earlier }: ArchivedAnswer,
   yieldToEventLoop: YieldToEventLoop = async () => {},
   refused: (line: number, code: string, detail: string) => void,
-  taken: () => void,
+  counted: (kind: 'record' | 'known') => void,
 ): AsyncGenerator<Uint8Array> {
   let lines: string[] = [];
-  for await (const result of deriveRecords(recipe, pieces(bytes), { date })) {
+  const results =
+    recipe.list === undefined
+      ? deriveRecords(recipe, await answer.open(), answer.context)
+      : newsOfList(recipe, recipe.list, answer, earlier);
+  for await (const result of results) {
     if (result.kind === 'refusal') {
       refused(result.line, result.code, result.detail);
       continue;
     }
-    taken();
+    counted(result.kind);
+    if (result.kind === 'known') continue;
     lines.push(JSON.stringify(result.record), '\n');
     if (lines.length < 2 * RECORDS_AT_ONCE) continue;
     yield Buffer.from(lines.join(''));
@@ -72,6 +83,6 @@ async function* readRecords(
   if (lines.length > 0) yield Buffer.from(lines.join(''));
 }
 
-async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }

@@ -25,6 +25,8 @@ export interface RunEnd extends Partial<Omit<RunValue, 'state' | 'finishedAt'>> 
 export interface AfterRun {
   /** The answer that stands for everything before it. */
   readonly takenIn?: TakenInValue;
+  /** Of a list. */
+  readonly listed?: NonNullable<SourceStateValue['listed']>;
   /** What the source, or the network, answered. */
   readonly failure?: Pick<FetchFailure, 'isRetryable' | 'retryAfterSeconds'>;
 }
@@ -84,7 +86,7 @@ function stateAfter(
   before: SourceStateValue,
   { outcome, cause, sha256, bytes }: RunEnd & Pick<RunValue, 'cause' | 'sha256' | 'bytes'>,
   finishedAt: string,
-  { takenIn, failure = FAILED_HERE }: AfterRun,
+  { takenIn, listed = before.listed, failure = FAILED_HERE }: AfterRun,
 ): SourceStateValue {
   const failures = outcome === 'failed' ? before.failures + 1 : 0;
   const parsed = parseRecipe(recipe);
@@ -105,5 +107,6 @@ function stateAfter(
     lastSuccessAt: failures === 0 ? finishedAt : before.lastSuccessAt,
     takenIn: takenIn ?? before.takenIn,
     ...(archived && { archived }),
+    ...(listed && { listed }),
   };
 }

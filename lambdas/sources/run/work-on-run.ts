@@ -12,14 +12,18 @@
 import { FEED_SCOPES } from '../../../contract/operations/scopes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { redact } from '../../../contract/values/redact.ts';
-import { parseRecipe, type Recipe, urlOfRun } from '../../../mapping/recipe/recipe.ts';
+import type { ListedAnswer } from '../../../mapping/recipe/list-news.ts';
+import { LISTED_ANSWERS_MAX, parseRecipe, type Recipe, urlOfRun } from '../../../mapping/recipe/recipe.ts';
 import { created } from '../../../storage/ports/changes.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../../storage/ports/errors.ts';
 import type { Item } from '../../../storage/ports/ledger.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { type UploadValue, uploadKey } from '../../../storage/records/batches.ts';
 import {
+  type ListedAnswerValue,
+  type RunValue,
   type RunWorkValue,
+  type SourceStateValue,
   sourceKey,
   sourcePrincipal,
   sourceStateKey,
@@ -30,8 +34,8 @@ import { queueUpload } from '../../ingest/queue-upload.ts';
 import { newUpload } from '../../ingest/uploads.ts';
 import { type ClaimedRun, claimRun, leaveRun, recordProgress } from './claimed-run.ts';
 import type { SourceDependencies } from './dependencies.ts';
-import { type ArchivedAnswer, type DerivedFile, describeFile, readFile } from './derive-file.ts';
-import { endRun, type RunEnd } from './end-run.ts';
+import { type ArchivedAnswer, type DerivedFile, describeFile, pieces, readFile } from './derive-file.ts';
+import { type AfterRun, endRun, type RunEnd } from './end-run.ts';
 
 /** The worker is asked again after this. */
 const LOOK_AGAIN_MS = 1_000;
@@ -80,8 +84,12 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
   const url = urlOfRun(recipe, date);
   const recipeSha256 = sha256Hex(text);
   const { takenIn, archived } = state.value;
+  const listed = listedBefore(recipe, recipeSha256, state.value, run.value);
+  // While values are missing, each fetch counts, also of the same answer.
+  const isPending = new Set(listed?.map(({ sha256 }) => sha256)).size > 1;
   // The validators are of one URL, and of the records that one recipe has made.
-  const isSame = takenIn?.url === url && takenIn.recipeSha256 === recipeSha256 && !run.value.unconditional;
+  const isSame =
+    takenIn?.url === url && takenIn.recipeSha256 === recipeSha256 && !run.value.unconditional && !isPending;
   const { etag, lastModified } = isSame ? takenIn : { etag: null, lastModified: null };
   const { hosts, limits } = recipe;
   const { archiveBytes, ...bounds } = limits;
@@ -116,7 +124,29 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
     bytes: answer.bytes.length,
     etag: answer.etag,
     lastModified: answer.lastModified,
+    ...(listed && { listed, fetchedAt: startedAt }),
   });
+}
+
+/** The answers with which one of a list is compared; null for a recipe that is no list. */
+function listedBefore(
+  { list }: Recipe,
+  recipeSha256: string,
+  { listed }: SourceStateValue,
+  { unconditional }: RunValue,
+): ListedAnswerValue[] | null {
+  if (list === undefined) return null;
+  // Another recipe may name the same values otherwise: none of them is gone for that.
+  const answers = listed?.recipeSha256 === recipeSha256 ? listed.answers.slice(-list.goneAfter) : [];
+  return unconditional ? answers.map((answer) => ({ ...answer, isWhole: false })) : answers;
+}
+
+/** The answers of a list with that of the run, which stands from now on. */
+function listedAfter({ run }: ClaimedRun, isWhole: boolean): Pick<AfterRun, 'listed'> {
+  const { listed, recipeSha256, sha256, date, fetchedAt, lastModified } = run.value;
+  if (listed === undefined || fetchedAt === undefined) return {};
+  const answer = { sha256: sha256 as string, date: date as string, fetchedAt, lastModified, isWhole };
+  return { listed: { recipeSha256: recipeSha256 as string, answers: [...listed, answer].slice(-LISTED_ANSWERS_MAX) } };
 }
 
 /** Sends the records as one upload, and ends the run when the worker has applied it. */
@@ -142,7 +172,13 @@ async function send(
   const answer = await archivedAnswer(dependencies, claimed);
   const file = await describe(dependencies, claimed, answer);
   if (file === null) return false;
-  const { records, refusedRows, faults, sha256, bytes } = file;
+  const { records, known, refusedRows, faults, sha256, bytes } = file;
+  if (records === 0 && known > 0) {
+    const takenIn = takenInBy(claimed, sha256);
+    const after = { takenIn, ...listedAfter(claimed, true) };
+    await endRun(dependencies, claimed, { outcome: 'unchanged', records, refusedRows, faults }, after);
+    return false;
+  }
   if (records === 0) {
     const [fault] = faults;
     const why = fault === undefined ? 'it has no rows' : `line ${fault.line}: ${fault.code}: ${fault.detail}`;
@@ -154,7 +190,8 @@ async function send(
   }
   if (upload === null) {
     const state = await ledger.get(sourceStateKey(source));
-    if (state?.value.takenIn?.records === sha256 && !run.value.unconditional) {
+    const isKnown = run.value.listed === undefined && state?.value.takenIn?.records === sha256;
+    if (isKnown && !run.value.unconditional) {
       const takenIn = takenInBy(claimed, sha256);
       await endRun(dependencies, claimed, { outcome: 'unchanged', records, refusedRows, faults }, { takenIn });
       return false;
@@ -185,7 +222,15 @@ async function endWithUpload(
 ): Promise<void> {
   const counts = { accepted, unchanged, refused };
   if (state === 'applied' && accepted + unchanged > 0) {
-    await endRun(dependencies, claimed, { outcome: 'taken-in', counts }, { takenIn: takenInBy(claimed, sha256) });
+    await endRun(
+      dependencies,
+      claimed,
+      { outcome: 'taken-in', counts },
+      {
+        takenIn: takenInBy(claimed, sha256),
+        ...listedAfter(claimed, refused === 0),
+      },
+    );
     return;
   }
   const reason =
@@ -212,14 +257,23 @@ async function replay(dependencies: SourceDependencies, claimed: ClaimedRun): Pr
   await endRun(dependencies, claimed, { startedAt, outcome, records, refusedRows, faults });
 }
 
-/** @throws StorageCorrupt if the archive has lost it */
+/** @throws StorageCorrupt if the archive has lost the recipe; so does reading an answer that it has lost */
 async function archivedAnswer({ archive }: SourceDependencies, { id, run }: ClaimedRun): Promise<ArchivedAnswer> {
-  const { sha256, recipeSha256, date } = run.value;
-  const [bytes, text] = [await archive.get(sha256 as string), await archive.get(recipeSha256 as string)];
-  if (bytes === null || text === null) {
-    throw new StorageCorrupt(`the archive has lost the ${bytes === null ? 'answer' : 'recipe'} of run ${id}`);
-  }
-  return { bytes, recipe: recipeIn(text), date: date as string };
+  const { sha256, recipeSha256, date, fetchedAt, lastModified, listed = [] } = run.value;
+  const read = async (digest: string, what: string) => {
+    const bytes = await archive.get(digest);
+    if (bytes === null) throw new StorageCorrupt(`the archive has lost the ${what} of run ${id}`);
+    return bytes;
+  };
+  const answerOf = ({ sha256: digest, isWhole, ...context }: Omit<ListedAnswerValue, 'fetchedAt'>): ListedAnswer => {
+    return { sha256: digest, context, isWhole, open: async () => pieces(await read(digest, 'answer')) };
+  };
+  const context = { date: date as string, lastModified, ...(fetchedAt && { fetchedAt }) };
+  return {
+    recipe: recipeIn(await read(recipeSha256 as string, 'recipe')),
+    answer: answerOf({ sha256: sha256 as string, ...context, isWhole: true }),
+    earlier: listed.map(answerOf),
+  };
 }
 
 function recipeIn(text: Uint8Array): Recipe {
@@ -237,6 +291,7 @@ async function describe(
   try {
     return await describeFile(answer, dependencies.yieldToEventLoop);
   } catch (error) {
+    if (error instanceof StorageUnavailable || error instanceof StorageCorrupt) throw error;
     return await fail(dependencies, claimed, 'not-readable', `The answer cannot be read: ${(error as Error).message}`);
   }
 }

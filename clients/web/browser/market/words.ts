@@ -27,6 +27,7 @@ export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownRea
   'not-applicable': 'there is no such value',
   'not-yet-published': 'not published yet',
   'source-unreachable': 'the source could not be reached',
+  'no-longer-listed': 'the source does not list it any more',
 };
 
 const RETRACTION_WORDS = {

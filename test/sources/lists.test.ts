@@ -1,0 +1,178 @@
+/** Current lists: a document without a history, of which only the news is recorded. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Observation } from '../../contract/values/metric.ts';
+import { readAll } from '../../storage/ports/paging.ts';
+import { observationsOf } from '../../storage/records/markets.ts';
+import { recipeWith } from './example-recipe.ts';
+import { failing, NOT_MODIFIED, ok, openSourceWorld, type SourceWorld } from './source-world.ts';
+
+const LIST = recipeWith({
+  url: 'https://metals.test.example/prices.json',
+  schedule: { at: ['06:00'] },
+  list: { goneAfter: 3 },
+  mapping: {
+    json: { rows: '', name: 'model' },
+    match: ['model'],
+    market: {
+      slug: '{model}',
+      name: '{model}',
+      kind: 'language-model',
+      nativeCurrency: 'USD',
+      unit: { quantity: 'exact', atLeast: '1000000', of: 'token' },
+    },
+    observation: {
+      metric: 'inputPrice',
+      value: { column: 'in', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
+      currency: 'USD',
+      also: [{ metric: 'window', unit: 'token', value: { column: 'window', rounding: 'nearest', blank: 'leave-out' } }],
+      date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
+      ...{
+        sourceLabel: 'List',
+        sourceUrl: 'https://metals.test.example/prices.json',
+        confidence: 'high',
+        status: 'final',
+      },
+    },
+  },
+});
+
+type Prices = Readonly<Record<string, object>>;
+const document = (prices: Prices) => Buffer.from(JSON.stringify(prices));
+const ONE = { in: 1e-6, window: 1000 };
+const TWO = { in: 2e-6 };
+
+let world: SourceWorld;
+let day: number;
+
+beforeEach(async () => {
+  world = openSourceWorld();
+  day = 0;
+  await world.add(LIST);
+});
+
+/** A fetch, each on a day of its own. Gives its run. */
+async function fetched(answer: Prices | 'fails' | 'not-modified', etag: string | null = null) {
+  day += 1;
+  world.api.nowMs = Date.parse(`2026-12-${String(day).padStart(2, '0')}T06:00:00Z`);
+  world.answers = [
+    answer === 'fails' ? failing() : answer === 'not-modified' ? NOT_MODIFIED : ok(document(answer), { etag }),
+  ];
+  await world.ask();
+  await world.settle();
+  const [run] = await world.runs();
+  return run;
+}
+
+/** `metric day value`, of each observation of a market. */
+async function history(slug: string): Promise<readonly string[]> {
+  const items = await readAll(world.api.ledger, observationsOf(slug));
+  return items.map(({ value }) => {
+    const { metric, observedAt, unknownReason, ...others } = value as unknown as Observation;
+    const number = others.kind === 'money' ? others.amountMinor : others.value;
+    return `${metric} ${observedAt.slice(8, 10)} ${number ?? unknownReason}`;
+  });
+}
+
+describe('a list', () => {
+  test('records what is new, and nothing of what stands', async () => {
+    expect(await fetched({ a: ONE, b: TWO })).toMatchObject({ outcome: 'taken-in', records: 5 });
+    expect(await fetched({ a: ONE, b: { in: 2.5e-6 } })).toMatchObject({ outcome: 'taken-in', records: 1 });
+    // The same, in other words.
+    expect(await fetched({ b: { in: 2.5e-6, note: 'new' }, a: ONE })).toMatchObject({
+      outcome: 'unchanged',
+      upload: null,
+    });
+    expect(await history('a')).toEqual(['inputPrice 01 100', 'window 01 1000']);
+    expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 02 250']);
+    expect((await world.state()).lastSuccessAt).toMatch(/^2026-12-03/);
+  });
+
+  test('says that a value is gone after so many fetches, and that it is back', async () => {
+    await fetched({ a: ONE, b: TWO, c: ONE });
+    await fetched({ a: ONE, c: ONE });
+    await fetched({ a: ONE, c: ONE });
+    expect(await history('b')).toEqual(['inputPrice 01 200']);
+    expect(await fetched({ a: TWO, c: ONE })).toMatchObject({ outcome: 'taken-in', records: 2 });
+    expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 04 no-longer-listed']);
+    // A metric alone, some days later.
+    await fetched({ a: TWO, c: ONE });
+    await fetched({ a: TWO, c: ONE });
+    const ofA = ['inputPrice 01 100', 'window 01 1000', 'inputPrice 04 200', 'window 06 no-longer-listed'];
+    expect(await history('a')).toEqual(ofA);
+    await fetched({ a: { ...TWO, window: 1000 }, b: TWO, c: ONE });
+    expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 04 no-longer-listed', 'inputPrice 07 200']);
+    expect(await history('a')).toEqual([...ofA, 'window 07 1000']);
+  });
+
+  test('in which no value has a column any more is refused, so that none is gone for a new name', async () => {
+    await fetched({ a: ONE });
+    expect(await fetched({ a: { in: 1e-6, contextWindow: 1000 } })).toMatchObject({ reason: { code: 'no-records' } });
+  });
+
+  test('does not count a fetch that fails, or gives nothing, or a value that cannot be read', async () => {
+    await fetched({ a: ONE, b: TWO });
+    await fetched({ a: ONE });
+    expect(await fetched('fails')).toMatchObject({ outcome: 'failed' });
+    expect(await fetched({})).toMatchObject({ outcome: 'failed', reason: { code: 'no-records' } });
+    await fetched({ a: ONE });
+    expect(await fetched({ a: ONE, b: { in: 'two' } })).toMatchObject({ refusedRows: 1 });
+    expect(await history('b')).toEqual(['inputPrice 01 200']);
+  });
+
+  test('a value that is away for a while is never gone', async () => {
+    for (const prices of [{ a: ONE, b: TWO }, { a: ONE }, { a: ONE }, { a: ONE, b: TWO }, { a: ONE }, { a: ONE }]) {
+      await fetched(prices);
+    }
+    expect(await history('b')).toEqual(['inputPrice 01 200']);
+    await fetched({ a: ONE });
+    expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 07 no-longer-listed']);
+  });
+
+  test('asks with the tag of the last answer, unless the next one counts', async () => {
+    await fetched({ a: ONE, b: TWO }, '"1"');
+    expect(await fetched('not-modified')).toMatchObject({ outcome: 'unchanged' });
+    await fetched({ a: ONE }, '"2"');
+    await fetched({ a: ONE }, '"2"');
+    await fetched({ a: ONE }, '"2"');
+    expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 05 no-longer-listed']);
+    await fetched({ a: ONE }, '"2"');
+    await fetched('not-modified');
+    expect(world.requests.map(({ etag }) => etag)).toEqual([null, '"1"', '"1"', null, null, '"2"', '"2"']);
+  });
+
+  test('does not record a standing value again, whatever the recipe became', async () => {
+    await fetched({ a: ONE, b: TWO });
+    await world.add({ ...LIST, description: 'Another text.' }, { 'if-match': '"1"' });
+    const again = await fetched({ a: ONE, b: { in: 3e-6 } });
+    expect(again).toMatchObject({ records: 5, counts: { accepted: 1, unchanged: 4, refused: 0 } });
+    expect(await history('a')).toEqual(['inputPrice 01 100', 'window 01 1000']);
+    expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 02 300']);
+  });
+
+  test('sends everything again after a row was refused', async () => {
+    await fetched({ a: ONE });
+    // A hundred times as much: an outlier.
+    expect(await fetched({ a: { in: 1e-4, window: 1000 } })).toMatchObject({ reason: { code: 'all-refused' } });
+    expect(await fetched({ a: { in: 1e-4, window: 1001 } })).toMatchObject({ counts: { accepted: 1, refused: 1 } });
+    expect(await fetched({ a: { in: 1e-4, window: 1001 }, b: TWO })).toMatchObject({
+      counts: { accepted: 2, unchanged: 2, refused: 1 },
+    });
+  });
+
+  test('is replayed from the archive, with the answers before it', async () => {
+    await fetched({ a: ONE, b: TWO });
+    await fetched({ a: ONE });
+    await fetched({ a: ONE });
+    const gone = await fetched({ a: ONE, c: TWO });
+    await fetched({ c: TWO });
+    await world.replay(gone?.id ?? '');
+    await world.settle();
+    expect((await world.runs())[0]).toMatchObject({ cause: 'replay', outcome: 'same', records: 3 });
+  });
+});
+
+test('a mapping that reads the moment of the fetch is refused without a list', async () => {
+  const { list, ...recipe } = LIST;
+  const answer = await openSourceWorld().add(recipe);
+  expect(answer.json.errors).toMatchObject([{ pointer: '/list' }]);
+});
