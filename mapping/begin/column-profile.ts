@@ -34,8 +34,14 @@ const PERIODS = [
   'YYYY',
 ];
 const TIMES = ['HH:mm', 'HH:mm:ss', 'HH:mm:ssZ', 'HH:mm:ss.S', 'HH:mm:ss.SZ'];
+/** Counts since 1970, with the digits that they have from 1973 to 2286. */
+const COUNTS: ReadonlyMap<string, RegExp> = new Map([
+  ['unix-seconds', /^\d{9,10}$/],
+  ['unix-milliseconds', /^\d{12,13}$/],
+]);
 const DATE_FORMATS: readonly string[] = [
   ...DAYS,
+  ...COUNTS.keys(),
   ...PERIODS,
   ...TIMES.flatMap((time) =>
     ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].map((day) => day + time),
@@ -251,7 +257,10 @@ function shapeOf(text: string): string {
 }
 
 const numberReaders = NUMBER_FORMATS.map(numberReader);
-const dateReaders = DATE_FORMATS.map(dateReader);
+const dateReaders = DATE_FORMATS.map((format) => {
+  const read = dateReader(format);
+  return (text: string) => (COUNTS.get(format)?.test(text) === false ? null : read(text));
+});
 const ALL_NUMBERS = [...NUMBER_FORMATS.keys()];
 const ALL_DATES = [...DATE_FORMATS.keys()];
 

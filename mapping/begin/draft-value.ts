@@ -37,7 +37,7 @@ export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuanti
 const MANY_BLANKS = 0.2;
 
 function draftBlank(blank: number, isLeftOut: boolean): CommentedField {
-  const reasons = 'not-published, not-yet-published, not-applicable, withheld, source-unreachable, no-longer-listed';
+  const reasons = 'not-published, not-yet-published, not-applicable, withheld, source-unreachable';
   const comment = isLeftOut
     ? `Blank values, which give nothing: ${blank}. To say that a value is not known, write { "unknownReason": "not-published" }; or ${reasons.slice(15)}.`
     : `Blank values: ${blank}. Reasons: ${reasons}. Or "leave-out" instead of the object: then nothing is said about that date.`;

@@ -54,8 +54,8 @@ const NO_VALUE_NAME =
 const QUOTE_PART_NAME =
   /^(open|high|low|close|last|bid|ask|mid|settle|volume|vwap|(adj|adjusted)[ ._]?close|turnover)\*?$/i;
 const DATE_NAME =
-  /^(date|datum|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date)$/i;
-const LIKE_DATE_NAME = /date|time|day|month|quarter|year|period/i;
+  /^(date|datum|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date|unix_?(time|seconds|millis(econds)?|ts)|epoch)$/i;
+const LIKE_DATE_NAME = /date|time|day|month|quarter|year|period|unix|epoch/i;
 /** A part of a moment, beside its date. */
 const TIME_NAME = /(^|[^a-z])(hour|hours|hr|time|minute|interval|zeit|uhrzeit|stunde)([^a-z]|$)/i;
 const TIME_OF_DAY = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/;
@@ -70,7 +70,8 @@ export function guessColumns(table: TableProfile, ownName?: string): ColumnGuess
   const dates = named.flatMap((column) => {
     const found = column.dateFormat();
     // A price such as 1950 or 202601 may be a year or a month by chance.
-    const isNumber = column.integers === column.filled && !LIKE_DATE_NAME.test(column.name);
+    const isCount = /^\d+$/.test(column.name) && found?.formats.every((format) => format.startsWith('unix-')) === true;
+    const isNumber = column.integers === column.filled && !LIKE_DATE_NAME.test(column.name) && !isCount;
     return found === null || isNumber ? [] : [{ column, ...found }];
   });
   const [ownDate, secondDate] = dates.sort((one, other) => dateScore(other) - dateScore(one));
@@ -78,7 +79,7 @@ export function guessColumns(table: TableProfile, ownName?: string): ColumnGuess
   const times = named.filter((column) => !isDate(column) && isTimePart(column));
   const isTime = (column: ColumnProfile) => isDate(column) || (ownDate !== undefined && times.includes(column));
   const numbers = named.filter((column) => !isTime(column) && isNumeric(column));
-  const texts = named.filter((column) => !isTime(column) && !numbers.includes(column) && column.filled > 0);
+  const texts = named.filter((column) => !isTime(column) && !numbers.includes(column) && !isBlank(column));
 
   const inHeader = ownDate === undefined ? datesIn(named.map(({ name }) => name)) : null;
   if (inHeader !== null) {
@@ -119,7 +120,7 @@ export function guessColumns(table: TableProfile, ownName?: string): ColumnGuess
     !plain.some(({ name }) => QUOTE_PART_NAME.test(name) || VALUE_NAME.test(name));
   if (isWide) {
     // A column that is blank in each row so far may get values.
-    const wide = named.filter((column) => plain.includes(column) || column.filled === 0);
+    const wide = named.filter((column) => plain.includes(column) || isBlank(column));
     const market = { match: [], others: [], isSure: true, isUnique: true };
     const codes = wide.map(({ name }) => name);
     return { wide, date, values: wide, number: numberFormatOf(wide), market, currency: currencyOfNames(codes) };
@@ -163,9 +164,20 @@ function isTimePart(column: ColumnProfile): boolean {
 
 function isNumeric(column: ColumnProfile): boolean {
   const number = column.numberFormat();
-  return (
-    number !== null && number.share >= 0.9 && number.share * (column.filled - column.wordCount) >= column.filled / 2
-  );
+  const stated = column.filled - blankWords(column);
+  return number !== null && number.share >= 0.9 && number.share * (column.filled - column.wordCount) >= stated / 2;
+}
+
+/** Texts that stand for a missing number. A column of a currency that has ended is mostly these. */
+const BLANK_WORD = /^(#?n[/.]?a\.?|nan|n\.?d\.?|null|none|[-–—]+|\.+)$/i;
+
+function blankWords({ words }: ColumnProfile): number {
+  return [...words].reduce((sum, [word, count]) => sum + (BLANK_WORD.test(word) ? count : 0), 0);
+}
+
+/** Whether no row so far has a value of the column. */
+function isBlank(column: ColumnProfile): boolean {
+  return column.filled === blankWords(column);
 }
 
 function dateScore({ column }: { readonly column: ColumnProfile }): number {

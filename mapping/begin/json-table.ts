@@ -58,6 +58,7 @@ function guessOptions(root: JsonNode): JsonOptions {
     rows: options.rows,
     ...(options.name !== undefined && { name: free(options.name) }),
     ...(options.value !== undefined && { value: free(options.value) }),
+    ...(options.parallel && { parallel: options.parallel }),
     columns: Object.fromEntries(dates.map((name) => [name, `/${pointerPart(name)}`])),
   };
 }
@@ -76,6 +77,10 @@ interface Place {
 function* placesOf({ members, isArray }: JsonNode, rows: string): Generator<Place> {
   const children = [...(members?.values() ?? [])];
   const count = children.length;
+  const arrays = parallelArrays({ members, isArray } as JsonNode);
+  const length = arrays[0]?.[1].members?.size ?? 0;
+  if (length > 1)
+    yield { options: { rows, parallel: true }, count: length, members: new Set(arrays.map(([name]) => name)) };
   const below = new Set(children.flatMap((child) => [...(child.members?.keys() ?? [])]));
   const numbers = children.filter(({ text }) => text !== null && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text)).length;
   if (count > 0 && children.every((child) => child.members !== null)) {
@@ -88,8 +93,19 @@ function* placesOf({ members, isArray }: JsonNode, rows: string): Generator<Plac
   for (const [name, child] of members ?? []) yield* placesOf(child, `${rows}/${pointerPart(name)}`);
 }
 
-/** Parts of one document, such as its head and its data, have no name in common. */
-function areAlike([first, ...others]: readonly JsonNode[]): boolean {
-  const names = [...(first?.members?.keys() ?? [])];
-  return others.every(({ members }) => names.some((name) => members?.has(name)));
+/** Parts of one document, such as its head and its data, have no name in common. Of rows, most have one, but perhaps not all. */
+function areAlike(children: readonly JsonNode[]): boolean {
+  const counts = new Map<string, number>();
+  for (const { members } of children) {
+    for (const name of members?.keys() ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts.values()].some((count) => 2 * count > children.length);
+}
+
+/** Arrays of single values, all of one length, such as `{"unix_seconds": [1, 2], "price": [10, 11]}`. */
+function parallelArrays({ members, isArray }: JsonNode): readonly [name: string, array: JsonNode][] {
+  const arrays = isArray ? [] : [...(members ?? [])].filter(([, node]) => node.isArray);
+  const lengths = new Set(arrays.map(([, { members: values }]) => values?.size));
+  const areSingle = arrays.every(([, array]) => [...(array.members ?? [])].every(([, { text }]) => text !== null));
+  return arrays.length > 1 && lengths.size === 1 && areSingle ? arrays : [];
 }

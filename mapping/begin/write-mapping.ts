@@ -68,10 +68,11 @@ const UNPIVOT =
 const JSON_ROWS =
   'Where the rows are (a JSON Pointer). "name" and "value" are columns for the name and the value of a member, "columns" those that all rows share.';
 
-function draftJson({ rows, name, value, columns }: NonNullable<CsvMapping['json']>): CommentedObject {
+function draftJson({ rows, name, value, parallel, columns }: NonNullable<CsvMapping['json']>): CommentedObject {
   const shared = Object.entries(columns).map(([column, pointer]) => field(column, pointer));
   return object(
     field('rows', rows),
+    parallel === true && field('parallel', parallel),
     name !== undefined && field('name', name),
     value !== undefined && field('value', value),
     shared.length > 0 && field('columns', object(...shared)),
@@ -138,7 +139,7 @@ function matchComment({ guess, added, match }: MappingDraft): string {
       ? 'The whole file is one market: no column names it.'
       : 'The columns that identify a market.';
   }
-  const columns = guess.market.match.map(({ name, distinct }) => `${name} (${distinct?.size})`).join(', ');
+  const columns = guess.market.match.map(({ name, distinct }) => `${name} (${distinct?.size ?? 'many'})`).join(', ');
   const counts = added === null || columns !== '' ? ` Different values: ${columns}.` : '';
   return `The columns that identify a market.${counts}`;
 }

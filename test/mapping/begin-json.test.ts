@@ -60,6 +60,27 @@ describe('a begun mapping has the rows of', () => {
       { json: { rows: '/a~1b', name: 'name_' } },
     ],
     [
+      'an object of many names, whose members have no name in common that all have',
+      '{"spec":{"in":"a price"},"a/b":{"in":1.5e-6,"day":"2026-01-02"},"c":{"out":2e-6},"d":{"in":3e-6,"day":"2026-01-02"}}',
+      { json: { rows: '', name: 'name' }, match: ['name'] },
+    ],
+    [
+      'parallel arrays, with Unix seconds',
+      '{"licence":"CC BY 4.0","unix_seconds":[1767312000,1767315600],"price":[80.5,95.25],"unit":"EUR / MWh"}',
+      {
+        json: { rows: '', parallel: true },
+        observation: { value: { column: 'price' }, date: { column: 'unix_seconds', format: 'unix-seconds' } },
+      },
+    ],
+    [
+      'arrays of Unix milliseconds and a value',
+      '{"series":[[1767312000000,80.5],[1767315600000,95.25]]}',
+      {
+        json: { rows: '/series' },
+        observation: { value: { column: '1' }, date: { column: '0', format: 'unix-milliseconds' } },
+      },
+    ],
+    [
       'the document itself',
       '{"day":"2026-01-02","price":1.25}',
       { json: { rows: '' }, observation: { value: { column: 'price' }, date: { column: 'day' } } },

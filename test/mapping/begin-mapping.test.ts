@@ -124,6 +124,15 @@ describe('a wide table', () => {
     });
   });
 
+  test('in which most columns are of currencies that have ended', async () => {
+    const rows = days(9).map((day, index) => `${day},1.0${index},160.${index},${index === 8 ? '0.5853' : 'N/A'},N/A,`);
+    expect(await documentOf(['Date,USD,JPY,CYP,BGN,', ...rows].join('\n'))).toMatchObject({
+      unpivot: { columns: { except: ['Date'] }, name: 'currency', value: 'value' },
+      match: ['currency'],
+      observation: { value: { blankValues: ['N/A'], blank: 'leave-out' }, date: { column: 'Date' } },
+    });
+  });
+
   test('of other things asks for their currency', async () => {
     const csv = 'day,wheat,maize\n2026-01-02,1.5,2\n2026-01-03,1.6,3\n';
     expect(await documentOf(csv)).toMatchObject({
