@@ -6,7 +6,9 @@ import type { MappedRefusal } from '../declared/mapped-rows.ts';
 import { looseUrlColumns, requiredColumns } from '../declared/mapping-references.ts';
 import type { CsvInput } from '../input/csv-input.ts';
 import { unpivotedColumns } from '../input/wide-rows.ts';
+import { columnsOf } from '../recipe/derive-records.ts';
 import { parseMappingIn } from '../recipe/mapping-in.ts';
+import type { RunColumns } from '../values/template.ts';
 import { type DuplicateIdentity, ObservationCount, type ObservationSummary } from './count-observations.ts';
 import { type FaultGroup, FaultGroups } from './fault-groups.ts';
 
@@ -54,17 +56,25 @@ export async function checkMapping(
 ): Promise<MappingCheck> {
   const result = parseMappingIn(mappingText);
   if ('faults' in result) return { faults: result.faults, file: null };
-  return { faults: [], file: await checkFile(result.mapping, csv, progress) };
+  // As if a run had just fetched the file.
+  const fetchedAt = new Date().toISOString();
+  const run = result.isOfRecipe ? columnsOf({ date: fetchedAt.slice(0, 10), fetchedAt }) : null;
+  return { faults: [], file: await checkFile(result.mapping, csv, run, progress) };
 }
 
-async function checkFile(mapping: CsvMapping, csv: CsvInput, progress: (rows: number) => void): Promise<FileCheck> {
+async function checkFile(
+  mapping: CsvMapping,
+  csv: CsvInput,
+  run: RunColumns | null,
+  progress: (rows: number) => void,
+): Promise<FileCheck> {
   const observations = new ObservationCount();
   const refusals = new FaultGroups<MappedRefusal>();
   const firstMarkets: MarketRecord[] = [];
   let [rows, values, leftOut, markets, unreadable] = [0, 0, 0, 0, 0];
   let header: readonly string[] = [];
   let unpivoted: readonly string[] = [];
-  for await (const row of mapCsvRows(mapping, csv)) {
+  for await (const row of mapCsvRows(mapping, csv, run)) {
     if (row.kind === 'header') {
       header = row.columns;
       unpivoted = mapping.unpivot === undefined ? [] : unpivotedColumns(mapping.unpivot, header);

@@ -33,7 +33,8 @@ export async function* deriveRecords(
   }
 }
 
-function columnsOf({ date, fetchedAt = fetchedOn(date), lastModified }: RunContext): RunColumns {
+/** The columns of a run that fetched the answer. */
+export function columnsOf({ date, fetchedAt = fetchedOn(date), lastModified }: RunContext): RunColumns {
   const modifiedMs = Date.parse(lastModified ?? '');
   // A server whose clock is ahead would name a moment that has not come.
   const isKnown = modifiedMs <= Date.parse(fetchedAt);

@@ -1,15 +1,23 @@
 /** A mapping to try out: alone, or as a part of a recipe. */
+
+import type { CsvMapping } from '../declared/csv-mapping.ts';
+import type { MappingFaults } from '../declared/parse-jsonc.ts';
 import { readJsonc } from '../declared/parse-jsonc.ts';
-import { type MappingResult, parseMapping } from '../declared/parse-mapping.ts';
+import { parseMapping } from '../declared/parse-mapping.ts';
 import { withSourceTexts } from './derive-records.ts';
 import { parseRecipe } from './recipe.ts';
 
-/** As `parseMappingText`. A recipe is checked as a whole; its mapping is that of `deriveRecords`. */
-export function parseMappingIn(text: string): MappingResult {
+type MappingIn = { readonly mapping: CsvMapping; readonly isOfRecipe: boolean } | { readonly faults: MappingFaults };
+
+/** As `parseMappingText`. A recipe is checked as a whole; its mapping is that of `deriveRecords`, and may read columns of a run. */
+export function parseMappingIn(text: string): MappingIn {
   return readJsonc(text, (document) => {
-    if (!isRecipe(document)) return parseMapping(document);
+    if (!isRecipe(document)) {
+      const result = parseMapping(document);
+      return 'mapping' in result ? { ...result, isOfRecipe: false } : result;
+    }
     const result = parseRecipe(document);
-    return 'recipe' in result ? { mapping: withSourceTexts(result.recipe) } : result;
+    return 'recipe' in result ? { mapping: withSourceTexts(result.recipe), isOfRecipe: true } : result;
   });
 }
 

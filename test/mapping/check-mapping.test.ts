@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
 import { FaultGroups } from '../../mapping/check/fault-groups.ts';
@@ -211,4 +212,13 @@ describe('a set of identities', () => {
     const again = [0, 1, 99_999, 199_999].map((index) => set.add(text(index), 7));
     expect(again).toEqual([1, 2, 100_000, 200_000]);
   });
+});
+
+test('the mapping of a shipped list reads its document as a run would', async () => {
+  const file = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+  const { file: checked } = await checkMapping(
+    file('mapping/recipes/litellm.json'),
+    file('test/sources/litellm-map.json'),
+  );
+  expect(checked).toMatchObject({ rows: 9, markets: { count: 7 }, refused: { count: 0 } });
 });
