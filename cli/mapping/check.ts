@@ -17,9 +17,8 @@ export async function printMappingCheck(
   const text = readMappingText(mappingPath);
   const input = await openInput(path);
   const progress = progressOf(options);
-  const { faults, file } = await checkMapping(text, input.bytes, (records) =>
-    progress.at('Checking', { share: shareOf(input), count: records, unit: 'record' }),
-  );
+  const seen = (records: number) => progress.at('Checking', { share: shareOf(input), count: records, unit: 'record' });
+  const { faults, file } = await checkMapping(text, input.bytes, seen, new Date().toISOString());
   progress.clear();
   if (file === null) throw faultyMapping(mappingPath, faults);
   if (file.refused.count > 0) endWith('set-aside');

@@ -160,7 +160,6 @@ class MarketDraft {
       return ACCEPTED;
     }
     const definition = definitionOf(record, this.#value);
-    if (record.keepUnit === true && this.#value.observations > 0) definition.unit = this.#value.unit;
     if (canonicalJson(definitionOf(this.#value, this.#value)) === canonicalJson(definition)) {
       this.#isDefinitionKept = true;
       return UNCHANGED;
@@ -200,11 +199,8 @@ class MarketDraft {
     }
     const metrics = { ...value.announced, ...value.latest };
     if (metrics[record.metric] === undefined && Object.keys(metrics).length >= MARKET_METRICS_MAX) {
-      return refused(
-        'record.invalid',
-        '/metric',
-        `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
-      );
+      const detail = `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`;
+      return refused('record.invalid', '/metric', detail);
     }
     const metric = metricOfRecord(record, value.unit.quantity);
     if ('error' in metric) return { kind: 'refused', error: metric.error };

@@ -46,13 +46,14 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
 /**
  * The fields of a market's record that its definition sets.
  *
- * @param known the sources, and the rule for outliers, of a definition that leaves them out
+ * @param known the sources, the rule for outliers and the unit of a definition that leaves them out, or keeps them
  */
 export function definitionOf(
   record: Omit<MarketRecord, 'type' | 'slug'>,
-  known: OwnRule & Pick<MarketRecordValue, 'sources'>,
+  known: OwnRule & Pick<MarketRecordValue, 'sources'> & Partial<Pick<MarketRecordValue, 'observations' | 'unit'>>,
 ): Definition {
-  const { kind, name, nativeCurrency, sources = known.sources, status, unit } = record;
+  const { kind, name, nativeCurrency, sources = known.sources, status, keepUnit = false } = record;
+  const unit = (keepUnit && (known.observations ?? 0) > 0 && known.unit) || record.unit;
   return {
     kind,
     name,

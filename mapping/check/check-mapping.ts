@@ -6,7 +6,7 @@ import type { MappedRefusal } from '../declared/mapped-rows.ts';
 import { looseUrlColumns, requiredColumns } from '../declared/mapping-references.ts';
 import type { CsvInput } from '../input/csv-input.ts';
 import { unpivotedColumns } from '../input/wide-rows.ts';
-import { columnsOf } from '../recipe/derive-records.ts';
+import { runColumnsOf } from '../recipe/derive-records.ts';
 import { parseMappingIn } from '../recipe/mapping-in.ts';
 import type { RunColumns } from '../values/template.ts';
 import { type DuplicateIdentity, ObservationCount, type ObservationSummary } from './count-observations.ts';
@@ -48,17 +48,18 @@ const PROGRESS_ROWS = 1000;
  *
  * @param mappingText JSON with comments; or a recipe, whose mapping it is
  * @param progress receives the number of rows now and then
+ * @param fetchedAt the moment of the fetch, for a recipe whose mapping reads it
  */
 export async function checkMapping(
   mappingText: string,
   csv: CsvInput,
   progress: (rows: number) => void = () => {},
+  fetchedAt: string | null = null,
 ): Promise<MappingCheck> {
   const result = parseMappingIn(mappingText);
   if ('faults' in result) return { faults: result.faults, file: null };
-  // As if a run had just fetched the file.
-  const fetchedAt = new Date().toISOString();
-  const run = result.isOfRecipe ? columnsOf({ date: fetchedAt.slice(0, 10), fetchedAt }) : null;
+  const isFetched = result.isOfRecipe && fetchedAt !== null;
+  const run = isFetched ? runColumnsOf({ date: fetchedAt.slice(0, 10), fetchedAt }) : null;
   return { faults: [], file: await checkFile(result.mapping, csv, run, progress) };
 }
 

@@ -26,7 +26,7 @@ export async function* deriveRecords(
   context: RunContext,
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
   try {
-    yield* mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), columnsOf(context));
+    yield* mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), runColumnsOf(context));
   } catch (error) {
     if (!(error instanceof UnpackError)) throw error;
     yield { kind: 'refusal', line: 1, column: null, pointer: '', code: 'record.invalid', detail: error.message };
@@ -34,7 +34,7 @@ export async function* deriveRecords(
 }
 
 /** The columns of a run that fetched the answer. */
-export function columnsOf({ date, fetchedAt = fetchedOn(date), lastModified }: RunContext): RunColumns {
+export function runColumnsOf({ date, fetchedAt = fetchedOn(date), lastModified }: RunContext): RunColumns {
   const modifiedMs = Date.parse(lastModified ?? '');
   // A server whose clock is ahead would name a moment that has not come.
   const isKnown = modifiedMs <= Date.parse(fetchedAt);

@@ -216,9 +216,7 @@ describe('a set of identities', () => {
 
 test('the mapping of a shipped list reads its document as a run would', async () => {
   const file = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-  const { file: checked } = await checkMapping(
-    file('mapping/recipes/litellm.json'),
-    file('test/sources/litellm-map.json'),
-  );
+  const [recipe, map] = [file('mapping/recipes/litellm.json'), file('test/sources/litellm-map.json')];
+  const { file: checked } = await checkMapping(recipe, map, () => {}, '2026-11-27T00:00:00.000Z');
   expect(checked).toMatchObject({ rows: 9, markets: { count: 7 }, refused: { count: 0 } });
 });
