@@ -37,6 +37,8 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly maxObjectBytes?: number;
   /** Default: {@link DEFAULT_HISTORY_FILE_BYTES}. */
   readonly historyFileBytes?: HistoryFileBytes;
+  /** Awaited after a commit, before anything of the generation is public. If it rejects, nothing of it becomes so. */
+  readonly beforeApply?: () => Promise<void>;
 }
 
 /**

@@ -48,6 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'server/commands/',
       'server/doctor/',
       'server/run/',
+      'server/state/state-key.ts',
       'server/terminal/',
       'server/service/start-error.ts',
       'server/settings/address-file.ts',

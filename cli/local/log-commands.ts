@@ -53,6 +53,23 @@ export function addLogCommands(program: Command): void {
   );
 }
 
+/** `tidemark state`: the key of the state in a target. */
+export function addStateCommands(program: Command): void {
+  program
+    .command('state')
+    .description('the key with which tidemark run --state in-target seals the ledger')
+    .command('keys')
+    .description('its key')
+    .command('new')
+    .description('print a new key, for the secret store of the job; the form is that of age')
+    .addHelpText('after', '\nExample:\n  tidemark state keys new > state-key')
+    .action(async () => {
+      const { newStateKey } = await import('../../server/state/state-key.ts');
+      await print(`${await newStateKey()}\n`);
+      note('Keep it secret, and keep a copy: without it, nobody can open the state again.');
+    });
+}
+
 /** An argument that names a log. */
 export function logOrigin(text: string): string {
   if (isLogOrigin(text)) return text;

@@ -27,7 +27,11 @@ export const EXIT_CODES = {
   forked: { code: 7, meaning: 'The log of the service contradicts itself. The evidence is kept.' },
   unchanged: { code: 8, meaning: 'Of `run`: there was nothing new, and nothing was written.' },
   'sources-failed': { code: 9, meaning: 'Of `run`: some sources failed. The rest is published.' },
-  busy: { code: 10, meaning: 'Of `run`: another process has the data folder, and kept it while the command waited.' },
+  busy: {
+    code: 10,
+    meaning:
+      'Of `run`: another process has the data folder, and kept it while the command waited; or has published into the target meanwhile.',
+  },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 
 export type Exit = keyof typeof EXIT_CODES;

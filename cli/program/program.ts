@@ -7,7 +7,7 @@ import { addBackupCommands } from '../local/backup-commands.ts';
 import { addLocalCommands } from '../local/commands.ts';
 import { addDoctorCommand } from '../local/doctor-command.ts';
 import { addExportCommands } from '../local/export-commands.ts';
-import { addLogCommands } from '../local/log-commands.ts';
+import { addLogCommands, addStateCommands } from '../local/log-commands.ts';
 import { addReceiptCommands } from '../log/commands.ts';
 import { addMappingCommands } from '../mapping/commands.ts';
 import { addMirrorCommand } from '../mirror/command.ts';
@@ -69,6 +69,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   addBackupCommands(program);
   addExportCommands(program);
   addLogCommands(program);
+  addStateCommands(program);
   addDoctorCommand(program);
   addReadCommands(program);
   addReceiptCommands(program);

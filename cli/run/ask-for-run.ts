@@ -6,27 +6,34 @@ import { isAnswered } from '../http/refusals.ts';
 import { sourcePath } from '../sources/api.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 
-/**
- * @param place the name of a source, the path of a recipe's file, or the name of a shipped recipe
- * @returns the name of the source
- * @throws CommandError `usage` if the recipe has faults
- */
-export async function askForRun(client: Client, place: string): Promise<string> {
-  const name = !existsSync(place) && (await find(client, place)) !== null ? place : await store(client, place);
-  await client.call({
-    method: 'POST',
-    path: sourcePath(name, '/runs'),
-    body: JSON.stringify({ unconditional: false }),
-  });
-  return name;
+export interface AskedRun {
+  /** Of the source. */
+  readonly name: string;
+  /** Whether its recipe is new, or was changed. */
+  readonly isStored: boolean;
 }
 
-async function store(client: Client, place: string): Promise<string> {
+/**
+ * @param place the name of a source, the path of a recipe's file, or the name of a shipped recipe
+ * @throws CommandError `usage` if the recipe has faults
+ */
+export async function askForRun(client: Client, place: string): Promise<AskedRun> {
+  const isKnown = !existsSync(place) && (await find(client, place)) !== null;
+  const asked = isKnown ? { name: place, isStored: false } : await store(client, place);
+  await client.call({
+    method: 'POST',
+    path: sourcePath(asked.name, '/runs'),
+    body: JSON.stringify({ unconditional: false }),
+  });
+  return asked;
+}
+
+async function store(client: Client, place: string): Promise<AskedRun> {
   const { name, body } = checkedRecipe(place, readRecipe(place));
   const stored = await find(client, name);
   const headers = stored === null ? { 'if-none-match': '*' } : { 'if-match': `"${stored.revision}"` };
-  await client.call({ method: 'PUT', path: sourcePath(name), headers, body });
-  return name;
+  const { revision } = await client.resource<SourceRecipe>({ method: 'PUT', path: sourcePath(name), headers, body });
+  return { name, isStored: revision !== stored?.revision };
 }
 
 async function find(client: Client, name: string): Promise<SourceRecipe | null> {

@@ -12,6 +12,7 @@ interface RunFlags extends GlobalOptions {
   readonly mode: 'append' | 'correct';
   readonly unsigned?: boolean;
   readonly fromLog?: string | true;
+  readonly state?: 'in-target';
   readonly wait: number;
   readonly messageFile?: string;
   readonly to?: string;
@@ -57,6 +58,12 @@ export function addRunCommand(program: Command): void {
       '--from-log [source]',
       'if the data folder has no ledger, begin one from the log that the target publishes, or this URL or folder',
     )
+    .addOption(
+      new Option(
+        '--state <place>',
+        'in-target: keep an encrypted copy of the ledger beside the public files, with TIDEMARK_STATE_KEY',
+      ).choices(['in-target']),
+    )
     .option('--unsigned', 'publish without a log, if there is no key')
     .addOption(
       new Option('--wait <seconds>', 'how long to wait for another process that has the data folder')
@@ -67,13 +74,24 @@ export function addRunCommand(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<RunFlags>();
-      const { source = [], mode, unsigned = false, fromLog = null, wait, messageFile = null, data, to } = options;
+      const {
+        source = [],
+        mode,
+        unsigned = false,
+        fromLog = null,
+        state,
+        wait,
+        messageFile = null,
+        data,
+        to,
+      } = options;
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const formOf = await formReader(options);
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
         files: paths.map((path) => ({ path, source: formOf(path) })),
         ...{ sources: source, mode, isUnsigned: unsigned, fromLog, waitSeconds: wait, messageFile },
+        isStateInTarget: state !== undefined,
       });
     });
 }

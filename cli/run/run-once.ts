@@ -18,6 +18,7 @@ export interface RunAsked {
   readonly mode: 'append' | 'correct';
   readonly isUnsigned: boolean;
   readonly fromLog: string | true | null;
+  readonly isStateInTarget: boolean;
   readonly waitSeconds: number;
   readonly messageFile: string | null;
 }
@@ -35,14 +36,14 @@ type Outcome = keyof typeof OUTCOMES;
 
 /** @throws CommandError `busy`, `refused`, and for files that cannot be read */
 export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
-  const { files, sources, mode, isUnsigned, fromLog, waitSeconds, messageFile } = asked;
+  const { files, sources, mode, isUnsigned, fromLog, isStateInTarget, waitSeconds, messageFile } = asked;
   const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
   if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
   const startedMs = performance.now();
   let ingested: readonly FileSummary[] = [];
   const report = await runRound(environment, {
-    ...{ isUnsigned, fromLog, waitSeconds },
+    ...{ isUnsigned, fromLog, isStateInTarget, waitSeconds },
     takeIn: async (api) => {
       const client = localClient(options, api);
       // First: a recipe with faults ends the run before it changes anything.
@@ -57,7 +58,11 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
         retractMissing: false,
       } as const;
       if (files.length > 0) ingested = await sendFiles(client, files, { ...how, runId, wait: 0 }, options);
-      return named.length === 0 ? null : new Set(named);
+      return {
+        sources: named.length === 0 ? null : new Set(named.map(({ name }) => name)),
+        isNews:
+          named.some(({ isStored }) => isStored) || ingested.some(({ accepted, refused }) => accepted + refused > 0),
+      };
     },
     step: (name) => progress.at(name, { share: null }),
   })
@@ -100,7 +105,7 @@ async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
 }
 
 async function printReport(report: RunReport, ingested: readonly FileSummary[], outcome: Outcome): Promise<void> {
-  const { generation, markets, observations, log, files, sources, deferred } = report;
+  const { generation, markets, observations, log, files, state, sources, deferred } = report;
   await printFields([
     ['outcome', outcome],
     ...ingested.map(({ file, accepted, unchanged, refused }) => {
@@ -111,6 +116,7 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
     ['public', `${counted(markets, 'market')}, ${counted(observations, 'observation')}`],
     ['log', log === null ? 'none' : `${log.origin}, ${counted(log.size, 'entry', 'entries')}`],
     ['files', `${files.written} written, ${files.removed} removed`],
+    ...(state === null ? [] : [['state', state] as const]),
     ...(deferred.length === 0 ? [] : [['not published', deferred.join(', ')] as const]),
   ]);
 }

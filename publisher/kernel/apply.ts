@@ -56,6 +56,7 @@ export async function applyGeneration(storage: PublisherStorage, head: Head): Pr
   const { generation, bundle } = head.value;
   // HEAD was raised, which fenced out all earlier publishers. So nothing changes the counted records in the meantime.
   if (isRaised(head.value)) return await markApplied(storage, head, await countPublished(storage.ledger));
+  await storage.beforeApply?.();
   const parts: ObjectRef[] = [];
   try {
     for await (const { ref, lines } of readBundle(storage.objects, bundle)) {

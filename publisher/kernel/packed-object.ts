@@ -37,7 +37,7 @@ export async function putPacked(
   const key = `${prefix}${generation}-${digest.slice(0, 32)}.json.zst`;
   const bytes = zstdCompressSync(text);
   for (let round = 0; round < ROUNDS; round++) {
-    const result = await objects.put(key, bytes, metadataOf(generation), { kind: 'absent' });
+    const result = await objects.put(key, bytes, packedMetadata(key), { kind: 'absent' });
     if (result.kind === 'stored' || (await readPacked(objects, { key, digest })) === text) return { key, digest };
     // A rival with the same bundle may have applied and removed it in between.
     if ((await objects.stat(key)) !== null) break;
@@ -59,6 +59,8 @@ export async function readPacked(objects: ObjectStore, { key, digest }: ObjectRe
   }
 }
 
-function metadataOf(generation: number): ObjectMetadata {
+/** Of the packed object with this key. */
+export function packedMetadata(key: string): ObjectMetadata {
+  const generation = packedGeneration(key) ?? 0;
   return { contentType: 'application/zstd', cacheControl: 'no-store', cacheTag: null, generation, nextCursor: null };
 }

@@ -31,6 +31,7 @@ import { openCore, refusedStart } from '../service/core.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { readLogCheckpoint, readLogKeys } from '../settings/log-key.ts';
+import type { TargetState } from '../state/target-state.ts';
 import { type Beginning, beginIfMissing, hasNews, isWhole } from './begin.ts';
 import { countFiles, type FileCounts } from './counted-objects.ts';
 import { endSourceRuns } from './end-source-runs.ts';
@@ -44,9 +45,18 @@ export interface RoundOptions {
   readonly waitSeconds: number;
   /** Without a ledger, one is begun from this log: see `beginIfMissing`. Null: an empty one. */
   readonly fromLog: string | true | null;
-  /** Sends files and recipes to the write API. Returns the sources that must run now; null: those that are due. */
-  readonly takeIn: (api: typeof fetch) => Promise<ReadonlySet<string> | null>;
+  /** Whether the target keeps a sealed copy of the ledger: see target-state.ts. */
+  readonly isStateInTarget: boolean;
+  /** Sends files and recipes to the write API. */
+  readonly takeIn: (api: typeof fetch) => Promise<TakenIn>;
   readonly step: (name: string) => void;
+}
+
+export interface TakenIn {
+  /** The sources that must run now; null: those that are due. */
+  readonly sources: ReadonlySet<string> | null;
+  /** Whether the ledger has got more than a note that everything was known. */
+  readonly isNews: boolean;
 }
 
 export interface SourceEnd extends Pick<RunValue, 'outcome' | 'reason' | 'records' | 'refusedRows' | 'counts'> {
@@ -62,6 +72,8 @@ export interface RunReport {
   /** Public files. */
   readonly files: FileCounts;
   readonly sources: readonly SourceEnd[];
+  /** The copy of the ledger in the target. Null: it has none. */
+  readonly state: 'written' | 'unchanged' | null;
   /** Markets and projections that could not be published. */
   readonly deferred: readonly string[];
   /** What failed beside all that. The next run tries it again. */
@@ -83,9 +95,11 @@ export async function runRound(environment: Environment, options: RoundOptions):
   // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
   const config = readConfig(environment);
-  const { data, beginning } = await openInTime(config, options);
+  const state = options.isStateInTarget ? await openState(config, environment) : null;
+  const opened = await openInTime(config, state, options);
+  const { data } = opened;
   try {
-    return await runOn(data, beginning, config, options);
+    return await runOn(opened, state, config, options);
   } catch (error) {
     // Storage that fails refuses nothing: the next run continues.
     throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
@@ -95,15 +109,38 @@ export async function runRound(environment: Environment, options: RoundOptions):
   }
 }
 
+interface Opened {
+  readonly data: DataFolder;
+  readonly beginning: Beginning;
+  /** The folder of a ledger that was moved aside. */
+  readonly replaced: string | null;
+}
+
+/** Loaded only if it is asked for. */
+async function openState(config: EmbeddedConfig, environment: Environment): Promise<TargetState> {
+  if (config.target === null) throw new StartError('--state in-target needs the target: name it with --to.');
+  const [{ openTargetState }, { readStateKey }] = await Promise.all([
+    import('../state/target-state.ts'),
+    import('../state/state-key.ts'),
+  ]);
+  return openTargetState(config, await readStateKey(environment));
+}
+
 async function openInTime(
   config: EmbeddedConfig,
+  state: TargetState | null,
   { fromLog, waitSeconds, step }: RoundOptions,
-): Promise<{ readonly data: DataFolder; readonly beginning: Beginning }> {
+): Promise<Opened> {
   const deadlineMs = performance.now() + waitSeconds * 1000;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      const beginning = fromLog === null ? 'present' : await beginIfMissing(config, fromLog, step);
-      return { data: await openDataFolder(config.dataFolder, config), beginning };
+      let beginning: Beginning = 'present';
+      const begin = async () => {
+        if (fromLog !== null) beginning = await beginIfMissing(config, fromLog, step);
+      };
+      if (state !== null) return { ...(await state.open(begin)), beginning };
+      await begin();
+      return { data: await openDataFolder(config.dataFolder, config), beginning, replaced: null };
     } catch (error) {
       if (!(error instanceof FolderInUse) || performance.now() + pauseMs > deadlineMs) throw error;
       step('Waiting for another run');
@@ -113,8 +150,8 @@ async function openInTime(
 }
 
 async function runOn(
-  data: DataFolder,
-  beginning: Beginning,
+  { data, beginning, replaced }: Opened,
+  state: TargetState | null,
   config: EmbeddedConfig,
   { isUnsigned, takeIn, step }: RoundOptions,
 ): Promise<RunReport> {
@@ -130,7 +167,11 @@ async function runOn(
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
   const projections = await signedProjections(objects, config, isUnsigned);
   const core = await openCore({ ledger, objects, target, caches: NO_CACHES }, { ...config, projections });
-  const { logKeys, dependencies } = core;
+  const { logKeys } = core;
+  const beforeApply = async () => await state?.save(data);
+  const dependencies = { ...core.dependencies, beforeApply };
+  if (replaced !== null)
+    warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);
   const { secrets, uploads } = openUploads(config.dataFolder);
   await uploads.removePartial();
   if (config.sample === 'yes') await takeSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
@@ -143,7 +184,7 @@ async function runOn(
   step('Taking in');
   // Of an earlier run that was killed.
   await work();
-  const named = await takeIn(openLocalApi({ ledger, secrets, uploads, onCommitted: work }));
+  const takenIn = await takeIn(openLocalApi({ ledger, secrets, uploads, onCommitted: work }));
 
   step('Fetching');
   const sources: SourceEnd[] = [];
@@ -153,7 +194,7 @@ async function runOn(
     archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
     ask: (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
   });
-  const wants = (source: string) => named === null || named.has(source);
+  const wants = (source: string) => takenIn.sources?.has(source) ?? true;
   const ended = (source: string, _: string, { outcome, reason, records, refusedRows, counts: rows }: RunValue) => {
     sources.push({ source, outcome, reason, records, refusedRows, counts: rows });
   };
@@ -162,6 +203,8 @@ async function runOn(
   const vkeys = logKeys?.signers.map(({ vkey }) => vkey) ?? [];
   const isIdle = beginning === 'begun' && !(await hasNews(ledger)) && (await isWhole(target, vkeys));
   const deferred = isIdle ? [] : await publishAndSweep();
+  const isNews = takenIn.isNews || sources.some(({ outcome }) => outcome === 'taken-in');
+  if (state !== null && (isNews || state.isSaved || state.isMissing)) await state.save(data);
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;
   const { generation, log } = head;
   const { markets, observations } = head.counts;
@@ -169,6 +212,7 @@ async function runOn(
     ...{ generation, markets, observations },
     log: logKeys === null ? null : { origin: logKeys.origin, size: log?.size ?? 0 },
     files: { ...counts },
+    state: state === null ? null : state.isSaved ? 'written' : 'unchanged',
     ...{ sources, deferred, faults, warnings },
   };
 

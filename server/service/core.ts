@@ -50,7 +50,7 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
   };
   const checkIsOurs = async () => {
-    if (logKeys !== null) await checkIsOwnLog(target, storage.ledger, logKeys);
+    if (logKeys !== null) await checkIsOwnLog(target, storage.ledger, logKeys.signers);
     await assertSameOrigin(dependencies);
   };
   await checkIsOurs();

@@ -15,7 +15,7 @@ import { isProxy, type Proxies } from '../http/sender.ts';
 import { parseWitnesses, type WitnessAddress } from '../loops/witness-client.ts';
 import { StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
-import { type GivenLogKey, readGivenLogKey } from './log-key.ts';
+import { type GivenSecret, readGivenSecret } from './given-secret.ts';
 
 /** Whether the bundled sample is wanted. `unsaid`: in a folder that has published nothing yet. See sample.ts. */
 export type SampleSetting = 'yes' | 'no' | 'unsaid';
@@ -49,7 +49,7 @@ export interface EmbeddedConfig {
   /** The name of the log, for the first start; null: a random one. It never changes. */
   readonly logOrigin: string | null;
   /** The private key of the log, in place of the data folder's. Null: none is given. */
-  readonly logKey: GivenLogKey | null;
+  readonly logKey: GivenSecret | null;
   /** A verifier key that the log names, because it will sign the log elsewhere. Null: none. */
   readonly nextLogKey: string | null;
   /** Internal hosts that sources may be at, as origins such as `http://prices:8080`. */
@@ -131,7 +131,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     metrics: readMetrics(environment),
     verifyEveryHours: readVerifyHours(environment),
     logOrigin: readLogOrigin(environment),
-    logKey: readGivenLogKey(environment),
+    logKey: readGivenSecret(environment, 'TIDEMARK_LOG_KEY'),
     nextLogKey: readNextLogKey(environment),
     sourceHosts: readSourceHosts(environment),
     witnesses: readWitnesses(environment),

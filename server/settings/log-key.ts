@@ -9,36 +9,13 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { ed25519Signer, type NoteSigner, parseNote, privateNoteKey } from '../../contract/log/notes.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { StartError } from '../service/start-error.ts';
-import { readOwnersFile } from './private-files.ts';
+import type { GivenSecret } from './given-secret.ts';
 import { keepSecretFile, readSecretFile, type SecretFile } from './secret-files.ts';
 
 const SEED_BYTES = 32;
 const SEE = 'See docs/operations.md, "The key of the log".';
 
-/** A private key that is no file of the data folder. */
-export interface GivenLogKey {
-  /** For messages. */
-  readonly place: string;
-  /** As a `log-key` holds it; during a rotation, the content of `log-key-previous` follows. */
-  readonly text: string;
-}
-
 const ANOTHER = 'it must hold what a file log-key holds, as `tidemark log keys new` prints it';
-
-/**
- * The key of `TIDEMARK_LOG_KEY`, or of the file that `TIDEMARK_LOG_KEY_FILE` names. Null: neither is set.
- *
- * @throws StartError for a file that is missing, or that others may read
- */
-export function readGivenLogKey(environment: Readonly<Record<string, string | undefined>>): GivenLogKey | null {
-  const { TIDEMARK_LOG_KEY: text, TIDEMARK_LOG_KEY_FILE: file } = environment;
-  if (text && file) throw new StartError('TIDEMARK_LOG_KEY and TIDEMARK_LOG_KEY_FILE are both set: unset one of them.');
-  if (text) return { place: 'TIDEMARK_LOG_KEY', text: text.trim() };
-  if (!file) return null;
-  const content = readOwnersFile(file);
-  if (content === null) throw new StartError(`TIDEMARK_LOG_KEY_FILE is ${file}, and there is no such file.`);
-  return { place: file, text: content.trim() };
-}
 
 export interface LogKeys {
   /** The name of the log. */
@@ -51,8 +28,11 @@ export interface LogKeys {
 
 export interface LogKeysOptions {
   readonly folder: string;
-  /** A key from elsewhere, in place of those of the folder: it is never written there. Default: none. */
-  readonly given?: GivenLogKey | null;
+  /**
+   * A key from elsewhere, in place of those of the folder: it is never written there. As a `log-key` holds it; during a
+   * rotation, the content of `log-key-previous` follows. Default: none.
+   */
+  readonly given?: GivenSecret | null;
   /** The configured name of the log; null: the name of its key, or a random one for a new log. */
   readonly origin: string | null;
   /** The published checkpoint; null: the log has none yet. */
@@ -100,12 +80,12 @@ export function keepLogKeys(options: LogKeysOptions): LogKeys {
  *
  * @throws StartError as {@link readLogKeys} does, and if the given text is malformed
  */
-export function signingKeys(folder: string, given: GivenLogKey | null): readonly [LogKey, ...LogKey[]] | null {
+export function signingKeys(folder: string, given: GivenSecret | null): readonly [LogKey, ...LogKey[]] | null {
   return given === null ? readLogKeys(folder) : givenKeys(given);
 }
 
 /** Newest first. Each begins a line; during a rotation, the one before follows. */
-function givenKeys({ place, text }: GivenLogKey): readonly [LogKey, ...LogKey[]] {
+function givenKeys({ place, text }: GivenSecret): readonly [LogKey, ...LogKey[]] {
   const [newest, ...older] = text.split(/\n(?=PRIVATE\+KEY\+)/).map((key) => logKeyOf(place, key.trim(), ANOTHER));
   const other = older.find(({ name }) => name !== newest?.name);
   if (other === undefined) return [newest as LogKey, ...older];

@@ -25,6 +25,8 @@ const SETTINGS = [
     'SAMPLE',
     'SCOPE_PREFIX',
     'SOURCE_HOSTS',
+    'STATE_KEY',
+    'STATE_KEY_FILE',
     'TO',
     'UPLOADS_KEPT_DAYS',
   ],

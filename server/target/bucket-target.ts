@@ -16,6 +16,7 @@ import { type BucketMemory, readBucketMemory, rememberBucket } from './bucket-me
 import { detachFolder, foreignPage, INDEX_PAGE } from './folder-target.ts';
 import { openLease } from './lease.ts';
 import { splitObjects } from './split-objects.ts';
+import { stateInBucket } from './state-store.ts';
 import type { PublicTarget } from './target.ts';
 
 const SDK = '@aws-sdk/client-s3';
@@ -49,6 +50,7 @@ export async function bucketTarget(dataFolder: string, named: string | null): Pr
   });
   return {
     ...{ name, isRemote: true, read: bucket.read, release: lease.release },
+    state: stateInBucket(bucket.files, name, lease.hold),
     conditions: () => memory.conditions,
     async open() {
       if (!isSame && (await bucket.read(INDEX_PAGE)) !== null && (await bucket.read(SNAPSHOT)) === null) {

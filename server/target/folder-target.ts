@@ -22,6 +22,7 @@ import { makeFolder, syncFolderSync } from '../../storage/directory/durable-file
 import { ObjectIndex } from '../../storage/directory/object-index.ts';
 import { ignoreMissing, indexPath, PUBLIC_FOLDER, READABLE_FOLDER } from '../../storage/directory/object-places.ts';
 import { StartError } from '../service/start-error.ts';
+import { stateInFolder } from './state-store.ts';
 import type { PublicTarget } from './target.ts';
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
@@ -35,6 +36,7 @@ export function folderTarget(dataFolder: string, named: string | null): PublicTa
   return {
     name: folder,
     isRemote: false,
+    state: stateInFolder(folder),
     read: async (path) => (await readFile(join(folder, path)).catch(ignoreMissing)) ?? null,
     async open() {
       if (named !== null) await attach(dataFolder, link, named);
@@ -134,7 +136,8 @@ function shownGenerationIn(dataFolder: string): number {
   }
 }
 
-function forgetIndex(dataFolder: string): void {
+/** It is made again from the files. To be called while no process has the folder open. */
+export function forgetIndex(dataFolder: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(indexPath(dataFolder) + suffix, { force: true });
 }
 

@@ -1,6 +1,7 @@
 /** The place of a data folder's public files. Ledger, index and bundles stay in the data folder. */
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
+import type { StateStore } from './state-store.ts';
 
 export interface PublicTarget {
   /** For messages: the folder, or `s3://bucket/prefix`. */
@@ -18,6 +19,8 @@ export interface PublicTarget {
   open(): Promise<ObjectStore>;
   /** @param check is called before the first write after another process may have written. It rejects for a log that is not ours */
   onTaken(check: () => Promise<void>): void;
+  /** The sealed copy of the ledger, if one is kept there. */
+  readonly state: StateStore;
   /** The conditions that the store evaluates. Null: it is a folder, or was not probed yet. */
   conditions(): Conditions | null;
   /** Lets another process write there. To be called when nothing is written any more. */

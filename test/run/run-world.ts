@@ -21,7 +21,7 @@ export interface RunWorld {
   /** Kills the run in the place of its n-th rename: each file gets its name by one. */
   dieAt(rename: number, words: readonly string[]): Promise<Run>;
   /** A run that waits for its standard input, and has the data folder. */
-  blocked(): Promise<{ readonly end: () => Promise<Run> }>;
+  blocked(words?: readonly string[]): Promise<{ readonly end: (input?: Uint8Array) => Promise<Run> }>;
   /** Writes a file of records: one market a slug, with its prices. */
   records(name: string, prices: Readonly<Record<string, readonly number[]>>): Promise<string>;
 }
@@ -34,14 +34,16 @@ const DIE_AT_RENAME = join(import.meta.dirname, '../server/die-at-rename.ts');
 
 export const ORIGIN = 'run.test.example/prices';
 
-export async function openRunWorld(): Promise<RunWorld> {
+/** @param settings of every run */
+export async function openRunWorld(settings: Readonly<Record<string, string>> = {}): Promise<RunWorld> {
   const folder = await temporaryFolder();
   const [data, target] = [join(folder, 'data'), join(folder, 'site')];
   const key = (await tidemark(['log', 'keys', 'new', '--origin', ORIGIN])).output.trim();
   const optionsOf = (environment: RunOptions['environment'] = {}): RunOptions => {
-    return { cwd: folder, environment: { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', ...environment } };
+    const own = { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest', ...settings };
+    return { cwd: folder, environment: { ...own, ...environment } };
   };
-  const wordsOf = (words: readonly string[]) => ['run', ...words, '--data', data, '--json'];
+  const wordsOf = (words: readonly string[]) => ['run', '--data', data, '--json', ...words];
   return {
     ...{ folder, data, target, key },
     async run(words = [], environment) {
@@ -52,14 +54,14 @@ export async function openRunWorld(): Promise<RunWorld> {
       const hook = { NODE_OPTIONS: `--import ${DIE_AT_RENAME}`, DIE_AT_RENAME: String(rename) };
       return tidemark(wordsOf(words), optionsOf(hook));
     },
-    async blocked() {
-      const child = spawnTidemark(wordsOf(['-']), optionsOf());
+    async blocked(words = []) {
+      const child = spawnTidemark(wordsOf(['-', ...words]), optionsOf());
       const ended = finished(child, null);
       const owner = async () => Number(await readFile(join(data, 'process-id'), 'utf8').catch(() => ''));
       while ((await owner()) !== child.pid) await setTimeout(10);
       return {
-        end: () => {
-          child.stdin?.end();
+        end: (input) => {
+          child.stdin?.end(input);
           return ended;
         },
       };

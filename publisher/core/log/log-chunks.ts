@@ -1,7 +1,7 @@
 /** How the ledger keeps the entries of the log. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
-import type { Ledger } from '../../../storage/ports/ledger.ts';
+import type { LedgerReader } from '../../../storage/ports/ledger.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
 import { CHUNK_ENTRIES, type LogChunkValue, logChunkKey, logChunksOf } from '../../../storage/records/log.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
@@ -20,7 +20,7 @@ export function chunkRecords(tile: number, entries: readonly string[], from: num
 /**
  * The first `width` entries of a tile. @throws StorageCorrupt if the ledger does not have them
  */
-export async function readEntries(ledger: Ledger, tile: number, width: number): Promise<string[]> {
+export async function readEntries(ledger: LedgerReader, tile: number, width: number): Promise<string[]> {
   const chunks = await readAll(ledger, logChunksOf(tile));
   try {
     const entries = chunks.flatMap(({ value }) =>

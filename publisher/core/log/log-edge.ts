@@ -5,7 +5,7 @@ import type { TileReader } from '../../../contract/log/proofs.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../../contract/log/tree.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
-import type { Ledger } from '../../../storage/ports/ledger.ts';
+import type { Ledger, LedgerReader } from '../../../storage/ports/ledger.ts';
 import { logHashesKey } from '../../../storage/records/log.ts';
 import type { LogState } from '../../../storage/records/publication.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
@@ -43,14 +43,14 @@ export async function readEdge(ledger: Ledger, { size, root }: Pick<LogState, 's
 }
 
 /** Tiles of every level, made from the ledger's records. */
-export function ledgerTiles(ledger: Ledger): TileReader {
+export function ledgerTiles(ledger: LedgerReader): TileReader {
   return async (level, n, width) =>
     level === 0
       ? Buffer.concat((await readEntries(ledger, n, width)).map(leafOf))
       : await readHashes(ledger, level, n, width);
 }
 
-async function readHashes(ledger: Ledger, level: number, n: number, width: number): Promise<Buffer> {
+async function readHashes(ledger: LedgerReader, level: number, n: number, width: number): Promise<Buffer> {
   const item = await ledger.get(logHashesKey(level, n));
   const hashes = Buffer.from(item?.value.hashes ?? '', 'base64');
   if (hashes.length >= width * HASH_BYTES) return hashes.subarray(0, width * HASH_BYTES);

@@ -30,6 +30,9 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   [`/api/v1/markets/gold-usd/history?cursor=${C}`, `/api/v1/markets/gold-usd/history/pages/${C}.json`],
   [`/api/v1/markets/${SLUG80}`, `/api/v1/markets/${SLUG80}.json`],
   [`/api/v1/markets/${SLUG80}/history`, `/api/v1/markets/${SLUG80}/history.json`],
+  // The sealed ledger in a target.
+  ['/.state.tar.zst.age', 'not-found'],
+  ['/_tidemark-state.tar.zst.age', 'not-found'],
   // Of an earlier version.
   ['/api/v1/editions/q3-2026', 'not-found'],
   ['/api/v1/editions/q3-2026/markets/gold-usd', 'not-found'],

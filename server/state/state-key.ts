@@ -1,0 +1,50 @@
+/** The key of the state in a target: an identity of age (https://age-encryption.org/v1), so `age -d` opens the file, too. */
+import { StartError } from '../service/start-error.ts';
+import type { Environment } from '../settings/config.ts';
+import { readGivenSecret } from '../settings/given-secret.ts';
+
+export interface StateKey {
+  /** For messages. */
+  readonly place: string;
+  /** Newest first. The first one encrypts. */
+  readonly identities: readonly [string, ...string[]];
+  /**
+   * Of the newest identity. It is secret, too: who has it can make a file that the identity opens. Nothing public shows it.
+   */
+  readonly recipient: string;
+}
+
+const age = () => import('age-encryption');
+
+export async function newStateKey(): Promise<string> {
+  return await (await age()).generateX25519Identity();
+}
+
+/**
+ * `TIDEMARK_STATE_KEY`, or the file that `TIDEMARK_STATE_KEY_FILE` names: identities of age, one a line, newest first.
+ *
+ * @throws StartError if there is none, or one is malformed
+ */
+export async function readStateKey(environment: Environment): Promise<StateKey> {
+  const given = readGivenSecret(environment, 'TIDEMARK_STATE_KEY');
+  if (given === null) {
+    throw new StartError(
+      'There is no key for the state in the target: set TIDEMARK_STATE_KEY to one that `tidemark state keys new` has made.',
+    );
+  }
+  const { place, text } = given;
+  const lines = text.split('\n').map((line) => line.trim());
+  // As age-keygen writes them.
+  const [newest, ...older] = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  try {
+    const { identityToRecipient } = await age();
+    const recipient = await identityToRecipient(newest ?? '');
+    for (const identity of older) await identityToRecipient(identity);
+    return { place, identities: [newest as string, ...older], recipient };
+  } catch {
+    // The cause may show a part of the key.
+    throw new StartError(
+      `${place} holds no key of the state: it must be what \`tidemark state keys new\` prints, AGE-SECRET-KEY-1… on a line.`,
+    );
+  }
+}

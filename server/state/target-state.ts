@@ -1,0 +1,263 @@
+/**
+ * The state of a service without a disk: a sealed copy of the ledger lies beside the public files of its target.
+ *
+ * Safety. The copy is replaced after each commit and before anything of the generation becomes public, by compare and swap
+ * with the copy that the run began from; the bundle of the generation is in it. It is replaced once more at the end.
+ *
+ * - *No fork of the log.* Two runs that begin from one copy both commit a generation, each in a ledger of its own. One
+ *   replaces the copy. The other is refused, and has made nothing public.
+ * - *No public fact is lost.* What is public was in the copy before. A run that is killed at any point leaves a copy at or
+ *   ahead of the public files. The next run restores it and applies the generation again, as after any crash: same bundle,
+ *   same bytes.
+ * - *An old copy is noticed.* The public log is a beginning of the copy's log, or the copy is stale or of another log: then
+ *   nothing is restored.
+ * - *A ledger in the data folder* is kept if it has, or made, the copy that the target has. If the target has a copy that
+ *   was made after the ledger's newest one, it takes the ledger's place: what the ledger has besides, no run has
+ *   acknowledged. It is moved aside, not deleted. Otherwise nobody knows which one is right, and the run is refused.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { TarSource } from 'modern-tar/fs';
+import { publicPath } from '../../contract/files/public-objects.ts';
+import { type PackedPrefix, packedMetadata } from '../../publisher/kernel/packed-object.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { checkFormat } from '../../storage/ports/format.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
+import { SAVED_KEY, type SavedValue } from '../../storage/records/state.ts';
+import { openLedgerCopy } from '../../storage/sqlite/sqlite-ledger.ts';
+import { makeSnapshot, newSnapshotName, removeSnapshots } from '../backup/control.ts';
+import { PARTIAL_SUFFIX } from '../backup/manifest.ts';
+import { finishRestore, replaceFiles } from '../backup/put-back.ts';
+import { type DataFolder, LEDGER_FILE, openDataFolder } from '../folder/data-folder.ts';
+import { checkIsOwnLog } from '../folder/foreign-log.ts';
+import { isLedgerMissing } from '../from-log/begin-from-log.ts';
+import { FolderInUse, StartError } from '../service/start-error.ts';
+import type { EmbeddedConfig } from '../settings/config.ts';
+import { signingKeys } from '../settings/log-key.ts';
+import { SECRET_FILES } from '../settings/secret-files.ts';
+import { forgetIndex } from '../target/folder-target.ts';
+import { openTarget } from '../target/open-target.ts';
+import type { StoredState } from '../target/state-store.ts';
+import type { PublicTarget } from '../target/target.ts';
+import { sealState, unsealState } from './sealed-state.ts';
+import type { StateKey } from './state-key.ts';
+
+/** The log's keys are in no target, sealed or not: they would sign for whoever gets the key of the state. */
+const SECRETS = SECRET_FILES.filter((name) => !name.startsWith('log-key'));
+/** Files of the data folder that a restored copy does not replace. */
+const STAY = ['uploads', 'archive', ...SECRET_FILES.filter((name) => name.startsWith('log-key'))];
+/** Objects that the publisher needs and that are not public: bundles, and layouts of the list. */
+const INTERNAL: readonly PackedPrefix[] = ['redo/', 'layout/'];
+/** Of the archive. */
+const OBJECTS_FOLDER = 'internal';
+/** Copies whose ids a ledger remembers: an older ledger than that is refused. */
+const KNOWN_COPIES = 1_000;
+const NOTHING_SAVED: SavedValue = { saved: [], pending: null, version: null };
+/** Of any generation. */
+const FIRST_SHOWN = (['log-checkpoint', 'snapshot'] as const).map((kind) => publicPath({ kind }).slice(1));
+
+export interface TargetState {
+  /**
+   * Opens the data folder, with the ledger that goes on. The folder of the ledger that was there before, if the copy has
+   * taken its place.
+   *
+   * @param begin begins a ledger if neither the folder nor the target has one
+   * @throws StartError if the copy cannot be used: then nothing was changed
+   */
+  open(begin: () => Promise<void>): Promise<{ readonly data: DataFolder; readonly replaced: string | null }>;
+  /** Puts a copy of the ledger into the target. @throws FolderInUse if another run has put one: then nothing was changed */
+  save(data: DataFolder): Promise<void>;
+  /** Whether the target has no copy yet. */
+  readonly isMissing: boolean;
+  /** Whether this run has put a copy. */
+  readonly isSaved: boolean;
+}
+
+export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetState {
+  const { dataFolder } = config;
+  let version: string | null = null;
+  let isSaved = false;
+
+  return {
+    async open(begin) {
+      const target = await openTarget(dataFolder, config.target);
+      const stored = await target.state.find();
+      version = stored?.version ?? null;
+      if (isLedgerMissing(dataFolder)) {
+        if (stored !== null) return await restore(target, stored, null);
+        await begin();
+        if (isLedgerMissing(dataFolder)) await checkIsFirstRun(target);
+        return { data: await openDataFolder(dataFolder, config), replaced: null };
+      }
+      const data = await openDataFolder(dataFolder, config);
+      const own = await savedOf(data.ledger);
+      if (stored === null || own.version === stored.version) return { data, replaced: null };
+      const head = await data.ledger.get(HEAD_KEY);
+      const hasPublished = head !== null && (head.revision > 1 || head.value.applied);
+      data.close();
+      return await restore(target, stored, { ...own, hasPublished });
+    },
+    async save(data) {
+      removeSnapshots(dataFolder);
+      const before = await savedOf(data.ledger);
+      const id = randomUUID();
+      await putSaved(data.ledger, { ...before, pending: id });
+      const name = newSnapshotName();
+      const sealed = join(dataFolder, `state${PARTIAL_SUFFIX}`);
+      try {
+        await makeSnapshot({ folder: dataFolder, name, copyLedger: data.copyLedger }, () => {});
+        await sealState(await sourcesOf(data, join(dataFolder, name)), sealed, key);
+        const next = await data.target.state.replace(version, sealed);
+        if (next === null) {
+          throw new FolderInUse(
+            `Another run has published into ${data.target.name} meanwhile, so this one has published nothing: run it again.`,
+          );
+        }
+        version = next;
+      } finally {
+        await rm(sealed, { force: true });
+        removeSnapshots(dataFolder);
+      }
+      isSaved = true;
+      await putSaved(data.ledger, savedAs(before, id, version));
+    },
+    get isMissing() {
+      return version === null;
+    },
+    get isSaved() {
+      return isSaved;
+    },
+  };
+
+  async function sourcesOf({ objects }: DataFolder, copy: string): Promise<readonly TarSource[]> {
+    const secrets = SECRETS.map((name) => ({ target: name, source: join(dataFolder, name) }));
+    const files = [{ target: LEDGER_FILE, source: copy }, ...secrets.filter(({ source }) => existsSync(source))];
+    const sources: TarSource[] = files.map((file) => ({ type: 'file', ...file }));
+    for (const prefix of INTERNAL) {
+      for (let after: string | null | undefined; after !== null; ) {
+        const page = await objects.list(prefix, after === undefined ? {} : { after });
+        for (const key of page.keys) {
+          const size = (await objects.stat(key))?.sizeBytes ?? 0;
+          const content = Readable.from(bodyOf(objects, key), { objectMode: false });
+          sources.push({ type: 'stream', target: `${OBJECTS_FOLDER}/${encodeURIComponent(key)}`, size, content });
+        }
+        after = page.next;
+      }
+    }
+    return sources;
+  }
+
+  /** @param own of the ledger that is there; null: none is */
+  async function restore(
+    target: PublicTarget,
+    stored: StoredState,
+    own: (SavedValue & { readonly hasPublished: boolean }) | null,
+  ) {
+    const stage = async (folder: string) => {
+      await unsealState(stored, folder, target.state, key);
+      const copied = await checkCopy(target, join(folder, LEDGER_FILE));
+      if (own !== null && isAtOrAfter(own, copied)) throw new OwnIsLater();
+      if (own !== null && !isBefore(own, copied)) {
+        throw new StartError(
+          `The data folder ${dataFolder} and ${target.state.place} have both gone on, each without the other: to go on with the target, name another data folder with --data; to go on with the data folder, put back the file that it has written. Nothing was changed.`,
+        );
+      }
+    };
+    const nowMs = systemRuntime.nowMs();
+    let replaced: string | null;
+    try {
+      replaced = await replaceFiles({ dataFolder, nowMs, name: target.state.place, stay: STAY, stage });
+    } catch (error) {
+      if (!(error instanceof OwnIsLater)) throw error;
+      return { data: await openDataFolder(dataFolder, config), replaced: null };
+    }
+    // It is of the files as another ledger has left them.
+    forgetIndex(dataFolder);
+    const data = await openDataFolder(dataFolder, { ...config, isRestoring: true });
+    try {
+      await putObjects(data);
+      const { saved, pending } = await savedOf(data.ledger);
+      await putSaved(data.ledger, savedAs({ saved }, pending as string, stored.version));
+      await finishRestore(dataFolder);
+      return { data, replaced };
+    } catch (error) {
+      data.close();
+      throw error;
+    }
+  }
+
+  async function checkIsFirstRun({ name, read, state }: PublicTarget): Promise<void> {
+    for (const path of FIRST_SHOWN) {
+      if ((await read(path)) === null) continue;
+      throw new StartError(
+        `${name} has ${path}, and there is no ${state.place}: put that file back, or say --from-log to begin from the public log.`,
+      );
+    }
+  }
+
+  /** Nothing is replaced by a copy that this version cannot read, or that is not of the log of the target. */
+  async function checkCopy(target: PublicTarget, path: string): Promise<SavedValue> {
+    const copy = openLedgerCopy(path);
+    try {
+      await checkFormat(copy).catch((error: Error) => {
+        throw new StartError(`${target.state.place} cannot be used: ${error.message}`, { cause: error });
+      });
+      const signers = signingKeys(dataFolder, config.logKey);
+      if (signers !== null) await checkIsOwnLog(target, copy, signers, target.state.place);
+      return await savedOf(copy);
+    } finally {
+      copy.close();
+    }
+  }
+
+  async function putObjects({ objects }: DataFolder): Promise<void> {
+    const folder = join(dataFolder, OBJECTS_FOLDER);
+    const names = existsSync(folder) ? await readdir(folder) : [];
+    for (const name of names) {
+      const key = decodeURIComponent(name);
+      await objects.put(key, await readFile(join(folder, name)), packedMetadata(key), { kind: 'absent' });
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Read when its turn comes. */
+async function* bodyOf(objects: ObjectStore, key: string): AsyncGenerator<Uint8Array> {
+  const found = await objects.get(key);
+  if (found.kind === 'found') yield found.body;
+}
+
+/** Ends a restore: the ledger that is there stays. */
+class OwnIsLater extends StartError {}
+
+async function savedOf(ledger: Pick<Ledger, 'get'>): Promise<SavedValue> {
+  return (await ledger.get(SAVED_KEY))?.value ?? NOTHING_SAVED;
+}
+
+async function putSaved(ledger: Ledger, value: SavedValue): Promise<void> {
+  const attemptId = systemRuntime.newAttemptId();
+  await ledger.transact([{ kind: 'put', key: SAVED_KEY, revision: 0, value, if: { kind: 'any' } }], { attemptId });
+}
+
+function savedAs({ saved }: Pick<SavedValue, 'saved'>, id: string, version: string): SavedValue {
+  return { saved: [...saved, id].slice(-KNOWN_COPIES), pending: null, version };
+}
+
+/** Whether the ledger has, or made, the copy. */
+function isAtOrAfter(own: SavedValue, { pending }: SavedValue): boolean {
+  return own.pending === pending || own.saved.includes(pending as string);
+}
+
+/** Whether the copy is of a ledger that has the newest copy of this one. */
+function isBefore(
+  { saved, hasPublished }: SavedValue & { readonly hasPublished: boolean },
+  copied: SavedValue,
+): boolean {
+  const newest = saved.at(-1);
+  return newest === undefined ? !hasPublished : copied.saved.includes(newest);
+}

@@ -1,0 +1,102 @@
+/** The place of a file beside the public ones: of the sealed copy of a ledger (server/state/target-state.ts). */
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
+import { moveAcross } from '../../storage/directory/move-across.ts';
+import { READABLE_FOLDER, translateErrors } from '../../storage/directory/object-places.ts';
+import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
+
+/** Rejects with StorageUnavailable if the store does not answer. */
+export interface StateStore {
+  /** For messages. */
+  readonly place: string;
+  /** Null: there is none. */
+  find(): Promise<StoredState | null>;
+  /**
+   * Puts the file in place of this version; null: of none. Durable on return.
+   *
+   * @returns the new version; null: another version is in place, and stays
+   */
+  replace(version: string | null, path: string): Promise<string | null>;
+}
+
+export interface StoredState {
+  /** Equal for equal bytes alone. */
+  readonly version: string;
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** No public object has this name, and tools for static hosts leave names with a dot out. */
+export const STATE_NAME = '.state.tar.zst.age';
+const STATE_KEY = '_tidemark-state.tar.zst.age';
+const METADATA = {
+  contentType: 'application/octet-stream',
+  cacheControl: 'no-store',
+  cacheTag: null,
+  generation: 0,
+  nextCursor: null,
+};
+
+/**
+ * A folder cannot compare and swap: two runs that replace at the same moment are not kept apart. Runs of one data folder
+ * are, by its lock, and checkouts are, by the push.
+ */
+export function stateInFolder(folder: string): StateStore {
+  const place = join(folder, STATE_NAME);
+  return {
+    place,
+    find: () =>
+      translateErrors(place, async () => {
+        const version = await digestOf(place);
+        return version === null ? null : { version, read: () => createReadStream(place) };
+      }),
+    replace: (version, path) =>
+      translateErrors(place, async () => {
+        if ((await digestOf(place)) !== version) return null;
+        const next = await digestOf(path);
+        await makeFolder(folder, READABLE_FOLDER);
+        await moveAcross(path, place);
+        await syncFolder(dirname(place));
+        return next;
+      }),
+  };
+}
+
+async function digestOf(path: string): Promise<string | null> {
+  if (!existsSync(path)) return null;
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/**
+ * In memory as a whole.
+ *
+ * @param hold resolves when this process may write
+ */
+export function stateInBucket(files: ObjectStore, name: string, hold: () => Promise<void>): StateStore {
+  return {
+    place: `${name}/${STATE_KEY}`,
+    async find() {
+      const found = await files.get(STATE_KEY);
+      if (found.kind !== 'found') return null;
+      const { etag: version, body } = found;
+      return {
+        version,
+        async *read() {
+          yield body;
+        },
+      };
+    },
+    async replace(version, path) {
+      await hold();
+      const condition: PutCondition =
+        version === null ? { kind: 'absent' } : { kind: 'matches', etag: version as ETag };
+      const put = await files.put(STATE_KEY, await readFile(path), METADATA, condition);
+      return put.kind === 'stored' ? put.etag : null;
+    },
+  };
+}
