@@ -15,7 +15,7 @@ import { toCommandError } from './refusals.ts';
 const JSON_TYPE = 'application/json';
 /** A server that never answered is probably not there. */
 const UNKNOWN_SERVER_MS = 2_000;
-/** A longer wait is told to the person. */
+/** A longer wait is reported to the user. */
 const SILENT_MS = 2_000;
 
 export interface HttpAnswer {

@@ -1,6 +1,6 @@
 /**
  * The logs that this user has checked: for each base URL the keys, and the signed checkpoint that was seen last. No
- * secret, but whoever could change it could hide a fork. So it has mode 600, beside the file of profiles.
+ * secret, but a person who changed it could hide a fork. So it has mode 600, beside the file of profiles.
  */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

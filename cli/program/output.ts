@@ -36,7 +36,7 @@ export async function printRaw(text: string): Promise<void> {
   if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
-/** A message for the person, which is no data. */
+/** A message for the user, not part of the data. */
 export function note(text: string): void {
   void write(stderr, `${text}\n`);
 }

@@ -141,7 +141,7 @@ function strangeKey(shownAt: URL, origin: string, vkeys: readonly string[], memo
 }
 
 /**
- * A server that does not answer is no finding: nothing is known about it. An answer without an end is one.
+ * A server that does not answer is not a finding: nothing is known about it. An answer without an end is one.
  *
  * @param timeoutSeconds for one answer
  */

@@ -50,7 +50,7 @@ export class PublicFiles {
 
   async #get(url: URL, isLaterPage: boolean): Promise<Found> {
     const text = await this.#read(url, isLaterPage).catch((error: unknown) => {
-      // A static host answers with a page of its own.
+      // A static host answers with its own page.
       const isPlain = isMissing(error) && error.code === 'unexpected-answer';
       throw isPlain
         ? new TidemarkError('not-found', { status: 404, detail: `there is no file ${url.href}`, cause: error })
@@ -76,7 +76,7 @@ interface Found {
   readonly url: URL;
 }
 
-/** @throws TidemarkError for an answer that is no page of a collection */
+/** @throws TidemarkError for an answer that is not a page of a collection */
 export function pageOf<Item>({ value, url }: Found): ReadPage<Item> {
   const { data, page } = (value ?? {}) as WalkedPage<Item>;
   const isLink = (link: unknown) => link === null || typeof link === 'string';

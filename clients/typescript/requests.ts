@@ -29,7 +29,7 @@ export interface SentRequest {
   readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Of a write. Without one, a request that is not a GET is sent once. */
   readonly idempotencyKey?: string;
-  /** Whether a status is an answer here, although it is no success. */
+  /** Whether a status is an answer here, although it is not a success. */
   readonly accepts?: (status: number) => boolean;
   /** How the cache of a browser is used. */
   readonly cache?: 'default' | 'no-cache' | 'reload';

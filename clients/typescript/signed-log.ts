@@ -60,7 +60,7 @@ const LINES_BYTES_MAX = TILE_WIDTH * 0x10000;
 
 const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
-/** @throws LogVerificationError for a text that is no verifier key (`<name>+<id>+<base64>`) of type Ed25519 */
+/** @throws LogVerificationError for a text that is not a verifier key (`<name>+<id>+<base64>`) of type Ed25519 */
 export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   const [, name = '', id = '', material = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
   const bytes = fromBase64(material);
@@ -72,7 +72,7 @@ export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   return { vkey, name, id, key: await crypto.subtle.importKey('raw', bytes.slice(1), 'Ed25519', false, ['verify']) };
 }
 
-/** The keys that a host names for its log. Whoever trusts them trusts the host. */
+/** The keys that a host names for its log. Trusting them means trusting the host. */
 export async function namedKeys(read: LogFileReader): Promise<readonly string[]> {
   return new TextDecoder()
     .decode(await read('vkey'))

@@ -65,7 +65,7 @@ export class TidemarkError extends Error {
   }
 }
 
-/** @param text the body of an answer that is no success. Of a proxy, it may be anything */
+/** @param text the body of an error answer. A proxy may send anything */
 export function errorOfAnswer(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   text: string,

@@ -155,7 +155,7 @@ export class Tidemark {
     return await logSize(this.#log(signal));
   }
 
-  /** The keys that the host names for its log. Whoever trusts them trusts the host: take them from the operator instead. */
+  /** The keys that the host names for its log. Trusting them means trusting the host: take them from the operator instead. */
   async logKeys({ signal }: Abortable = {}): Promise<readonly string[]> {
     return await namedKeys(this.#log(signal).bytes);
   }

@@ -59,7 +59,7 @@ export function latenessSeconds(expectedAt: string, graceSeconds: number, nowMs:
 const MISSING_MAX = 10_000;
 
 /**
- * How many values are missing between two of a source: periods in which it publishes, and of which there is no value.
+ * How many values are missing between two of a source: periods in which it publishes, and for which there is no value.
  * Counting ends at 10,000.
  *
  * @param olderAt RFC 3339 in UTC, as `newerAt`

@@ -9,12 +9,9 @@ export type Projection = (typeof PROJECTIONS)[number];
 
 export const ALL_PROJECTIONS: ReadonlySet<Projection> = new Set(PROJECTIONS);
 
-/** Names of an earlier version. */
-export const FORMER_PROJECTIONS: ReadonlyMap<string, Projection> = new Map([['faces', 'compat']]);
-
-/** The present name of a projection. */
+/** The present name of a projection: HEAD and log of an earlier version have others. */
 export function projectionOf(name: string): string {
-  return FORMER_PROJECTIONS.get(name) ?? name;
+  return name === 'faces' ? 'compat' : name;
 }
 
 /** What a value must look like, for messages about faulty ones. */
@@ -24,7 +21,7 @@ export const PROJECTIONS_EXPECTED = `all, none, or some of ${PROJECTIONS.join(',
 export function parseProjections(text: string): ReadonlySet<Projection> | null {
   if (text === 'all') return ALL_PROJECTIONS;
   if (text === 'none') return new Set();
-  const names = text.split(',').map((name) => projectionOf(name.trim()));
+  const names = text.split(',').map((name) => name.trim());
   return names.every(isProjection) ? new Set(names) : null;
 }
 

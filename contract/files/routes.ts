@@ -44,7 +44,7 @@ export function historyIndexUrl(slug: string): string {
 
 /**
  * The same URL without needless percent-encoding: `%2D` and `-` are the same (RFC 3986, section 6.2.2.2). All other
- * encoded characters stay as they are, so decoding the result is no second decoding.
+ * encoded characters stay as they are, so the result is decoded only once.
  */
 export function decodeUnreserved(text: string): string {
   return text.replace(/%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi, (_, hex) =>

@@ -35,7 +35,7 @@ export const NEWEST_LOG_FORMAT = SECOND_FORMAT;
 const text = z.string().max(4096);
 const many = z.int().min(0).max(10_000);
 const revision = z.int().min(0);
-/** As canonical texts have it: in UTC, with a Z. Of a moment that is no real one, readers make nothing. */
+/** As canonical texts have it: in UTC, with a Z. Readers refuse a moment that does not exist. */
 const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/);
 const metricName = z.string().regex(/^[a-z][a-zA-Z0-9]{0,39}$/);
 const observationIdSchema = z.string().regex(/^obs_[0-9a-f]{24}$/);

@@ -73,7 +73,7 @@ export interface VkeyParts {
   readonly publicKey: Buffer;
 }
 
-/** @throws LogFaultError if the text is no verifier key, or its id does not follow from its key */
+/** @throws LogFaultError if the text is not a verifier key, or its id does not follow from its key */
 export function parseVkey(vkey: string): VkeyParts {
   const [, name = '', id = '', material = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(vkey) ?? [];
   const bytes = strictBase64(material);
@@ -180,7 +180,7 @@ export interface ParsedNote {
   readonly signatures: readonly NoteSignature[];
 }
 
-/** Takes a note apart. Verifies nothing. @throws LogFaultError for a text that is no note */
+/** Takes a note apart. Verifies nothing. @throws LogFaultError for a text that is not a note */
 export function parseNote(note: string): ParsedNote {
   const split = note.lastIndexOf('\n\n');
   if (!isNoteText(note) || split < 0) throw new LogFaultError('not a signed note: there is no line of signatures');

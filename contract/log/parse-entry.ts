@@ -5,7 +5,7 @@ import { LogFaultError } from './log-fault-error.ts';
 
 /**
  * @param text the exact text of the entry
- * @throws LogFaultError for a later format, and for a text that is no entry in canonical JSON
+ * @throws LogFaultError for a later format, and for a text that is not an entry in canonical JSON
  */
 export function parseEntry(text: string): LogEntry {
   const json = readJson(text);

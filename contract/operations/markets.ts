@@ -1,4 +1,4 @@
-/** Markets, as far as they are not defined by ingest: a market is removed by an operation of its own. */
+/** Markets, as far as they are not defined by ingest: a market is removed by its own operation. */
 import * as z from 'zod';
 import { removalInputSchema, removalSchema } from '../files/removed-market.ts';
 import { slugSchema } from '../values/market.ts';

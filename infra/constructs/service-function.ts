@@ -1,4 +1,4 @@
-/** One Lambda function with a role and a log of its own. */
+/** One Lambda function with its own role and log. */
 import { join } from 'node:path';
 import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';

@@ -2,7 +2,7 @@
  * The configuration of a deployment: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value.
  */
 import * as z from 'zod';
-import { PROJECTIONS, projectionOf } from '../../contract/files/projections.ts';
+import { PROJECTIONS } from '../../contract/files/projections.ts';
 import { isLogOrigin } from '../../contract/log/origin.ts';
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 
@@ -69,13 +69,7 @@ const configurationSchema = z
       .default(GLOBAL_REGION),
     waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
     projections: z
-      .array(
-        z.preprocess(
-          (name) => (typeof name === 'string' ? projectionOf(name) : name),
-          z.enum(PROJECTIONS, `must be some of ${PROJECTIONS.join(', ')}`),
-        ),
-        'must be a list of names',
-      )
+      .array(z.enum(PROJECTIONS, `must be some of ${PROJECTIONS.join(', ')}`), 'must be a list of names')
       .default([...PROJECTIONS]),
     logOrigin: z
       .string()

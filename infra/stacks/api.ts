@@ -49,7 +49,7 @@ interface FunctionSettings {
 const ONE_CPU_MEGABYTES = 1_769;
 /** Lambda's limit. */
 const LONGEST_SECONDS = 900;
-/** API Gateway gives up after 30 seconds and answers with a body of its own, so the function must end before. */
+/** API Gateway gives up after 30 seconds and answers with its own body, so the function must end before. */
 const ANSWERED_WITHIN_SECONDS = 29;
 
 /** Short, because the sender of a batch waits for its report. */
@@ -82,8 +82,6 @@ export class ApiStack extends Stack {
     });
     this.#originSecrets = this.#addOriginSecrets();
     this.endpoint = this.#addWriteApi();
-    // Alarms of an earlier version import it. No export can go while it is imported.
-    this.exportValue(this.endpoint.api.apiId);
     this.#addWorker();
     this.#addUploadArrived();
     this.#addSources();

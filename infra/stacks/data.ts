@@ -168,7 +168,7 @@ export class DataStack extends Stack {
     deny('NobodyDeletesWhatWasSentIn', ['s3:DeleteObject', 's3:DeleteObjectVersion']);
     // Parts of a multipart upload carry no condition, so this denies them too.
     deny('NobodyReplacesWhatWasSentIn', ['s3:PutObject'], { Null: { 's3:if-none-match': 'true' } });
-    // CDK's own switch would add a custom resource with a function of its own.
+    // CDK's own switch would add a custom resource with another function.
     (bucket.node.defaultChild as CfnBucket).addPropertyOverride(
       'NotificationConfiguration.EventBridgeConfiguration.EventBridgeEnabled',
       true,

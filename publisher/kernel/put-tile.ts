@@ -26,7 +26,7 @@ const MAX_ROUNDS = 20;
  * A *stray tile* is of a generation that was given up: its bundle was lost, or an older ledger was restored. It lies
  * beyond every checkpoint that was ever put, so no reader was led to it.
  *
- * Safety: every checkpoint that was ever public is a prefix of the log (log/settle-log.ts), and is put after its tiles.
+ * Safety: every checkpoint that was ever public is a prefix of the log (log/reconcile-log.ts), and is put after its tiles.
  * So a tile with other contents under the published checkpoint is damaged or foreign, and is never replaced. The swap
  * names the ETag that was seen. So a late request cannot replace a tile that was put meanwhile.
  *

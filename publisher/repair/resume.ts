@@ -6,7 +6,7 @@
  * fences let the next generations pass. Every market gets a refresh mark; a refresh compares the rendered bodies with
  * the published ones. The list stays until all refreshes are done. Readers may hold cursors of history or list pages
  * that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor. The next generation compares
- * the log with the one in the store (log/settle-log.ts).
+ * the log with the one in the store (log/reconcile-log.ts).
  */
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';

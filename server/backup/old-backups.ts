@@ -15,7 +15,7 @@ export async function removeOldBackups(dir: string, keep: number): Promise<reado
     await syncFolder(dir);
     await rm(join(dir, name + PARTIAL_SUFFIX), { recursive: true });
   }
-  // If one of them cannot be read, its files are unknown: then all files stay, and the error is told.
+  // If one of them cannot be read, its files are unknown: then all files stay, and the error is reported.
   const used = new Set(kept.flatMap((name) => Object.keys(readManifest(dir, name).shared)));
   for (const path of await listShared(dir)) {
     if (!used.has(path)) await rm(join(dir, path), { force: true });

@@ -7,7 +7,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 type StopSignal = (typeof SIGNALS)[number];
 
 /**
- * The first signal is told to `stop`. A second one ends the process at once.
+ * The first signal calls `stop`. A second one ends the process at once.
  *
  * @returns a function after which signals end the process again, as they do by default
  */

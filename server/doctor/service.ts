@@ -109,7 +109,7 @@ async function examineRevalidation(ask: Ask): Promise<Diagnosis> {
   const { headers } = await ask(MARKETS_URL);
   if (headers.etag === undefined) return fault('ETag', 'absent: pollers fetch the same bytes again', PROXY);
   const { status, body } = await ask(MARKETS_URL, { 'if-none-match': headers.etag });
-  // A publication in between is no fault.
+  // A publication in between is not a fault.
   const again = status === 200 ? await ask(MARKETS_URL) : null;
   if (again !== null && again.headers.etag !== headers.etag) return ok('ETag', 'changed meanwhile: ask again');
   if (status === 304 && body === '') return ok('ETag', `${headers.etag}, answered 304`);
@@ -194,7 +194,7 @@ function get(
 ): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? overHttps : overHttp;
-    // The certificate has checks of its own.
+    // The certificate is checked separately.
     const options = { method, headers, rejectUnauthorized: false, signal: AbortSignal.timeout(timeoutSeconds * 1000) };
     const asking = send(url, options, (answer) => {
       const chunks: Buffer[] = [];

@@ -73,7 +73,7 @@ export function startEdge({ fault: report }: Pick<Log, 'fault'>): EdgeThread {
   worker.on('exit', (code) => {
     if (!isEnding) throw new Error(`the thread of the edge has ended with ${code}`);
   });
-  // The edge asks for nothing before it is told to open the port, and for no write before it is told that it may serve.
+  // The edge asks for nothing before the message to open the port, and for no write before the message that it may serve.
   const core = () => duties as CoreDuties;
   const writes = () => writeDuties as WriteDuties;
   const ours: CoreCalls = {

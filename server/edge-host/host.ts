@@ -1,5 +1,5 @@
 /**
- * The edge in a thread of its own: public reads, and the connections of writes and uploads. It reads the objects' folder by
+ * The edge in its own thread: public reads, and the connections of writes and uploads. It reads the objects' folder by
  * itself. So no read waits for the core: neither for its event loop, nor for an answer over the link.
  */
 import { randomUUID } from 'node:crypto';

@@ -92,7 +92,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     return Math.max(0, Math.floor((nowMs() - validatedAtMs) / 1000));
   }
 
-  /** Embedded only: a CDN has health checks of its own. */
+  /** Embedded only: a CDN has its own health checks. */
   async function sendHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { healthy, body } = await health();
     const bytes = Buffer.from(canonicalJson(body));

@@ -4,8 +4,8 @@
  * answer is sent, and none after the last one. So requests of a connection never run side by side, either, and a client
  * reads its own writes (RFC 9112, section 9.3.2).
  *
- * The feed is no parser. It cuts after an empty line, because every head ends with one, and where node:http says that a
- * body ends. To cut elsewhere would be as right: TCP cuts anywhere.
+ * The feed does not parse. It cuts after an empty line, because every head ends with one, and where node:http says that a
+ * body ends. Another place to cut would be correct, too: TCP cuts anywhere.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -185,7 +185,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       maxWaitingBytes: limits.maxWaitingBytes,
       isFinished: () => pool.of(feed)?.isFinished ?? true,
       onDropped: () => {
-        // An edge that stops gives its answers a time of its own.
+        // An edge that stops has its own time limit for answers.
         if (!isStopping) cutOffSoon(feed);
       },
     });

@@ -1,8 +1,8 @@
-/** The objects of the publisher: the edges are told of each put and delete, so that none shows an older body for longer. */
+/** The objects of the publisher: the edge learns of each put and delete, so that it shows no older body for longer. */
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 
 /**
- * @param announce receives the key when the store has the new object, and before the publisher goes on. So whoever reads that
+ * @param announce receives the key when the store has the new object, and before the publisher goes on. So a reader who sees that
  *   a generation is published asks edges that have been told.
  */
 export function announceChanges(store: ObjectStore, announce: (key: string) => void): ObjectStore {

@@ -80,7 +80,7 @@ export async function openDataFolder(
 }
 
 /**
- * For a folder whose ledger will be moved away: a damaged one is no fault.
+ * For a folder whose ledger will be moved away: a damaged one is not a fault.
  *
  * @throws StartError if another process has it open
  */

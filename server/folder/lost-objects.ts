@@ -139,7 +139,7 @@ export function watchLostObjects(
       return waitMs();
     },
     async prepare() {
-      // Only this is looked for each time: whoever deletes the whole store deletes the snapshot.
+      // Only the snapshot is looked for each time: it is missing whenever the whole store is.
       if (lost === null && !(await isBehind())) await isDamaged();
       if (lost === null || waitMs() > 0) return;
       lost = { sinceMs: nowMs(), waitMs: RETRY_MS };

@@ -233,7 +233,7 @@ const DAILY: ReadonlySet<PublicObjectKind> = new Set(
   PROJECTORS.filter(({ daily }) => daily !== undefined).flatMap(({ kinds }) => kinds),
 );
 
-/** Made once a day, by a job of its own. */
+/** Made once a day, by its own job. */
 export const isDaily = ({ kind }: PublicObjectName): boolean => DAILY.has(kind);
 
 const PAGED: ReadonlySet<PublicObjectKind> = new Set(['market-list', 'market-list-page', 'history', 'history-page']);

@@ -41,7 +41,7 @@ export interface HealthOptions {
   readonly checkWritable: () => void;
   readonly objects: Pick<ObjectStore, 'stat'>;
   readonly nowMs: () => number;
-  /** Whether readers are answered from the store. Before that, a missing object is no fault. */
+  /** Whether readers are answered from the store. Before that, a missing object is not a fault. */
   readonly isReady: () => boolean;
   /** For how long the oldest change that is not published has waited. */
   readonly publishLagMs: () => number;

@@ -1,6 +1,6 @@
 /**
  * All of Tidemark on one machine. The core is here: ledger, objects, ingest of the sample, write API, worker, publisher.
- * The edge has a thread of its own (edge-host/), so that no reader waits for the core.
+ * The edge has its own thread (edge-host/), so that no reader waits for the core.
  */
 import { createRefusalLog } from '../../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';

@@ -7,7 +7,7 @@ export const DEFAULT_DATA_FOLDER = '.tidemark';
 
 const ADDRESS_FILE = 'address';
 
-/** Only commands need it, so a folder that cannot be written is no reason to stop the server. */
+/** Only commands need it, so the server starts although the folder cannot be written. */
 export function leaveAddress(folder: string, baseUrl: string): void {
   try {
     writeFileSync(join(folder, ADDRESS_FILE), `${baseUrl}\n`, { mode: 0o600 });

@@ -56,7 +56,7 @@ export interface EmbeddedConfig {
   readonly sourceHosts: ReadonlySet<string>;
   /** Witnesses that cosign the log. */
   readonly witnesses: readonly WitnessAddress[];
-  /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
+  /** The issuer of user tokens. Null: this process, with its own key, for trials. */
   readonly issuer: IssuerConfig | null;
 }
 

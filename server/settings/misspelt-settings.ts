@@ -1,5 +1,4 @@
 /** Settings in the environment that no part of Tidemark reads, and that look like one that the server does or did. */
-import { FORMER_PROJECTIONS } from '../../contract/files/projections.ts';
 import type { Environment } from './config.ts';
 
 const PREFIX = 'TIDEMARK_';
@@ -32,36 +31,19 @@ const SETTINGS = [
   ],
   ...['VERIFY_HOURS', 'WAITLIST_EMAIL', 'WITNESSES'],
 ];
-/** Of earlier versions of the server, with what to do instead. */
-const FORMER: ReadonlyMap<string, string> = new Map([
-  ['EDGE_PROCESSES', 'For more readers, put nginx, Caddy or a CDN in front: see docs/self-hosting.md.'],
-]);
 /** Of the other commands, in the same shell. */
 const OTHERS = ['CONFIG', 'KEY', 'KEY_FILE', 'PROFILE', 'URL', 'WRITE_URL'];
 /** Of a name, from its first letter. Fewer letters in common may be a variable of somebody else. */
 const LETTERS_IN_COMMON = 3;
 
-/** A line for each. It is no error: another version may know the setting. */
+/** A line for each. Not an error: another version may know the setting. */
 export function misspeltSettings(environment: Environment): readonly string[] {
   return Object.keys(environment).flatMap((variable) => {
     const name = variable.startsWith(PREFIX) ? variable.slice(PREFIX.length) : '';
-    if (name === 'PROJECTIONS') return formerProjections(variable, environment[variable] ?? '');
     if (name === '' || SETTINGS.includes(name) || OTHERS.includes(name)) return [];
-    const instead = FORMER.get(name);
-    if (instead !== undefined)
-      return [`${variable} is no longer a setting of the server, and does nothing. ${instead}`];
     const [nearest = ''] = SETTINGS.toSorted((one, other) => lettersInCommon(other, name) - lettersInCommon(one, name));
     if (lettersInCommon(nearest, name) < LETTERS_IN_COMMON) return [];
     return [`Unknown setting ${variable}, ignored. Did you mean ${PREFIX}${nearest}?`];
-  });
-}
-
-function formerProjections(variable: string, text: string): readonly string[] {
-  return text.split(',').flatMap((name) => {
-    const present = FORMER_PROJECTIONS.get(name.trim());
-    return present === undefined
-      ? []
-      : [`${variable} has ${name.trim()}, which is called ${present} now. Set ${present}.`];
   });
 }
 

@@ -15,10 +15,6 @@ test.each([
   expect(misspeltSettings({ [variable]: 'x' })).toEqual([expect.stringContaining(`Did you mean ${meant}?`)]);
 });
 
-test('a setting of an earlier version is named, and what to do instead', () => {
-  expect(misspeltSettings({ TIDEMARK_EDGE_PROCESSES: '4' })).toEqual([expect.stringContaining('nginx')]);
-});
-
 test('the variables of others are left alone', () => {
   expect(misspeltSettings({ PATH: '', TIDEMARK_: '', TIDEMARK_API_KEY: '', TIDEMARK_KEY: '', PROJECTION: '' })).toEqual(
     [],

@@ -3,7 +3,7 @@
  * for reads, which follows some time after the commit, item by item.
  */
 import type { Json } from '../../contract/values/canonical-json.ts';
-import type { Condition, Item } from '../../storage/ports/ledger.ts';
+import type { Item } from '../../storage/ports/ledger.ts';
 
 /** The key of an item with any value. */
 export type Place = Pick<Item, 'partition' | 'sort'>;
@@ -117,23 +117,6 @@ export interface Range {
   readonly prefix: string;
   readonly after: string | undefined;
   readonly descending: boolean;
-}
-
-export function conditionHolds(condition: Condition, found: Item | null): boolean {
-  switch (condition.kind) {
-    case 'any':
-      return true;
-    case 'absent':
-      return found === null;
-    case 'present':
-      return found !== null;
-    case 'revision-is':
-      return found?.revision === condition.revision;
-    case 'written-by':
-      return found?.attemptId === condition.attemptId;
-    case 'absent-or-expired':
-      return found === null || (found.expiresAtMs !== null && found.expiresAtMs < condition.atMs);
-  }
 }
 
 /** Readers share one value. A reader that changes it would change the ledger, so a change throws. */

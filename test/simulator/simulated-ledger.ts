@@ -23,8 +23,9 @@ import {
   countOf,
   parseValue,
 } from '../../storage/ports/ledger-rules.ts';
+import { conditionHolds } from '../storage/memory-ledger.ts';
 import type { Conditions } from './faults.ts';
-import { conditionHolds, frozen, type LedgerItems } from './ledger-items.ts';
+import { frozen, type LedgerItems } from './ledger-items.ts';
 import { CONTENDED, type Incarnation, type Performer } from './processes.ts';
 import type { Random } from './random.ts';
 

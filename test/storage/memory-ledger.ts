@@ -91,7 +91,7 @@ export function openMemoryLedger(): Ledger {
 /** Others run in between: no caller may rely on an answer that comes at once. */
 async function elsewhere(): Promise<void> {}
 
-function conditionHolds(condition: Condition, found: Item | null): boolean {
+export function conditionHolds(condition: Condition, found: Item | null): boolean {
   switch (condition.kind) {
     case 'any':
       return true;

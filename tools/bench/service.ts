@@ -1,4 +1,4 @@
-/** `npm start`, without npm: the embedded server in a process of its own. */
+/** `npm start`, without npm: the embedded server in its own process. */
 import { execSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';

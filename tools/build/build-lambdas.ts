@@ -3,7 +3,7 @@
  * it that only some invocations load, and prints their sizes. The publisher gets the pages for people, too. `npx cdk` runs it first with `--quiet`, which prints no
  * sizes.
  *
- * Each function has a bundle of its own. So tree shaking keeps only the code that this function uses, and a change in
+ * Each function has its own bundle. So tree shaking keeps only the code that this function uses, and a change in
  * one function leaves the assets of the others unchanged. The same sources give the same bytes. Source maps (for
  * reading stack traces) and the contents of each bundle are written outside the assets.
  */

@@ -36,7 +36,7 @@ await build({
   logLevel: 'warning',
 });
 
-/** Code looks for files beside itself. Here it is all in dist/, so it is told where it came from. */
+/** Code looks for files beside itself. Here it is all in dist/, so the original place is passed in. */
 function places(): Plugin {
   return {
     name: 'places',

@@ -35,7 +35,7 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
     format: 'esm',
     target: ['chrome123', 'firefox121', 'safari17.5'],
     charset: 'utf8',
-    // Whoever reads the source of a page reads our own words. Compression makes minified files hardly smaller.
+    // Readable source for people who look at it: minified files are hardly smaller once compressed.
     minify: false,
     // Paths in the output are the same where node_modules is a link.
     preserveSymlinks: true,

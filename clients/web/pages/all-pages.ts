@@ -1,4 +1,4 @@
-/** Every page and text file of the site that is no asset. Reads the guides, and nothing else. */
+/** Every page and text file of the site, without the assets. Reads the guides, and nothing else. */
 import { guidePages } from '../docs/guide-pages.ts';
 import { docsIndexPage } from '../docs/index-page.ts';
 import { llmsText } from '../docs/llms-text.ts';

@@ -10,7 +10,7 @@ import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 /** Cells have roles of their own, because a phone shows a row as a card, and then a browser forgets that it is one. */
 const CELL = { role: 'cell' } as const;
 
-/** On a phone, a name of more characters has a line of its own, above the price. */
+/** On a phone, a longer name has its own line, above the price. */
 const LONG_NAME = 40;
 
 export class MarketRow {

@@ -17,7 +17,7 @@ export interface SparkLine {
   readonly words: string;
 }
 
-/** The time axis is true; each chart has a scale of its own. Null: there are fewer than two known prices. */
+/** The time axis is true; each chart has its own scale. Null: there are fewer than two known prices. */
 export function sparkLine({ decimal, observedAt }: RecentEntry, currency: string): SparkLine | null {
   const known = decimal.filter((text) => text !== null);
   const [first] = known;

@@ -113,7 +113,7 @@ export function beside(data: ChartData, { at }: ChartPlace, series: number): Cha
   return null;
 }
 
-/** A retraction as a mistake says that there never was a value. So it is no gap: the line goes on. */
+/** A retraction as a mistake says that there never was a value. So the line goes on, without a gap. */
 function chartNumber(row: PublicObservation): number | null | undefined {
   const digits = decimalOf(row);
   if (digits !== null) return Number(digits);

@@ -50,7 +50,7 @@ export function refreshAges(root: ParentNode): void {
   }
 }
 
-/** A table in a box of its own, which scrolls where it is wider than the page. */
+/** A table in its own box, which scrolls where it is wider than the page. */
 export function tableBox(
   label: string,
   table: { readonly class?: string; readonly heads: readonly string[]; readonly caption?: HTMLElement },

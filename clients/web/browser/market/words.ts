@@ -74,7 +74,7 @@ export function unitText({ quantity, of }: Unit): string {
   return quantity === 1 ? `per ${of}` : `per ${quantity.toLocaleString('en')} ${of}`;
 }
 
-/** The currency, or the unit of a number that is no money. */
+/** The currency, or the unit of a number that is not money. */
 export function unitOf(metric: PublicMetric): string {
   return metric.kind === 'money' ? metric.currency : metric.unit;
 }
