@@ -74,13 +74,14 @@ interface Place {
 }
 
 /** Every place at which there are rows. Those further up come first. */
-function* placesOf({ members, isArray }: JsonNode, rows: string): Generator<Place> {
+function* placesOf(node: JsonNode, rows: string): Generator<Place> {
+  const { members, isArray } = node;
   const children = [...(members?.values() ?? [])];
   const count = children.length;
-  const arrays = parallelArrays({ members, isArray } as JsonNode);
+  const arrays = parallelArrays(node);
   const length = arrays[0]?.[1].members?.size ?? 0;
-  if (length > 1)
-    yield { options: { rows, parallel: true }, count: length, members: new Set(arrays.map(([name]) => name)) };
+  const names = new Set(arrays.map(([name]) => name));
+  if (length > 1) yield { options: { rows, parallel: true }, count: length, members: names };
   const below = new Set(children.flatMap((child) => [...(child.members?.keys() ?? [])]));
   const numbers = children.filter(({ text }) => text !== null && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text)).length;
   if (count > 0 && children.every((child) => child.members !== null)) {

@@ -7,9 +7,10 @@ import { toMinorUnits } from '../../contract/values/money.ts';
 import type { MappedRecord, MappedRow } from './mapped-rows.ts';
 
 /**
- * Passes the rows on when all have been read. Each market has the smallest power of ten then, from the one that its mapping
- * gives, at which each of its amounts is whole minor units. Programs write 1.6e-06 as 1.6000000000000001e-06: an amount that no
- * quantity up to 10^15 holds gets one at which it loses less than a millionth of itself. An amount for which another one of the market has no room below 2^53 leaves the quantity as it is: the row rules judge it.
+ * Passes the rows on when all have been read. Each market then has the smallest power of ten, from the one that its mapping
+ * gives, at which each of its amounts is whole minor units. Programs write 1.6e-06 as 1.6000000000000001e-06: for an amount that
+ * no quantity up to 10^15 holds, one counts at which it loses less than a millionth of itself. No quantity makes the largest
+ * amount of the market more than 2^53−1: an amount that needs one is left to the row rules.
  */
 export async function* withQuantities<Header extends { readonly kind: 'header' }>(
   rows: AsyncIterable<Header | MappedRow>,
