@@ -1,4 +1,7 @@
 /** Any operation of the API, by its method and path. */
+import { isCursorOf } from '../../contract/files/cursors.ts';
+import { MARKETS_URL } from '../../contract/files/routes.ts';
+import { hexOf, sha256Of } from './hashes.ts';
 import { below } from './public-files.ts';
 import { decodedText, parsedJson, type Requests } from './requests.ts';
 import type { Routes } from './routes.ts';
@@ -77,6 +80,7 @@ export async function callRoute(caller: Caller, route: string, call: AnyCall): P
     ...(method === 'GET' ? {} : { idempotencyKey: call.idempotencyKey ?? caller.newKey() }),
     signal: call.signal,
   });
+  if (await isOtherPage(url, body)) throw queryIgnored(url);
   const answer = body.length === 0 ? null : parsedJson(decodedText(body), url);
   return {
     status,
@@ -84,6 +88,19 @@ export async function callRoute(caller: Caller, route: string, call: AnyCall): P
     etag: headers.get('etag'),
     location: headers.get('location'),
   };
+}
+
+/** A public cursor names a page by the digest of its bytes. Browsers hash only on a secure host. */
+async function isOtherPage({ pathname, searchParams }: URL, body: Uint8Array): Promise<boolean> {
+  const cursor = searchParams.get('cursor');
+  if (cursor === null || !pathname.includes(MARKETS_URL) || crypto.subtle === undefined) return false;
+  return !isCursorOf(cursor, hexOf(await sha256Of(body)));
+}
+
+function queryIgnored(url: URL): TidemarkError {
+  const first = `${url.origin}${url.pathname}.json`;
+  const detail = `the host ignores ?cursor=, and gave another page: walk by files, from ${first} along page.next`;
+  return new TidemarkError('query-ignored', { detail, request: `GET ${url.origin}${url.pathname}`, status: 200 });
 }
 
 function filled(path: string, params: Readonly<Record<string, string>>): string {

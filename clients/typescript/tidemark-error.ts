@@ -8,6 +8,7 @@ import type { Problem, ProblemCode, ProblemError } from '../../contract/problems
  *   idempotency key.
  * - `unexpected-answer`: not the answer of a Tidemark service. Often a proxy has given it.
  * - `cursor-expired`: a walk began again, again and again, without getting any further.
+ * - `query-ignored`: the host knows only files, and gave another page than the one of the cursor.
  * - `log-shorter`: the log has fewer entries than were read before.
  * - `newer-format`: the log has entries of a format that this version does not know.
  * - `not-in-log-yet`: the value is newer than the checkpoint of the log. Ask again in a minute.
@@ -16,6 +17,7 @@ export type ClientCode =
   | 'no-answer'
   | 'unexpected-answer'
   | 'cursor-expired'
+  | 'query-ignored'
   | 'log-shorter'
   | 'newer-format'
   | 'not-in-log-yet';

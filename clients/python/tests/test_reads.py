@@ -161,6 +161,15 @@ def test_a_walk_below_a_prefix_of_a_static_host_follows_the_files():
             assert (caught.value.code, caught.value.status) == ("not-found", 404)
 
 
+def test_a_host_that_ignores_the_query_is_noticed():
+    def handler(_):
+        return httpx.Response(200, json={"data": [{"slug": "a"}], "page": {"nextCursor": "1-1", "next": None}})
+
+    with below_data(handler) as tidemark, pytest.raises(TidemarkError) as caught:
+        tidemark.call("GET /api/v1/markets", query={"cursor": "1-" + "0" * 32})
+    assert caught.value.code == "query-ignored"
+
+
 @pytest.mark.parametrize(
     "link",
     ["../../../other/x.json", "//evil.example/x.json", "https://evil.example/x.json", "/x.json", "\\\\evil.example/x", "%2e%2e/x"]

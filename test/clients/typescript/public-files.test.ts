@@ -85,3 +85,9 @@ test.each(['../markets.json', '2.json'])('a walk that %s leads back ends with an
   await expect(collected(tidemark.markets())).rejects.toMatchObject({ code: 'unexpected-answer' });
   expect(asked.length).toBeLessThan(200);
 });
+
+test('a host that ignores the query is noticed for a cursor that its user passes in', async () => {
+  const { tidemark } = hostOf({ '/data/api/v1/markets?cursor=7-2': list(['a'], '1-1') });
+  const query = { cursor: '7-2' };
+  await expect(tidemark.call('GET /api/v1/markets', { query })).rejects.toMatchObject({ code: 'query-ignored' });
+});

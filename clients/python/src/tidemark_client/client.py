@@ -8,13 +8,14 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 import httpx
 
-from .errors import TidemarkError, unexpected
+from .errors import TidemarkError, query_ignored, unexpected
 from .log_changes import Change, LogLines
 from .moments import Moment, begin_of, end_of, past
 from .public_files import PublicFiles, below, service_url
@@ -215,6 +216,10 @@ class Client:
             content=None if body is None else json.dumps(body, allow_nan=False).encode(),
             idempotency_key=None if method == "GET" else idempotency_key or str(uuid.uuid4()),
         )
+        cursor = (query or {}).get("cursor")
+        # A public cursor names a page by the digest of its bytes.
+        if cursor and filled.startswith(_MARKETS) and cursor[-32:] != sha256(response.content).hexdigest()[:32]:
+            raise query_ignored(url)
         answer = None if response.content == b"" else json_of(response.content, url)
         return Answer(response.status_code, answer, response.headers.get("etag"), response.headers.get("location"))
 

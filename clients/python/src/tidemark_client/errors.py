@@ -14,6 +14,7 @@ class TidemarkError(Exception):
     - ``no-answer``: no whole answer came, also after all tries. Of a write, the effect is unknown: repeat it with the same key.
     - ``unexpected-answer``: not the answer of a Tidemark service. Often a proxy has given it.
     - ``cursor-expired``: a walk began again, again and again, without getting any further.
+    - ``query-ignored``: the host knows only files, and gave another page than the one of the cursor.
     - ``log-shorter``: the log has fewer entries than were read before.
     - ``newer-format``: the log has entries of a format that this version does not know.
     - ``not-in-log-yet``: the value is newer than the checkpoint of the log. Ask again in a minute.
@@ -69,3 +70,9 @@ def error_of_answer(status: int, text: str, **more: Any) -> TidemarkError:
 def unexpected(url: str, words: str) -> TidemarkError:
     detail = f"the answer of {url} {words}: is it a Tidemark service, and does no proxy answer in its place?"
     return TidemarkError("unexpected-answer", detail, status=200)
+
+
+def query_ignored(url: str) -> TidemarkError:
+    first = url.split("?")[0] + ".json"
+    detail = f"the host ignores ?cursor=, and gave another page: walk by files, from {first} along page.next"
+    return TidemarkError("query-ignored", detail, status=200)
