@@ -1,6 +1,6 @@
 /**
- * infra/hosting/nginx/folder.conf and infra/hosting/caddy/folder.Caddyfile in the real programs, on a published folder. They
- * answer as our own server does, but for DIFFERENCES.
+ * infra/hosting/nginx/folder.conf and infra/hosting/caddy/folder.Caddyfile in the real programs, and the function of
+ * infra/hosting/cloudflare/, on a published folder. They answer as our own server does, but for DIFFERENCES.
  */
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -16,6 +16,7 @@ import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts'
 import { ALL_OPERATIONS } from '../../contract/operations/all-operations.ts';
 import { OPERATIONS } from '../../contract/operations/operations.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import pagesFunction from '../../infra/hosting/cloudflare/worker.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
 import { isWritePath } from '../../lambdas/pipeline/write-paths.ts';
 import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
@@ -28,6 +29,7 @@ import { openDirectoryObjects } from '../../storage/directory/directory-objects.
 import { freePort } from '../../tools/bench/free-port.ts';
 import { type AnyOperationId, anyOperationOf } from '../any-operation.ts';
 import { DIFFERENCES, FIELDS, GONE, LIST, MARKET, REQUESTS } from '../hosting/folder-requests.ts';
+import { pagesFiles } from '../hosting/pages-files.ts';
 import { type Answer, type Asked, askProxy, missingProgram } from '../hosting/proxy.ts';
 import { type ReverseProxy, startCaddyFolder, startNginxFolder } from '../hosting/reverse-proxies.ts';
 import { withLog } from '../publisher/log/test-log.ts';
@@ -148,27 +150,54 @@ describe('a published folder', async () => {
 
   const askService = (path: string, asked: Asked = {}) => ask(port, path, asked);
 
+  /** What differs between our service and a host, as lines. */
+  async function differences(
+    host: string,
+    path: string,
+    asked: Asked,
+    to: (path: string, asked: Asked) => Promise<Answer>,
+  ): Promise<string[]> {
+    const request = [asked.method ?? 'GET', path, ...Object.entries(asked.headers ?? {}).flat()].join(' ');
+    const both = await Promise.all([askService(path, asked), to(path, asked)]);
+    const [expected, got] = both.map(compared) as [Compared, Compared];
+    const known = DIFFERENCES.filter(({ of, when }) => of.includes(host) && when(request, expected.status)).flatMap(
+      ({ ignored }) => ignored,
+    );
+    return Object.keys(expected)
+      .filter((name) => !known.includes(name))
+      .filter((name) => JSON.stringify(expected[name]) !== JSON.stringify(got[name]))
+      .map((name) => `${request}: ${name}: ${JSON.stringify(got[name])}, not ${JSON.stringify(expected[name])}`);
+  }
+
+  test('the function of Cloudflare Pages answers as our server does, and verify finds nothing through it', async () => {
+    const ASSETS = pagesFiles(join(folder, 'public'));
+    const ask = async (path: string, { method = 'GET', headers = {} }: Asked): Promise<Answer> => {
+      const request = new Request(`https://data.example${path}`, { method, headers });
+      const answer = await pagesFunction.fetch(request, { ASSETS });
+      const field = (name: string) => answer.headers.get(name) ?? undefined;
+      const body = Buffer.from(await answer.arrayBuffer());
+      return { status: answer.status, field, all: () => [], names: [...answer.headers.keys()], body };
+    };
+    const lines: string[] = [];
+    for (const [path, asked = {}] of [...[...files, ...contractUrls()].map((path) => [path] as const), ...REQUESTS]) {
+      lines.push(...(await differences('cloudflare', path, asked, ask)));
+    }
+    expect(lines).toEqual([]);
+    const reader = async (url: string, headers = {}) => {
+      const { status, names, field, body } = await ask(url, { headers });
+      return { status, headers: new Map(names.map((name) => [name, field(name) as string])), body };
+    };
+    const { findings } = await verify(reader, { pageSizes: SMALL_PAGES, settled: true, removed: ['b'] });
+    expect(findings).toEqual([]);
+  });
+
   for (const host of installed) {
     describe(`served by ${host}`, () => {
       const to = (name: string, path: string, asked?: Asked) =>
         askProxy(running.get(`${host}-${name}`) as ReverseProxy, path, asked);
 
-      /** What differs, as lines. */
-      async function compare(path: string, asked: Asked, name = 'beside'): Promise<string[]> {
-        const request = [asked.method ?? 'GET', path, ...Object.entries(asked.headers ?? {}).flat()].join(' ');
-        const [expected, got] = await Promise.all([askService(path, asked), to(name, path, asked)]).then((both) =>
-          both.map(compared),
-        );
-        const known = DIFFERENCES.filter(
-          ({ of, when }) => (of === host || of === 'both') && when(request, (expected as Compared).status),
-        ).flatMap(({ ignored }) => ignored);
-        return Object.keys(expected as Compared)
-          .filter((name) => !known.includes(name))
-          .filter((name) => JSON.stringify(expected?.[name]) !== JSON.stringify(got?.[name]))
-          .map(
-            (name) => `${request}: ${name}: ${JSON.stringify(got?.[name])}, not ${JSON.stringify(expected?.[name])}`,
-          );
-      }
+      const compare = (path: string, asked: Asked, name = 'beside') =>
+        differences(host, path, asked, (path, asked) => to(name, path, asked));
 
       test('each file at its own path, and each public read, is as our server sends it', async () => {
         const lines: string[] = [];

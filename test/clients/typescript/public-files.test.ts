@@ -87,7 +87,7 @@ test.each(['../markets.json', '2.json'])('a walk that %s leads back ends with an
 });
 
 test('a host that ignores the query is noticed for a cursor that its user passes in', async () => {
-  const { tidemark } = hostOf({ '/data/api/v1/markets?cursor=7-2': list(['a'], '1-1') });
+  const { tidemark } = hostOf({ '/data/api/v1/markets?cursor=7-2': list(['a'], '1-1', 'markets/pages/1-1.json') });
   const query = { cursor: '7-2' };
   await expect(tidemark.call('GET /api/v1/markets', { query })).rejects.toMatchObject({ code: 'query-ignored' });
 });

@@ -9,10 +9,12 @@ import { handler } from '../../../infra/edge/router.ts';
 import { toEvent } from '../../../server/edge/router-sandbox.ts';
 import {
   buildEdgeFunction,
+  buildPagesFunction,
   EDGE_FUNCTIONS,
   edgeFunctionFile,
   FUNCTION_LANGUAGE,
   FUNCTION_MAX_BYTES,
+  PAGES_FUNCTION_FILE,
 } from '../../../tools/build/build-router.ts';
 
 let built = '';
@@ -21,6 +23,10 @@ let response = '';
 beforeAll(async () => {
   built = await readFile(edgeFunctionFile('router'), 'utf8');
   response = await readFile(edgeFunctionFile('response'), 'utf8');
+});
+
+test('the function of Cloudflare Pages is committed as its source builds it', async () => {
+  expect(await readFile(PAGES_FUNCTION_FILE, 'utf8')).toBe(await buildPagesFunction());
 });
 
 describe.each(EDGE_FUNCTIONS)('the function %s', (name) => {

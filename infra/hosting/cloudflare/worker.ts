@@ -1,0 +1,107 @@
+/**
+ * The function for Cloudflare Pages: readers get what our own server answers, for the URLs without an extension, `?cursor=`, 410
+ * and problem documents. `npm run build:router` makes `_worker.js` of it.
+ */
+import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
+import {
+  cacheControlOf,
+  PUBLIC_OBJECTS,
+  PUBLIC_PREFIX,
+  parsePublicKey,
+} from '../../../contract/files/public-objects.ts';
+import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
+import { handler, type QueryValue } from '../../edge/router.ts';
+
+/** The files of the deployment. */
+export interface Environment {
+  readonly ASSETS: { readonly fetch: (request: Request) => Promise<Response> };
+}
+
+const EVERY_ANSWER = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' };
+/** Tags of Pages look like the digests that ours are, and are none: `verify` would take them for wrong ones. */
+const OUR_TAG = '"pages-';
+const EXPOSED = 'ETag, Age, Link, Cache-Status, Retry-After, Accept-Ranges, Content-Range';
+
+export default {
+  async fetch(request: Request, { ASSETS }: Environment): Promise<Response> {
+    const { method } = request;
+    const url = new URL(request.url);
+    const version = '1.0';
+    const asked = { method, uri: url.pathname, querystring: queryOf(url.search), headers: {}, cookies: {} };
+    const routed = handler({
+      ...{ version, context: { eventType: 'viewer-request' }, viewer: { ip: '' } },
+      request: asked,
+    });
+    if ('statusCode' in routed) {
+      const headers = Object.entries(routed.headers).map(([name, { value }]) => [name, value] as [string, string]);
+      return new Response(method === 'HEAD' ? null : (routed.body?.data ?? null), {
+        status: routed.statusCode,
+        headers,
+      });
+    }
+    const name = parsePublicKey(PUBLIC_PREFIX + routed.uri);
+    if (name === null) return notFound(method);
+    const { contentType, mayBeGone } = PUBLIC_OBJECTS[name.kind];
+    const asset = new Request(new URL(assetOf(routed.uri), url), request);
+    const known = request.headers.get('if-none-match');
+    if (known !== null) asset.headers.set('if-none-match', known.replaceAll(OUR_TAG, '"'));
+    const found = await ASSETS.fetch(asset);
+    // Without a 404.html, Pages answers every path with the page at the root.
+    const isOther = contentType !== PAGE_CONTENT_TYPE && found.headers.get('content-type')?.startsWith('text/html');
+    if (found.status !== 404 && !isOther) {
+      const pageFields = contentType === PAGE_CONTENT_TYPE ? PAGE_HEADERS : {};
+      return answer(found, found.status, contentType, cacheControlOf(name), pageFields);
+    }
+    if (!mayBeGone) return notFound(method);
+    // Without conditions and ranges: a 410 has its body.
+    const gone = await ASSETS.fetch(
+      new Request(new URL(routed.uri.replace(/(\.json)?$/, '.gone.json'), url), { method }),
+    );
+    if (gone.status !== 200 || gone.headers.get('content-type')?.startsWith('text/html')) return notFound(method);
+    return answer(gone, 410, PROBLEM_CONTENT_TYPE, cacheControlOf(name));
+  },
+};
+
+/** Pages has its own URLs for HTML, and leads there from the names of the files. */
+function assetOf(path: string): string {
+  return path.replace(/(?:^\/index|\/index|)\.html$/, (end) => (end === '.html' ? '' : '/'));
+}
+
+function answer(
+  { body, headers: given }: Response,
+  status: number,
+  contentType: string,
+  cacheControl: string,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = new Headers({ ...EVERY_ANSWER, 'access-control-expose-headers': EXPOSED, ...more });
+  for (const name of ['content-length', 'content-range', 'accept-ranges', 'content-encoding']) {
+    const value = given.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  const tag = given.get('etag');
+  if (tag !== null) headers.set('etag', tag.replace('"', OUR_TAG));
+  headers.set('vary', 'Accept-Encoding');
+  if (status !== 304) headers.set('content-type', contentType);
+  headers.set('cache-control', cacheControl);
+  return new Response(body, { status, headers });
+}
+
+function notFound(method: string): Response {
+  const body = JSON.stringify(NOT_FOUND_PROBLEM, Object.keys(NOT_FOUND_PROBLEM).sort());
+  const headers = { ...EVERY_ANSWER, 'content-type': PROBLEM_CONTENT_TYPE, 'cache-control': 'public, max-age=15' };
+  return new Response(method === 'HEAD' ? null : body, { status: NOT_FOUND_PROBLEM.status, headers });
+}
+
+/** As CloudFront gives it: not decoded, and all values of a repeated name. */
+function queryOf(search: string): Record<string, QueryValue> {
+  const values = new Map<string, { readonly value: string }[]>();
+  for (const part of search.slice(1).split('&')) {
+    if (part === '') continue;
+    const [name = '', ...rest] = part.split('=');
+    values.set(name, [...(values.get(name) ?? []), { value: rest.join('=') }]);
+  }
+  return Object.fromEntries(
+    [...values].map(([name, all]) => [name, all.length === 1 ? all[0] : { ...all[0], multiValue: all }]),
+  ) as Record<string, QueryValue>;
+}
