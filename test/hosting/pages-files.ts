@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { Environment } from '../../infra/hosting/cloudflare/worker.ts';
+import type { PagesEnvironment } from '../../infra/hosting/cloudflare/worker.ts';
 
 /** Others have none. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-export function pagesFiles(folder: string): Environment['ASSETS'] {
+export function pagesFiles(folder: string): PagesEnvironment['ASSETS'] {
   return {
     async fetch(request) {
       const { pathname } = new URL(request.url);

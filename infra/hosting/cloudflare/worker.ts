@@ -13,7 +13,7 @@ import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../../contract/probl
 import { handler, type QueryValue } from '../../edge/router.ts';
 
 /** The files of the deployment. */
-export interface Environment {
+export interface PagesEnvironment {
   readonly ASSETS: { readonly fetch: (request: Request) => Promise<Response> };
 }
 
@@ -23,7 +23,7 @@ const OUR_TAG = '"pages-';
 const EXPOSED = 'ETag, Age, Link, Cache-Status, Retry-After, Accept-Ranges, Content-Range';
 
 export default {
-  async fetch(request: Request, { ASSETS }: Environment): Promise<Response> {
+  async fetch(request: Request, { ASSETS }: PagesEnvironment): Promise<Response> {
     const { method } = request;
     const url = new URL(request.url);
     const version = '1.0';
