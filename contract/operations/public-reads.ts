@@ -124,7 +124,7 @@ const observation: PublicObservation = {
 
 const CURSOR = '4-25abf3f5c0d1e2938475610fedcba987';
 const FILE_TEXT =
-  'Each observation in its newest version: superseded ones are only on the pages of the history. The files are ' +
+  'Each observation in its newest version: superseded ones are only on the pages of the history. Announced ones are in NDJSON, and not in CSV. The files are ' +
   'there from the second observation on, those of years if the history has more than one page. Not every deployment publishes files: see `projections` of the snapshot.';
 const TOO_LONG_TEXT = `A file has at most ${FILE_ROWS_MAX.toLocaleString('en')} rows. A longer history answers 410 with the URLs of its years.`;
 const CSV_TEXT =

@@ -13,6 +13,9 @@ const SLUGS = [...KNOWN_SLUGS, 'f', 'g', 'h'];
 /** A new year begins soon after a writer's first row, and later rows may be of the year before. */
 const FIRST_DAY_MS = Date.UTC(2025, 10, 20);
 const DAY_MS = 86_400_000;
+/** Some rows are announced: their moments come while the world runs, or after it. */
+const ANNOUNCED_FROM_MS = Date.parse('2026-10-01T12:00:00Z');
+const isAnnounced = (day: number) => day % 6 === 5;
 
 export interface SentBatch {
   readonly mode: IngestMode;
@@ -188,7 +191,8 @@ export class Writer {
   }
 
   #identity(market: string, day: number) {
-    const observedAt = new Date(FIRST_DAY_MS + day * DAY_MS).toISOString();
+    const atMs = isAnnounced(day) ? ANNOUNCED_FROM_MS + day * 250 : FIRST_DAY_MS + day * DAY_MS;
+    const observedAt = new Date(atMs).toISOString();
     return { market, metric: 'price', observedAt, sourceUrl: `https://${this.name}.example.com/` };
   }
 
@@ -202,6 +206,7 @@ export class Writer {
       confidence: 'high',
       status: 'final',
       outlierConfirmed: true,
+      ...(isAnnounced(day) ? { announced: 'when-ahead' as const } : {}),
     };
   }
 }
@@ -247,6 +252,8 @@ export function versionsShown(history: readonly ShownObservation[]): Map<string,
   for (const observation of history) {
     const identity = identityOf(observation);
     const versions = shown.get(identity) ?? [];
+    // What becomes effective is stated once more by the service itself. Writers never repeat an amount.
+    if (observation.announced && versions[0] === observation.amountMinor) continue;
     // A published history is newest first.
     versions.unshift(observation.amountMinor);
     shown.set(identity, versions);

@@ -16,6 +16,7 @@ export interface ShownObservation {
   readonly observedAt: string;
   readonly sourceUrl: string;
   readonly amountMinor: number | null;
+  readonly announced?: true;
   readonly supersededBy: string | null;
 }
 
