@@ -7,6 +7,7 @@ import type { GlobalOptions } from '../program/profile.ts';
 const START_SETTINGS = `
 Settings in the environment:
   HOST, PORT, TIDEMARK_DATA, TIDEMARK_TO  the same as --host, --port, --data, --to
+  AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_PROFILE, …  of a bucket (--to s3://BUCKET/PREFIX), as AWS tools take them
   TIDEMARK_SAMPLE=no            the same as --no-sample
   TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
   TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
@@ -119,8 +120,8 @@ export function addLocalCommands(program: Command): void {
 
 export const targetOption = () =>
   new Option(
-    '--to <folder>',
-    'another folder for the public files, and for nothing else; later runs and starts keep it',
+    '--to <place>',
+    'another folder for the public files and nothing else, or s3://BUCKET/PREFIX, by the AWS_… variables; later runs and starts keep it',
   );
 
 /** The environment, with the options that were given. */

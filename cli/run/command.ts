@@ -27,6 +27,7 @@ docs/hosting-static.md. Kill it at any moment: the next run continues. A run wit
 
 The log is signed with TIDEMARK_LOG_KEY, or with the file that TIDEMARK_LOG_KEY_FILE names, or with log-key of the data
 folder. A new key for a secret store: tidemark log keys new. Other settings are those of tidemark start.
+A bucket is reached as AWS tools reach it: AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID and its secret, or AWS_PROFILE.
 
 Exit codes:
   0  Published.

@@ -105,7 +105,7 @@ async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
 }
 
 async function printReport(report: RunReport, ingested: readonly FileSummary[], outcome: Outcome): Promise<void> {
-  const { generation, markets, observations, log, files, state, sources, deferred } = report;
+  const { generation, markets, observations, log, target, files, state, sources, deferred } = report;
   await printFields([
     ['outcome', outcome],
     ...ingested.map(({ file, accepted, unchanged, refused }) => {
@@ -115,10 +115,19 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
     ['generation', generation],
     ['public', `${counted(markets, 'market')}, ${counted(observations, 'observation')}`],
     ['log', log === null ? 'none' : `${log.origin}, ${counted(log.size, 'entry', 'entries')}`],
+    ['target', inWordsOfTarget(target)],
     ['files', `${files.written} written, ${files.removed} removed`],
     ...(state === null ? [] : [['state', state] as const]),
     ...(deferred.length === 0 ? [] : [['not published', deferred.join(', ')] as const]),
   ]);
+}
+
+function inWordsOfTarget({ name, conditions }: RunReport['target']): string {
+  if (conditions === null) return name;
+  const missing = Object.entries(conditions).flatMap(([condition, isEvaluated]) => (isEvaluated ? [] : [condition]));
+  return missing.length === 0
+    ? `${name}, which evaluates conditions`
+    : `${name}, without conditions to ${missing.join(', ')}: let one process publish at a time`;
 }
 
 function inWords({ source, outcome, counts, refusedRows }: SourceEnd): string {

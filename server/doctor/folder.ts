@@ -13,6 +13,7 @@ import { checkFolderFormat, readFolderFormat } from '../folder/folder-format.ts'
 import { readAddress } from '../settings/address-file.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { readLogKeys } from '../settings/log-key.ts';
+import { nameOfBucket, readBucketMemory } from '../target/bucket-memory.ts';
 import type { ProgressLine } from '../terminal/progress-line.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 import { examinePermissions, examineSpace } from './disk.ts';
@@ -153,10 +154,12 @@ function examineStopped(file: string): Diagnosis {
 }
 
 async function examineObjects(folder: string, progress: ProgressLine | undefined): Promise<Diagnosis> {
+  const bucket = readBucketMemory(folder);
+  const elsewhere = bucket === null ? '' : `; the public ones are in ${nameOfBucket(bucket)}, which was not read`;
   const { read, damaged } = await findDamagedObjects(folder, (count, of) =>
     progress?.at('Reading the objects', { share: count / of, count, unit: 'file' }),
   );
-  if (damaged.length === 0) return ok('objects', `${read} files, all whole`);
+  if (damaged.length === 0) return ok('objects', `${read} files, all whole${elsewhere}`);
   const some = damaged.slice(0, 3).join(', ');
   const hint =
     'A server publishes them again within a minute of its start, and of the first read. If one stays, delete its file, and see to the disk.';

@@ -34,7 +34,7 @@ export function publishedFilesReader(source: URL | string, timeoutMs = DEFAULT_R
 /** @param read as of a target */
 export function filesReader(read: PublicTarget['read']): PublicReader {
   return staticHostReader(async (path) => {
-    const body = await read(path);
+    const body = await read(path.replace(/^\//, ''));
     return { status: body === null ? 404 : 200, headers: new Map(), body: body ?? new Uint8Array() };
   });
 }

@@ -15,6 +15,7 @@ import { openDirectoryArchive } from '../../storage/directory/directory-archive.
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import type { RunValue } from '../../storage/records/sources.ts';
+import type { Conditions } from '../../storage/s3/s3-objects.ts';
 import { takeSample } from '../commands/sample.ts';
 import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
@@ -69,6 +70,8 @@ export interface RunReport {
   readonly observations: number;
   /** Null: no log is published. */
   readonly log: { readonly origin: string; readonly size: number } | null;
+  /** The conditions are those of a bucket that was written into. Otherwise null. */
+  readonly target: { readonly name: string; readonly conditions: Conditions | null };
   /** Public files. */
   readonly files: FileCounts;
   readonly sources: readonly SourceEnd[];
@@ -211,6 +214,7 @@ async function runOn(
   return {
     ...{ generation, markets, observations },
     log: logKeys === null ? null : { origin: logKeys.origin, size: log?.size ?? 0 },
+    target: { name: target.name, conditions: target.conditions() },
     files: { ...counts },
     state: state === null ? null : state.isSaved ? 'written' : 'unchanged',
     ...{ sources, deferred, faults, warnings },

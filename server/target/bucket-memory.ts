@@ -13,6 +13,8 @@ export interface BucketMemory extends BucketPlace {
   readonly conditions: Conditions | null;
 }
 
+export const nameOfBucket = ({ bucket, prefix }: BucketPlace): string => `s3://${bucket}/${prefix}`.replace(/\/$/, '');
+
 const FILE = 'bucket.json';
 
 const pathIn = (dataFolder: string) => join(dataFolder, STORE_FOLDER, FILE);

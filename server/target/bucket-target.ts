@@ -12,7 +12,7 @@ import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import type { BucketPlace, BucketTarget } from '../../storage/s3/bucket-target.ts';
 import type { Conditions } from '../../storage/s3/s3-objects.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
-import { type BucketMemory, readBucketMemory, rememberBucket } from './bucket-memory.ts';
+import { type BucketMemory, nameOfBucket, readBucketMemory, rememberBucket } from './bucket-memory.ts';
 import { detachFolder, foreignPage, INDEX_PAGE } from './folder-target.ts';
 import { openLease } from './lease.ts';
 import { splitObjects } from './split-objects.ts';
@@ -23,8 +23,6 @@ const SDK = '@aws-sdk/client-s3';
 const SNAPSHOT = publicPath({ kind: 'snapshot' }).slice(1);
 
 export const isBucket = (name: string): boolean => name.startsWith('s3://');
-
-export const nameOfBucket = ({ bucket, prefix }: BucketPlace): string => `s3://${bucket}/${prefix}`.replace(/\/$/, '');
 
 /**
  * @param named `s3://bucket/prefix`, at the endpoint and region of the environment. Null: the bucket that the data folder has

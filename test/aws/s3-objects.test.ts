@@ -1,11 +1,13 @@
 /** The promises of an object store, on servers that speak S3. */
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { comparedBefore } from '../../storage/s3/compared-before.ts';
 import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { etagOfBytes } from '../storage/fake-s3.ts';
 import { bytes, etagOf, metadataOf, objectStoreContract } from '../storage/object-store-contract.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
 import { loseFirstAnswers, makeBucket, S3_ENGINES } from './s3-bucket.ts';
+import { startS3Proxy } from './s3-proxy.ts';
 
 /** The deviations of engines from S3: the tests, by the beginnings of their names, and the reasons. */
 const DEVIATIONS: Readonly<Record<(typeof S3_ENGINES)[number], readonly (readonly [row: string, why: string])[]>> = {
@@ -32,6 +34,16 @@ describe.each(S3_ENGINES)('%s:', (engine) => {
     const reopen = async () => openS3Objects({ client, bucket });
     return { objects, reopen, close: async () => client.destroy() };
   });
+
+  if (engine === 'moto') {
+    objectStoreContract('a store without conditions, for one process,', async () => {
+      const { endpoint: plain } = await startS3Proxy(endpoint, { dropsConditions: true });
+      const { client, bucket } = await makeBucket(plain);
+      const none = async () => ({ create: false, replace: false, remove: false });
+      const open = () => comparedBefore(openS3Objects({ client, bucket, prefix: 'a/B/', conditions: none }), none);
+      return { objects: open(), reopen: async () => open(), close: async () => client.destroy() };
+    });
+  }
 
   test('stores exactly one of 20 simultaneous creations and swaps, 50 times over', { timeout: 60_000 }, async () => {
     const { objects } = await makeBucket(endpoint);
