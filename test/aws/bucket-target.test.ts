@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { finished, spawnTidemark, tidemark } from '../cli/tidemark.ts';
-import { openRunWorld, verify } from '../run/run-world.ts';
+import { openRunWorld, verify, verifyAt } from '../run/run-world.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
 import { makeBucket } from './s3-bucket.ts';
@@ -53,7 +53,7 @@ async function openWorld(engine: string, dropsConditions: boolean) {
     return Contents.map(({ Key = '' }) => Key);
   };
   /** The bucket as its own host of files, for readers without credentials. */
-  const verified = async () => await tidemark(['verify', '--static', `${proxy.endpoint}/${bucket}/${PREFIX}`, '--log']);
+  const verified = async () => await verifyAt(['--static', `${proxy.endpoint}/${bucket}/${PREFIX}`]);
   return { ...world, bucket, client, proxy, environment, to: target, run, paths, verified };
 }
 
@@ -196,7 +196,7 @@ describe('on any store', () => {
     const url = await server.started;
     const shown = await fetch(`${url}/api/v1/markets/gold`);
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'application/json']);
-    expect(await tidemark(['verify', url, '--log'])).toMatchObject({ code: 0, output: '' });
+    expect(await verifyAt([url])).toMatchObject({ code: 0, output: '' });
     const operatorKey = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
     const file = await records('b.ndjson', { gold: [1000, 1001] });
     const sent = await tidemark(['ingest', file, '--url', url], { environment: { TIDEMARK_KEY: operatorKey } });

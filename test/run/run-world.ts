@@ -137,6 +137,11 @@ async function listening(server: ReturnType<typeof createServer>, host: string):
 
 /** The folder behind a host that knows only files, judged by `verify`, with its log. */
 export async function verify(folder: string): Promise<Run> {
+  return await verifyAt(['--static', await serveFiles(folder)]);
+}
+
+/** Knows no log from before. */
+export async function verifyAt(words: readonly string[]): Promise<Run> {
   const environment = { TIDEMARK_CONFIG: join(await temporaryFolder(), 'config.json') };
-  return await tidemark(['verify', '--static', await serveFiles(folder), '--log'], { environment });
+  return await tidemark(['verify', ...words, '--log'], { environment });
 }
