@@ -24,6 +24,7 @@ import { laggingLedger } from './lagging-ledger.ts';
 import { readTexts } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { begun, copyOf, loggedWorld, OWN_KEY } from './repair/world-from-log.ts';
+import { damagedReader, withBody, withField } from './verify/damaged-reader.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES, START_MS, type World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -301,6 +302,20 @@ describe('the worker', () => {
       if (operations.length <= operation) return;
     }
   });
+});
+
+test.each([
+  ['another announced value', withField('announced.price.amountMinor', 1), 'count'],
+  ['an announced value as the price', withBody((body) => Object.assign(body.metrics, body.announced)), 'count'],
+  ['no announced value', withBody((body) => delete body.announced), 'count'],
+] as const)('a market that shows %s is found, by its history and by the log', async (_, edit, rule) => {
+  const world = await powerWorld([ahead(0), ahead(1)]);
+  await shown(world);
+  const reader = damagedReader(readerOf(world.objects), { [marketUrl('power')]: edit });
+  const { findings } = await verify(reader, { pageSizes: SMALL_PAGES });
+  expect(findings.map((finding) => finding.rule)).toContain(rule);
+  const options = { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES };
+  expect((await verifyLog(reader, options)).findings.map((finding) => finding.rule)).toContain('not-in-log');
 });
 
 test('a repair puts back the item without which nobody would notice the moment', async () => {
