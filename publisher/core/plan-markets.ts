@@ -30,8 +30,12 @@ export interface MarketsPlan {
   readonly marks: readonly Item[];
   /** Those of them that stay, because a projection has missed their markets. */
   readonly keptMarks: ReadonlySet<Item>;
-  /** The revision of each planned market. For a market without a record, every revision. */
-  readonly planned: ReadonlyMap<string, number>;
+  /**
+   * The revision of each planned market. Null for a refresh without a record, which proves nothing: a transaction may be
+   * visible in the index only. So no revision of it counts as planned. The fresh mark of that transaction brings the
+   * market into a later generation.
+   */
+  readonly planned: ReadonlyMap<string, number | null>;
   /** The reason for each deferred market, by slug. */
   readonly deferred: ReadonlyMap<string, string>;
   /** Slugs of removed markets that wait for a generation with a list: the list must leave them out first. */
@@ -94,7 +98,7 @@ export async function planMarkets(
   const joinedBefore = new Map<string, number | null>();
   const marks: Item[] = [];
   const keptMarks = new Set<Item>();
-  const planned = new Map<string, number>();
+  const planned = new Map<string, number | null>();
   const deferred = new Map<string, string>();
   const waiting = new Map<string, () => Promise<void>>();
   const gone: HeadPut[] = [];
@@ -114,7 +118,7 @@ export async function planMarkets(
     }
     marks.push(...market.marks, ...view.historyMarks);
     if (hasFailed) for (const mark of market.marks) keptMarks.add(mark);
-    planned.set(slug, view.record?.revision ?? Number.POSITIVE_INFINITY);
+    planned.set(slug, view.record?.revision ?? null);
     addDifference(countsDelta, view);
   };
   const takeWaiting = async (): Promise<void> => {

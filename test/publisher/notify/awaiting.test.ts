@@ -14,6 +14,7 @@ import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { runs } from '../../runs.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
+import { refresh } from '../refresh.ts';
 import { removeMarket } from '../remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
 import {
@@ -158,6 +159,20 @@ describe('a batch waits for the revisions that it has written', () => {
       expect(await isPublic(world, records)).toBe(true);
     },
   );
+
+  test('also if its new market is refreshed before its record is visible', async () => {
+    const world = await laggingWorld();
+    const records = [market('c'), price('c', 0, 1)];
+    await take({ ...world, dependencies: { ...world.dependencies, ledger: world.lag.writer } }, records);
+    world.lag.show((place) => isOfBatch(place) || isAwaiting(place));
+    await refresh(world, ['a', 'b', 'c']);
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'batch/one')).toBeNull();
+    world.lag.show();
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 2 });
+    expect(await isPublic(world, records)).toBe(true);
+  });
 
   test('in whatever order its items become visible', async () => {
     const writes = fc.constantFrom(...Object.values(WRITES));
