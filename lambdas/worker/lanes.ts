@@ -2,7 +2,6 @@
 
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { laneAt } from '../../storage/records/batches.ts';
 import { overlap, union } from './affected-markets.ts';
 import {
   giveBack,
@@ -13,7 +12,7 @@ import {
   takeLeases,
   type WorkItem,
 } from './leases.ts';
-import { type QueueView, readQueue } from './queue.ts';
+import { moveWorkById, QUEUE_BEGIN, type QueueView, readQueue } from './queue.ts';
 
 export type LaneDependencies = LeaseDependencies & Pick<Runtime, 'random'> & { readonly ledger: Pick<Ledger, 'query'> };
 
@@ -46,13 +45,11 @@ export class Lanes {
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
   /** Where the next look begins. */
-  #from: string;
+  #from = QUEUE_BEGIN;
   #nextAtMs: number | null = null;
 
   constructor(dependencies: LaneDependencies) {
     this.#dependencies = dependencies;
-    // Workers that begin at the same time begin with different lanes.
-    this.#from = laneAt(dependencies.random());
   }
 
   /** How often a lane was taken. */
@@ -74,7 +71,12 @@ export class Lanes {
     let hasPassedEnd = false;
     this.#nextAtMs = null;
     for (;;) {
-      const view = await readQueue(this.#dependencies.ledger, this.#from);
+      const { ledger } = this.#dependencies;
+      let view = await readQueue(ledger, this.#from);
+      if (view.hasWorkById) {
+        await moveWorkById(this.#dependencies);
+        view = await readQueue(ledger, this.#from);
+      }
       this.#show(view);
       hasPassedEnd ||= view.next <= this.#from;
       this.#from = view.next;
@@ -85,14 +87,16 @@ export class Lanes {
 
   /** Lanes that this worker has leased stay, so that their leases are used or given back. */
   #show({ items, isWhole }: QueueView): void {
-    const { owner, nowMs } = this.#dependencies;
+    const { owner, nowMs, random } = this.#dependencies;
     const byLane = Map.groupBy(items, ({ value }) => value.lane);
     const stays = (lane: Lane) => !isWhole && this.#isOurs(lane.items[0]) && !byLane.has(lane.name);
     const kept = this.#lanes.filter(stays);
     const seen = [...byLane].map(([name, items]): Lane => {
       return { name, size: items[0]?.value.kind === 'ingest' ? 'small' : 'large', items };
     });
-    this.#lanes = [...kept, ...seen];
+    // Workers that begin at the same time begin with different lanes.
+    const first = Math.floor(random() * seen.length);
+    this.#lanes = [...kept, ...seen.slice(first), ...seen.slice(0, first)];
     const later = this.#open().map(({ items: [first] }) => (first ? heldUntilMs(first, owner) : 0));
     const times = [...later.filter((time) => time > nowMs()), this.#nextAtMs ?? Number.POSITIVE_INFINITY];
     const earliest = times.reduce((left, right) => Math.min(left, right));

@@ -17,7 +17,12 @@ export interface QueueView {
   readonly next: string;
   /** Whether it has the first item of every lane. */
   readonly isWhole: boolean;
+  /** Whether an earlier version has queued work, which is not in the view: see {@link moveWorkById}. */
+  readonly hasWorkById: boolean;
 }
+
+/** Before all lanes. */
+export const QUEUE_BEGIN = '';
 
 /**
  * The lanes from this place on, and from the beginning of the queue behind its end. Costs the same however long the queue
@@ -27,25 +32,32 @@ export interface QueueView {
  */
 export async function readQueue(ledger: Pick<Ledger, 'query'>, start: string): Promise<QueueView> {
   const items: WorkItem[] = [];
+  let hasWorkById = false;
   let after = start;
-  let isPastEnd = false;
+  let isPastEnd = start === QUEUE_BEGIN;
   for (let pages = 0; pages < PAGES_OF_A_VIEW; pages++) {
-    const page = await readPage(ledger, WORK_QUEUE, { after, limit: PAGE_ITEMS });
-    const read = isPastEnd ? page.items.filter(({ sort }) => sort <= start) : page.items;
-    items.push(...read);
+    const from = after === QUEUE_BEGIN ? {} : { after };
+    const page = await readPage(ledger, WORK_BY_ID, { ...from, limit: PAGE_ITEMS });
     const [first, last] = [page.items[0], page.items.at(-1)];
+    hasWorkById ||= first !== undefined && !isInLane(first);
+    const isOnlyNew = ({ sort }: WorkItem) => !isPastEnd || start === QUEUE_BEGIN || sort <= start;
+    items.push(...page.items.filter((item) => isInLane(item) && isOnlyNew(item)));
     if (page.next !== null && first !== undefined && last !== undefined) {
       const end = laneEnd(last.sort);
-      after = laneEnd(first.sort) === end ? end : last.sort;
-      if (isPastEnd && after >= start) return { items, next: start, isWhole: true };
+      after = isInLane(first) && laneEnd(first.sort) === end ? end : last.sort;
+      if (isPastEnd && start !== QUEUE_BEGIN && after >= start) return whole();
     } else {
-      if (isPastEnd) return { items, next: start, isWhole: true };
+      if (isPastEnd) return whole();
       isPastEnd = true;
-      after = WORK_QUEUE.prefix;
+      after = QUEUE_BEGIN;
     }
   }
   const last = items.at(-1);
-  return { items, next: last === undefined ? start : laneEnd(last.sort), isWhole: false };
+  return { items, next: last === undefined ? start : laneEnd(last.sort), isWhole: false, hasWorkById };
+
+  function whole(): QueueView {
+    return { items, next: start, isWhole: true, hasWorkById };
+  }
 }
 
 /**
@@ -57,7 +69,7 @@ export async function moveWorkById(dependencies: LeaseDependencies & { ledger: P
   const held = new Set<string>();
   for await (const items of queryPages(ledger, WORK_BY_ID, { limit: PAGE_ITEMS })) {
     for (const item of items) {
-      if (item.sort.startsWith(WORK_QUEUE.prefix)) return;
+      if (isInLane(item)) return;
       const { lane } = item.value;
       if (item.value.lease?.owner !== null && heldUntilMs(item, owner) > nowMs()) held.add(lane);
       if (held.has(lane)) continue;
@@ -66,4 +78,8 @@ export async function moveWorkById(dependencies: LeaseDependencies & { ledger: P
       });
     }
   }
+}
+
+function isInLane({ sort }: { readonly sort: string }): boolean {
+  return sort.startsWith(WORK_QUEUE.prefix);
 }

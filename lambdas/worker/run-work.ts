@@ -12,7 +12,6 @@ import type { Task, WorkValue } from '../../storage/records/batches.ts';
 import { isRetryable } from './contended.ts';
 import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
 import type { WorkItem } from './leases.ts';
-import { moveWorkById } from './queue.ts';
 import { type AnnouncedDone, runAnnounced } from './run-announced.ts';
 
 type Kind = Task['kind'];
@@ -78,7 +77,6 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
   const { nowMs, hasTime = () => true } = dependencies;
   const counts = { done: 0, failed: 0, later: 0 };
   const lanes = new Lanes(dependencies);
-  await moveWorkById(dependencies);
   let announced: AnnouncedDone = { effective: 0, failed: 0, nextAtMs: 0 };
   let announcedAtMs = 0;
   try {

@@ -189,15 +189,9 @@ const LANE_DIGITS = 16;
 export const workKey = (id: string, lane = id) => keyIn(WORK_QUEUE, `${sha256Hex(lane).slice(0, LANE_DIGITS)}/${id}`);
 /** The id of work, from its key. */
 export const workIdOf = ({ sort }: { readonly sort: string }): string => sort.slice(sort.lastIndexOf('/') + 1);
-/** The lane that has this share of all lanes before it: a number from 0 up to 1. All of its keys sort behind this. */
-export const laneAt = (share: number): string =>
-  WORK_QUEUE.prefix +
-  Math.floor(share * 16 ** 8)
-    .toString(16)
-    .padStart(8, '0');
 /** Sorts behind all items of the lane of this item, and before all other lanes. */
 export const laneEnd = (sort: string): string => `${sort.slice(0, WORK_QUEUE.prefix.length + LANE_DIGITS)}~`;
-/** Work by the keys of earlier versions, which sort before those of today: the id alone. */
+/** The queue with work of earlier versions. The keys of that sort before those of today: the id alone. */
 export const WORK_BY_ID: KeyRange<WorkValue> = { partition: WORK_QUEUE.partition };
 
 export const INGESTED_FILES: KeyRange<IngestedFileValue> = { partition: 'ingested-files' };

@@ -26,9 +26,9 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 730 * KILOBYTE,
-  verify: 176 * KILOBYTE,
-  'collect-garbage': 536 * KILOBYTE,
+  publish: 736 * KILOBYTE,
+  verify: 184 * KILOBYTE,
+  'collect-garbage': 544 * KILOBYTE,
   export: 615 * KILOBYTE,
   repair: 500 * KILOBYTE,
 };

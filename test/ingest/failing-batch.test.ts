@@ -6,7 +6,7 @@ import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
-import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
+import { batchKey, rawPartKey, workIdOf } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
@@ -119,7 +119,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     const outcome = await workOff({
       ledger: through,
       nowMs: () => START_MS,
-      failed: (item, failure) => failures.push([item.sort, (failure as Error).message]),
+      failed: (item, failure) => failures.push([workIdOf(item), (failure as Error).message]),
     });
     expect(outcome).toMatchObject({ done: 1, failed: 1, later: 0 });
     expect(failures).toEqual([['batch', SECRET]]);
@@ -187,7 +187,8 @@ test('work for a batch that an older copy of the ledger lacks is reported once a
   await queueBatch(ledger, 'bat-2', [market('c')]);
   await ledger.transact([{ kind: 'delete', key: batchKey('bat-1'), if: { kind: 'any' } }], { attemptId: 'a restore' });
   const failed: string[] = [];
-  const told = ({ sort }: { readonly sort: string }, error: unknown) => failed.push(`${sort} ${(error as Error).name}`);
+  const told = (item: { readonly sort: string }, error: unknown) =>
+    failed.push(`${workIdOf(item)} ${(error as Error).name}`);
   expect(await workOff({ ledger, failed: told })).toMatchObject({ done: 1, failed: 1 });
   expect(failed).toEqual(['bat-1 StorageCorrupt']);
   expect(await queuedWork(ledger)).toEqual([]);
