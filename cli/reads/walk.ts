@@ -39,7 +39,9 @@ async function* listed<Item>(client: Client, path: string, most: number): AsyncG
   for (let [cursor, left]: [string | null, number] = [null, most]; ; ) {
     const query: string =
       cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
-    const { data, page } = pageOf<Item>({ value: await client.resource({ path: path + query }), url });
+    const value = (await client.resource({ path: path + query })) as { readonly page?: object };
+    // The write API has cursors and no files to link to.
+    const { data, page } = pageOf<Item>({ value: { ...value, page: { next: null, ...value.page } }, url });
     yield* data.slice(0, left);
     left -= data.length;
     cursor = page.nextCursor;
