@@ -122,7 +122,11 @@ export const targetOption = () =>
   new Option(
     '--to <place>',
     'another folder for the public files and nothing else, or s3://BUCKET/PREFIX, by the AWS_… variables; later runs and starts keep it',
-  );
+  ).argParser((place) => {
+    // As of a variable of a shell that is not set.
+    if (place.trim() === '') throw new InvalidArgumentError('Name a folder, or leave the option out.');
+    return place;
+  });
 
 /** The environment, with the options that were given. */
 export function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {

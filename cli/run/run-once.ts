@@ -80,6 +80,10 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
   for (const { source, reason } of report.sources.filter(hasFailed)) {
     note(`${source}: ${reason?.code}: ${reason?.detail}`);
   }
+  for (const { source, faults } of report.sources) {
+    for (const { line, code, detail } of faults.slice(0, FAULTS_SHOWN))
+      note(`${source}: line ${line}: ${code}: ${detail}`);
+  }
   for (const text of [...report.faults, ...report.warnings]) note(text);
   endWith(OUTCOMES[outcome]);
 }
@@ -89,11 +93,15 @@ function outcomeOf(report: RunReport, ingested: readonly FileSummary[]): Outcome
   if (faults.length > 0 || deferred.length > 0) return 'faulty';
   if (ingested.some(({ refused }) => refused > 0)) return 'rows-refused';
   if (sources.some(hasFailed)) return 'sources-failed';
+  if (sources.some((end) => refusedBy(end) > 0)) return 'rows-refused';
   return hasPublished(report) ? 'published' : 'unchanged';
 }
 
 const hasPublished = ({ files }: RunReport) => files.written + files.removed > 0;
 const hasFailed = ({ outcome }: SourceEnd) => outcome === 'failed';
+const refusedBy = ({ counts, refusedRows }: SourceEnd) => (counts?.refused ?? 0) + refusedRows;
+/** Of each source. */
+const FAULTS_SHOWN = 5;
 
 /** A job reads the outcome in every case. */
 async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
@@ -130,9 +138,10 @@ function inWordsOfTarget({ name, conditions }: RunReport['target']): string {
     : `${name}, without conditions to ${missing.join(', ')}: let one process publish at a time`;
 }
 
-function inWords({ source, outcome, counts, refusedRows }: SourceEnd): string {
-  const { accepted = 0, unchanged = 0, refused = 0 } = counts ?? {};
-  const rows = refused + refusedRows;
+function inWords(end: SourceEnd): string {
+  const { source, outcome, counts } = end;
+  const { accepted = 0, unchanged = 0 } = counts ?? {};
+  const rows = refusedBy(end);
   return `${source}: ${outcome}${counts === null ? '' : `, ${accepted} new, ${unchanged} known`}${rows === 0 ? '' : `, ${rows} refused`}`;
 }
 

@@ -73,9 +73,12 @@ export async function openMirrorFolder(path: string, url: URL): Promise<MirrorFo
 
 async function openLocked(path: string, url: URL, lock: DatabaseSync): Promise<MirrorFolder> {
   const known = readJson(join(path, STATE_FILE), stateSchema);
-  // A folder of other data could hold folders with these names of its own.
-  if (known === null && [PUBLIC_FOLDER, STORE_FOLDER, 'objects'].some((name) => existsSync(join(path, name)))) {
-    throw new StartError(`${path} holds objects, and is no folder of a mirror: name another one.`);
+  // A folder of other data could hold folders with these names of its own. The last two are of a target of published files.
+  if (
+    known === null &&
+    [PUBLIC_FOLDER, STORE_FOLDER, 'objects', 'api', 'index.html'].some((name) => existsSync(join(path, name)))
+  ) {
+    throw new StartError(`${path} holds files, and is not the folder of a mirror: name another one.`);
   }
   const state = known ?? { format: 1, url: url.href, lastSuccessAt: null, log: null };
   if (state.url !== url.href) {

@@ -60,7 +60,8 @@ export interface TakenIn {
   readonly isNews: boolean;
 }
 
-export interface SourceEnd extends Pick<RunValue, 'outcome' | 'reason' | 'records' | 'refusedRows' | 'counts'> {
+export interface SourceEnd
+  extends Pick<RunValue, 'outcome' | 'reason' | 'records' | 'refusedRows' | 'faults' | 'counts'> {
   readonly source: string;
 }
 
@@ -198,8 +199,13 @@ async function runOn(
     ask: (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
   });
   const wants = (source: string) => takenIn.sources?.has(source) ?? true;
-  const ended = (source: string, _: string, { outcome, reason, records, refusedRows, counts: rows }: RunValue) => {
-    sources.push({ source, outcome, reason, records, refusedRows, counts: rows });
+  const ended = (source: string, _: string, run: RunValue) => {
+    const { outcome, reason, records, refusedRows, faults, counts: rows, listed } = run;
+    sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows });
+    if (listed?.length === 0 && (rows?.unchanged ?? 0) > 0)
+      warnings.push(
+        `${source}: this data folder has no earlier answer of the list, so a row that has left the list since then is not noticed. Keep the data folder between runs.`,
+      );
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
 
@@ -207,7 +213,8 @@ async function runOn(
   const isIdle = beginning === 'begun' && !(await hasNews(ledger)) && (await isWhole(target, vkeys));
   const deferred = isIdle ? [] : await publishAndSweep();
   const isNews = takenIn.isNews || sources.some(({ outcome }) => outcome === 'taken-in');
-  if (state !== null && (isNews || state.isSaved || state.isMissing)) await state.save(data);
+  if (state !== null && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
+    await state.save(data);
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;
   const { generation, log } = head;
   const { markets, observations } = head.counts;

@@ -74,6 +74,8 @@ export interface TargetState {
   save(data: DataFolder): Promise<void>;
   /** Whether the target has no copy yet. */
   readonly isMissing: boolean;
+  /** Whether something was published that the copy does not have, as by a run without it. */
+  isBehind(data: DataFolder): Promise<boolean>;
   /** Whether this run has put a copy. */
   readonly isSaved: boolean;
 }
@@ -107,6 +109,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
       const before = await savedOf(data.ledger);
       const id = randomUUID();
       await putSaved(data.ledger, { ...before, pending: id });
+      const generation = await generationOf(data.ledger);
       const name = newSnapshotName();
       const sealed = join(dataFolder, `state${PARTIAL_SUFFIX}`);
       try {
@@ -124,7 +127,10 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
         removeSnapshots(dataFolder);
       }
       isSaved = true;
-      await putSaved(data.ledger, savedAs(before, id, version));
+      await putSaved(data.ledger, savedAs(before, id, version, generation));
+    },
+    async isBehind({ ledger }) {
+      return (await generationOf(ledger)) !== (await savedOf(ledger)).generation;
     },
     get isMissing() {
       return version === null;
@@ -182,7 +188,10 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
     try {
       await putObjects(data);
       const { saved, pending } = await savedOf(data.ledger);
-      await putSaved(data.ledger, savedAs({ saved }, pending as string, stored.version));
+      await putSaved(
+        data.ledger,
+        savedAs({ saved }, pending as string, stored.version, await generationOf(data.ledger)),
+      );
       await finishRestore(dataFolder);
       return { data, replaced };
     } catch (error) {
@@ -244,8 +253,12 @@ async function putSaved(ledger: Ledger, value: SavedValue): Promise<void> {
   await ledger.transact([{ kind: 'put', key: SAVED_KEY, revision: 0, value, if: { kind: 'any' } }], { attemptId });
 }
 
-function savedAs({ saved }: Pick<SavedValue, 'saved'>, id: string, version: string): SavedValue {
-  return { saved: [...saved, id].slice(-KNOWN_COPIES), pending: null, version };
+async function generationOf(ledger: Pick<Ledger, 'get'>): Promise<number> {
+  return (await ledger.get(HEAD_KEY))?.value.generation ?? 0;
+}
+
+function savedAs({ saved }: Pick<SavedValue, 'saved'>, id: string, version: string, generation: number): SavedValue {
+  return { saved: [...saved, id].slice(-KNOWN_COPIES), pending: null, version, generation };
 }
 
 /** Whether the ledger has, or made, the copy. */

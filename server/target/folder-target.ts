@@ -55,7 +55,9 @@ async function attach(dataFolder: string, link: string, target: string): Promise
       `${target} is neither a folder nor s3://BUCKET/PREFIX: name a folder, and copy it to its host with the tool of that host.`,
     );
   }
-  await makeFolder(target, READABLE_FOLDER);
+  await makeFolder(target, READABLE_FOLDER).catch((cause: Error) => {
+    throw new StartError(`The target ${target} cannot be used: ${cause.message}`, { cause });
+  });
   const path = realpathSync(target);
   checkApart(realpathSync(dataFolder), path);
   const before = lstatSync(link, { throwIfNoEntry: false });

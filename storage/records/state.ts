@@ -15,6 +15,8 @@ export type SavedValue = {
   pending: string | null;
   /** The version of the file with the newest of `saved`, as the store of the state names it. Null: not known. */
   version: string | null;
+  /** The generation of HEAD in the newest of `saved`. Absent: not known. */
+  generation?: number;
 };
 
 export const SAVED_KEY: ItemKey<SavedValue> = { partition: 'state', sort: 'saved' };

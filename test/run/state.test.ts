@@ -94,6 +94,58 @@ test('sources are kept, also those that published nothing; a source without news
   expect(await filesIn(target)).toEqual(before);
 });
 
+test('a list goes on without the answers of earlier jobs, and says that it does not see what has vanished', async () => {
+  const { job, folder } = await jobs();
+  const source = await startSource(folder);
+  const settings = { TIDEMARK_SOURCE_HOSTS: source.origin };
+  const recipe = recipeWith({
+    url: `${source.origin}/prices.json`,
+    hosts: [source.origin],
+    list: { goneAfter: 1 },
+    mapping: {
+      json: { rows: '', name: 'model' },
+      match: ['model'],
+      market: {
+        ...{ slug: '{model}', name: '{model}', kind: 'language-model', nativeCurrency: 'USD' },
+        unit: { quantity: 'exact', atLeast: '1000000', of: 'token' },
+      },
+      observation: {
+        metric: 'inputPrice',
+        value: { column: 'in', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
+        currency: 'USD',
+        date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
+        ...{ sourceLabel: 'List', sourceUrl: `${source.origin}/prices.json`, confidence: 'high', status: 'final' },
+      },
+    },
+  });
+  await writeFile(source.recipe, JSON.stringify(recipe));
+  const lists = [
+    { one: { in: '1e-06' }, two: { in: '2e-06' } },
+    { one: { in: '1.5e-06' }, two: { in: '2e-06' } },
+  ];
+  for (const [index, list] of lists.entries()) {
+    source.answer = Buffer.from(JSON.stringify(list));
+    expect(await job(['--source', source.recipe], settings)).toMatchObject({
+      code: 0,
+      report: {
+        observations: 6 + index,
+        sources: [{ outcome: 'taken-in' }],
+        warnings: index === 0 ? [] : [expect.any(String)],
+      },
+    });
+  }
+});
+
+test('what a run without the state has published is in the copy of the next run with it', async () => {
+  const { run, records, data, target, key } = await jobs();
+  const file = await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] });
+  const environment = { TIDEMARK_LOG_KEY: key, TIDEMARK_PROJECTIONS: 'log,latest' };
+  expect((await tidemark(['run', file, '--data', data, '--to', target], { environment })).code).toBe(0);
+  expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { state: 'written' } });
+  await rm(data, { recursive: true });
+  expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { observations: 5, state: 'unchanged' } });
+});
+
 test('killed at any rename, the next run goes on, with the data folder or without', async () => {
   const { run, records, target, folder, dieAt, forget, checkpoint, expectWhole } = await jobs();
   const words = [await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] })];

@@ -84,7 +84,7 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
   const url = urlOfRun(recipe, date);
   const recipeSha256 = sha256Hex(text);
   const { takenIn, archived } = state.value;
-  const listed = listedBefore(recipe, recipeSha256, state.value, run.value);
+  const listed = await kept(archive, listedBefore(recipe, recipeSha256, state.value, run.value));
   // While values are missing, each fetch counts, also of the same answer.
   const isPending = new Set(listed?.map(({ sha256 }) => sha256)).size > 1;
   // The validators are of one URL, and of the records that one recipe has made.
@@ -139,6 +139,15 @@ function listedBefore(
   // Another recipe may name the same values otherwise: none of them is gone for that.
   const answers = listed?.recipeSha256 === recipeSha256 ? listed.answers.slice(-list.goneAfter) : [];
   return unconditional ? answers.map((answer) => ({ ...answer, isWhole: false })) : answers;
+}
+
+/** A job without a disk has no archive of earlier runs. Then the answer is compared with nothing, as that of a first run. */
+async function kept(
+  archive: SourceDependencies['archive'],
+  answers: ListedAnswerValue[] | null,
+): Promise<ListedAnswerValue[] | null> {
+  for (const { sha256 } of answers ?? []) if ((await archive.get(sha256)) === null) return [];
+  return answers;
 }
 
 /** The answers of a list with that of the run, which stands from now on. */
