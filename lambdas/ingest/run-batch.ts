@@ -100,8 +100,8 @@ async function begin(run: BatchRun): Promise<Outcome> {
   for (let tries = 1; ; tries++) {
     const examination = await examineBatch(run.dryRunLedger ?? run.ledger, inputs, {
       ...options,
-      // A batch that waited is judged as it was sent: its announced values may be effective by now.
-      nowMs: Date.parse(run.batch.receivedAt),
+      nowMs: run.startedAtMs,
+      sentAtMs: Date.parse(run.batch.receivedAt),
       yieldToEventLoop: run.yieldToEventLoop,
     });
     if (!(await isCurrent(run, examination))) {

@@ -45,6 +45,8 @@ export async function parseRows(inputs: readonly unknown[], yieldToEventLoop: Yi
 export interface RowRules {
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
+  /** When the batch was sent: its announced values may be effective by now. Default: `nowMs`. */
+  readonly sentAtMs?: number | undefined;
   readonly mode: IngestMode;
   /** Undefined: the feed may send every record. */
   readonly authority: FeedAuthority | undefined;
@@ -86,7 +88,7 @@ function faultsOf(
   terms: ReadonlyMap<string, MarketTerms>,
   removal: Removal | undefined,
   seen: Set<string>,
-  { nowMs, mode, authority }: RowRules,
+  { nowMs, sentAtMs = nowMs, mode, authority }: RowRules,
 ): readonly RowError[] {
   const faults = authority === undefined ? [] : authorityFaults(authority, record, mode);
   const identity = order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
@@ -102,7 +104,7 @@ function faultsOf(
     const detail = `no market ${record.market}: define it with a market record, in this batch or an earlier one`;
     faults.push({ pointer: '/market', code: 'market.unknown', detail });
   }
-  return [...faults, ...checkObservation(record, market, nowMs)];
+  return [...faults, ...checkObservation(record, market, nowMs, sentAtMs)];
 }
 
 /**

@@ -7,7 +7,7 @@ import type { FeedAuthority } from '../../contract/files/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import type { Change, LedgerReader } from '../../storage/ports/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
-import { checkRows, neverYield, parseRows, type RowFault, type YieldToEventLoop } from './check-rows.ts';
+import { checkRows, neverYield, parseRows, type RowFault, type RowRules, type YieldToEventLoop } from './check-rows.ts';
 import { decideInParts } from './decide.ts';
 import type { MarketDecision } from './market-decision.ts';
 import { readNeighbours } from './neighbours.ts';
@@ -41,14 +41,14 @@ export interface Examination {
 export async function examineBatch(
   ledger: LedgerReader,
   inputs: readonly unknown[],
-  { nowMs, maxChanges, yieldToEventLoop = neverYield, ...options }: ExamineOptions,
+  { nowMs, sentAtMs, maxChanges, yieldToEventLoop = neverYield, ...options }: ExamineOptions,
 ): Promise<Examination> {
   const parsed = await parseRows(inputs, yieldToEventLoop);
   const items = await readMarketItems(
     ledger,
     parsed.rows.map(({ record }) => slugOf(record)),
   );
-  const rules = { nowMs, mode: options.mode, authority: options.authority };
+  const rules = { nowMs, sentAtMs, mode: options.mode, authority: options.authority };
   const checked = await checkRows(parsed.rows, items, rules, yieldToEventLoop);
   const faults = [...parsed.faults, ...checked.faults];
   const accepted = new Set(checked.rows);
@@ -84,8 +84,7 @@ export async function examineBatch(
   return { faults: faults.sort((left, right) => left.index - right.index), markets, checks };
 }
 
-export interface ExamineOptions extends DecideOptions {
-  readonly nowMs: number;
+export interface ExamineOptions extends DecideOptions, Pick<RowRules, 'nowMs' | 'sentAtMs'> {
   /** Default: no other task has to run. */
   readonly yieldToEventLoop?: YieldToEventLoop | undefined;
 }

@@ -69,12 +69,13 @@ export type MarketTerms = Pick<MarketRecord, 'nativeCurrency' | 'unit'>;
 
 /**
  * Every fault of an observation or a retraction that depends on its market or the clock. `market` is null while it is
- * unknown; `nowMs` is milliseconds since the epoch.
+ * unknown; `nowMs` is milliseconds since the epoch, `sentAtMs` when the record was sent.
  */
 export function checkObservation(
   record: ObservationRecord | RetractionRecord,
   market: MarketTerms | null,
   nowMs: number,
+  sentAtMs = nowMs,
 ): RowError[] {
   // A retraction only names an observation, whose fields were checked when it came. Whether it exists is decided with
   // the market. Its URL may be one that this version would not publish: so it can be taken back.
@@ -82,7 +83,7 @@ export function checkObservation(
   return [
     ...currencyErrors(record, market),
     ...amountErrors(record, market),
-    ...dateErrors(record, nowMs),
+    ...dateErrors(record, nowMs, sentAtMs),
     ...sourceUrlErrors(record.sourceUrl),
     ...provenanceErrors(record),
   ];
@@ -134,9 +135,10 @@ function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean)
 function dateErrors(
   { observedAt, releasedAt, dateConfirmed, announced }: ObservationRecord,
   nowMs: number,
+  sentAtMs: number,
 ): RowError[] {
   const rules = { nowMs, dateConfirmed, aheadMs: FUTURE_TOLERANCE_MS };
-  if (announced === true && Date.parse(observedAt) <= nowMs) {
+  if (announced === true && Date.parse(observedAt) <= sentAtMs) {
     const detail = `announced is for a moment that is ahead, and observedAt is ${observedAt}: leave it out, or send "when-ahead" for a file with both`;
     return [error('/announced', 'date.past', detail)];
   }

@@ -9,7 +9,7 @@ import { siteFiles } from '../../tools/build/build-site.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The documentation takes a fifth of them, and the pages for people more than a fourth. */
-const PACKED_BYTES_MAX = 1_080_000;
+const PACKED_BYTES_MAX = 1_100_000;
 
 interface PackedPackage {
   readonly filename: string;
@@ -63,6 +63,7 @@ it('is small, and holds no sources and no tests', () => {
         ...['caddy/Caddyfile', 'caddy/folder.Caddyfile', 'nginx/folder.conf', 'nginx/tidemark.conf'].map(
           (name) => `infra/hosting/${name}`,
         ),
+        ...['_headers', '_routes.json', '_worker.js', '404.html'].map((name) => `infra/hosting/cloudflare/${name}`),
         ...['github.yml', 'gitlab.yml', 'publish.sh'].map((name) => `infra/hosting/job/${name}`),
         ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
           (unit) => `infra/hosting/systemd/${unit}`,
@@ -75,7 +76,7 @@ it('is small, and holds no sources and no tests', () => {
         'clients/mcp/README.md',
         'package.json',
       ],
-      ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history'].map(
+      ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history', 'litellm'].map(
         (name) => `mapping/recipes/${name}.json`,
       ),
       ...[
