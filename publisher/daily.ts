@@ -18,7 +18,7 @@ export async function eachDaily(make: (projection: string, daily: Daily) => Prom
   if (faults.length > 0) throw faults.find((fault) => !(fault instanceof Superseded)) ?? faults[0];
 }
 
-/** Undefined: there is none of this name. */
+/** Undefined: the name is unknown. */
 export function projectorOf(projection: string): Projector | undefined {
   return PROJECTORS.find(({ name }) => name === projection);
 }

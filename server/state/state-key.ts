@@ -23,7 +23,7 @@ export async function newStateKey(): Promise<string> {
 /**
  * `TIDEMARK_STATE_KEY`, or the file that `TIDEMARK_STATE_KEY_FILE` names: identities of age, one a line, newest first.
  *
- * @throws StartError if there is none, or one is malformed
+ * @throws StartError if the key is missing or malformed
  */
 export async function readStateKey(environment: Environment): Promise<StateKey> {
   const given = readGivenSecret(environment, 'TIDEMARK_STATE_KEY');

@@ -13,7 +13,7 @@ import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object
 export interface StateStore {
   /** For messages. */
   readonly place: string;
-  /** Null: there is none. */
+  /** Null: it does not exist. */
   find(): Promise<StoredState | null>;
   /**
    * Puts the file in place of this version; null: of none. Durable on return.

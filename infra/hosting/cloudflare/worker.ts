@@ -18,7 +18,7 @@ export interface PagesEnvironment {
 }
 
 const EVERY_ANSWER = { 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' };
-/** Tags of Pages look like the digests that ours are, and are none: `verify` would take them for wrong ones. */
+/** Tags of Pages look like our digests, but are not: `verify` would call them wrong. */
 const OUR_TAG = '"pages-';
 const EXPOSED = 'ETag, Age, Link, Cache-Status, Retry-After, Accept-Ranges, Content-Range';
 
