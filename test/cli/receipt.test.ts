@@ -64,12 +64,22 @@ beforeEach(() => {
 const config = () => join(temporary.folder, 'config.json');
 const logs = () => join(temporary.folder, 'logs.json');
 
+const parsed = async (words: readonly string[]) =>
+  await (await createProgram(words)).parseAsync([...words, '--config', config()], { from: 'user' });
+
+/** The error that it ends with. */
+async function failureOf(...words: readonly string[]): Promise<CommandError> {
+  return await parsed(words).then(
+    () => expect.unreachable(),
+    (error) => error,
+  );
+}
+
 /** What it prints, and its exit code; or the name of its fault. */
 async function run(...words: readonly string[]): Promise<string | number> {
-  const program = await createProgram(words);
   process.exitCode = 0;
   try {
-    await program.parseAsync([...words, '--config', config()], { from: 'user' });
+    await parsed(words);
     return Number(process.exitCode);
   } catch (error) {
     return (error as CommandError).exit ?? (error as CommanderError).code;
@@ -166,6 +176,19 @@ describe('receipt', () => {
     expect(await run('receipt', 'verify', receipt(), '--log-key', key)).toBe(0);
     expect(printed).toContain('as given by --log-key');
     writeFileSync(logs(), '{}');
+  });
+
+  test('without a known key names a command that learns it, and --log-key', async () => {
+    writeFileSync(logs(), '{}');
+    expect(await make('--observed-at', '2026-01-01T00:00:00Z', '-o', receipt())).toBe(0);
+    const { exit, hint } = await failureOf('receipt', 'verify', receipt());
+    expect(exit).toBe('usage');
+    const [, command = ''] = /^ +tidemark (.*)$/m.exec(hint ?? '') ?? [];
+    expect(await run(...command.replace('URL', url).split(' '))).toBe(0);
+    expect(await run('receipt', 'verify', receipt())).toBe(0);
+    writeFileSync(logs(), '{}');
+    expect(hint).toContain('--log-key');
+    expect(await run('receipt', 'verify', receipt(), '--log-key', VKEY)).toBe(0);
   });
 
   test('prints it without a file, also of an unknown value, given as another spelling of its moment', async () => {
