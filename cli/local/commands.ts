@@ -36,7 +36,7 @@ Example:
 interface StartOptions extends GlobalOptions {
   readonly host?: string;
   readonly port?: string;
-  readonly sample?: boolean;
+  readonly sample?: boolean | string;
   readonly to?: string;
 }
 
@@ -52,7 +52,10 @@ export function addLocalCommands(program: Command): void {
     .description('serve the data folder until Ctrl-C; the next start continues')
     .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
     .option('--port <n>', 'the port (default 8787); 0 picks a free one')
-    .option('--sample', 'begin with the bundled sample (the default in a folder that has published nothing)')
+    .option(
+      '--sample [name]',
+      'begin with a bundled sample: currencies (the default in a folder that has published nothing) or models',
+    )
     .option('--no-sample', 'begin with nothing, for your own data; later starts need no option')
     .addOption(targetOption())
     .addHelpText('after', START_SETTINGS)
@@ -65,7 +68,7 @@ export function addLocalCommands(program: Command): void {
           PORT: port,
           TIDEMARK_DATA: data,
           TIDEMARK_TO: to,
-          TIDEMARK_SAMPLE: sample === undefined ? undefined : sample ? 'yes' : 'no',
+          TIDEMARK_SAMPLE: sample === undefined ? undefined : sample === true ? 'yes' : sample || 'no',
         }),
       );
     });

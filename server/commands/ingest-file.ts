@@ -20,8 +20,10 @@ import { StartError } from '../service/start-error.ts';
 
 /** A file to ingest, and its mapping. */
 export interface IngestFile {
-  /** For messages. */
+  /** Of the sample. */
   readonly name: string;
+  /** For messages. */
+  readonly path: string;
   readonly csv: string;
   /** The mapping: JSON, comments allowed. */
   readonly mapping: string;
@@ -59,7 +61,7 @@ export async function ingestFile(
       const line = rows[fault.index]?.line;
       // The file was accepted on other machines, so probably the clock is wrong.
       const hint = fault.code === 'date.future' ? ". Or is this machine's clock behind?" : '';
-      throw new StartError(`${file.name}, line ${line}: ${fault.code}${at(fault.pointer)}: ${fault.detail}${hint}`);
+      throw new StartError(`${file.path}, line ${line}: ${fault.code}${at(fault.pointer)}: ${fault.detail}${hint}`);
     }
     total.accepted += counts.accepted;
     total.unchanged += counts.unchanged;
@@ -67,7 +69,7 @@ export async function ingestFile(
     // A ledger in this process answers without ever waiting, so signals and requests get their turn here.
     await setImmediate();
   }
-  const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total };
+  const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total, name: file.name };
   await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: newAttemptId() });
   return value;
 }
@@ -90,7 +92,7 @@ async function* batchesOf(file: IngestFile): AsyncGenerator<readonly MappedRecor
   let batch: MappedRecord[] = [];
   for await (const mapped of mapCsv(mappingOf(file), file.csv)) {
     if (mapped.kind === 'refusal') {
-      throw new StartError(`${file.name}, line ${mapped.line}: ${mapped.code}: ${mapped.detail}`);
+      throw new StartError(`${file.path}, line ${mapped.line}: ${mapped.code}: ${mapped.detail}`);
     }
     batch.push(mapped);
     if (batch.length === BATCH_RECORDS) {
@@ -101,11 +103,11 @@ async function* batchesOf(file: IngestFile): AsyncGenerator<readonly MappedRecor
   if (batch.length > 0) yield batch;
 }
 
-function mappingOf({ name, mapping }: IngestFile): CsvMapping {
+function mappingOf({ path, mapping }: IngestFile): CsvMapping {
   const result = parseMappingText(mapping);
   if ('mapping' in result) return result.mapping;
   const [fault] = result.faults;
-  throw new StartError(`The mapping of ${name} is not valid${at(fault.pointer)}: ${fault.detail}`);
+  throw new StartError(`The mapping of ${path} is not valid${at(fault.pointer)}: ${fault.detail}`);
 }
 
 /** The empty pointer is the whole document. */

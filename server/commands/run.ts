@@ -12,7 +12,7 @@ import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } fro
 import type { Service, StartProgress } from '../service/service.ts';
 import { StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../settings/address-file.ts';
-import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
+import { checkClock, type EmbeddedConfig, type Environment, readConfig, type SampleName } from '../settings/config.ts';
 import { misspeltSettings } from '../settings/misspelt-settings.ts';
 import { printable } from '../terminal/printable.ts';
 import { onStopSignal } from './stop-signals.ts';
@@ -138,7 +138,13 @@ function shownFolder({ dataFolder }: EmbeddedConfig): string {
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
 }
 
-function welcome({ baseUrl, metricsUrl, operatorKey, hasSample, logKeys }: Service, config: EmbeddedConfig): string {
+/** To try out first. */
+const SAMPLE_PATHS: Readonly<Record<SampleName, readonly string[]>> = {
+  currencies: ['/api/v1/markets/gold-usd', '/api/v1/markets/bitcoin-usd/history'],
+  models: ['/api/v1/markets/claude-opus-5-5', '/api/v1/markets/gpt-4o/history'],
+};
+
+function welcome({ baseUrl, metricsUrl, operatorKey, sample, logKeys }: Service, config: EmbeddedConfig): string {
   // Shells take brackets for a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
@@ -150,9 +156,8 @@ function welcome({ baseUrl, metricsUrl, operatorKey, hasSample, logKeys }: Servi
       : []),
     ...(config.issuer === null && config.isLocalIssuerAllowed ? [`${where}npx tidemark token --user alice`] : []),
   ];
-  const sample = ['/api/v1/markets/gold-usd', '/api/v1/markets/bitcoin-usd/history'];
   const reads = [
-    ...(hasSample ? sample : ['/api/v1/markets']).map((path) => `curl ${url(path)}`),
+    ...(sample === null ? ['/api/v1/markets'] : SAMPLE_PATHS[sample]).map((path) => `curl ${url(path)}`),
     `curl -i ${url('/api/v1/snapshot')}`,
   ];
   const commands = (title: string, lines: readonly string[]) =>

@@ -1,14 +1,14 @@
 /**
- * The bundled sample. It is taken in before the first publication, and never after it: a later start would mix it with
+ * A bundled sample. It is taken in before the first publication, and never after it: a later start would mix it with
  * what people have stored since, and a signed log cannot give it back.
  */
 import { readFile } from 'node:fs/promises';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
 import { readPage } from '../../storage/ports/paging.ts';
-import { INGESTED_FILES } from '../../storage/records/batches.ts';
+import { INGESTED_FILES, type IngestedFileValue } from '../../storage/records/batches.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { StartError } from '../service/start-error.ts';
-import type { EmbeddedConfig } from '../settings/config.ts';
+import { type EmbeddedConfig, SAMPLES, type SampleName } from '../settings/config.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 
 export interface SampleProgress {
@@ -21,34 +21,42 @@ export interface SampleProgress {
  * To be called before the start publishes. No write is accepted before the first publication, so a ledger without one
  * holds at most a part of the sample, of a start that was killed: then this completes it.
  *
- * @returns whether the ledger holds the sample
- * @throws StartError if the sample is demanded for a folder that was begun without it
+ * @returns the sample that the ledger holds. Null: none
+ * @throws StartError if a sample is demanded for a folder that was begun without it
  */
 export async function takeSample(
   dependencies: BatchDependencies,
   { sample, dataFolder }: Pick<EmbeddedConfig, 'sample' | 'dataFolder'>,
   progress: SampleProgress,
-): Promise<boolean> {
+): Promise<SampleName | null> {
   const { ledger } = dependencies;
   if (sample !== 'no' && (await ledger.get(HEAD_KEY)) === null) {
-    const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
+    const ingested = await ingestFile(dependencies, await readSample(sample), progress.ingesting);
     progress.ingested(ingested && ingested.accepted + ingested.unchanged);
-    return true;
+    return sample === 'unsaid' ? DEFAULT : sample;
   }
   // The file may be the sample of an earlier version. That one stays as it is.
-  const hasSample = (await readPage(ledger, INGESTED_FILES, { limit: 1 })).items.length > 0;
-  if (hasSample && sample !== 'no') progress.ingested(null);
-  if (hasSample || sample !== 'yes') return hasSample;
+  const [ingested] = (await readPage(ledger, INGESTED_FILES, { limit: 1 })).items;
+  const held = ingested === undefined ? null : nameOf(ingested.value);
+  if (held !== null && sample !== 'no') progress.ingested(null);
+  if (sample === 'no' || sample === 'unsaid' || sample === held) return held;
   throw new StartError(
-    `${dataFolder} was begun without the sample, whose markets could never be taken out of its log again: start it without --sample (TIDEMARK_SAMPLE=yes), or look at the sample in another folder by --data.`,
+    `${dataFolder} was begun ${held === null ? 'without a sample' : `with the sample ${held}`}, and markets of another one could never be taken out of its log again: start it without --sample (TIDEMARK_SAMPLE), or look at the sample in another folder by --data.`,
   );
 }
 
-async function readSample(): Promise<IngestFile> {
-  const read = (name: string) => readFile(new URL(`../../mapping/sample/${name}`, import.meta.url), 'utf8');
-  return {
-    name: 'mapping/sample/currency-api.csv',
-    csv: await read('currency-api.csv'),
-    mapping: await read('mapping.json'),
-  };
+const DEFAULT = SAMPLES[0];
+
+const nameOf = ({ name }: IngestedFileValue): SampleName => SAMPLES.find((known) => known === name) ?? DEFAULT;
+
+const FILES = {
+  currencies: { csv: 'currency-api.csv', mapping: 'mapping.json' },
+  models: { csv: 'models.csv', mapping: 'models.json' },
+} as const;
+
+async function readSample(wanted: SampleName | 'unsaid'): Promise<IngestFile> {
+  const name = wanted === 'unsaid' ? DEFAULT : wanted;
+  const { csv, mapping } = FILES[name];
+  const read = (file: string) => readFile(new URL(`../../mapping/sample/${file}`, import.meta.url), 'utf8');
+  return { name, path: `mapping/sample/${csv}`, csv: await read(csv), mapping: await read(mapping) };
 }

@@ -178,7 +178,8 @@ async function runOn(
     warnings.push(`The state in the target is newer than the data folder, whose files are in ${replaced}.`);
   const { secrets, uploads } = openUploads(config.dataFolder);
   await uploads.removePartial();
-  if (config.sample === 'yes') await takeSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
+  if (config.sample !== 'no' && config.sample !== 'unsaid')
+    await takeSample(dependencies, config, { ingesting: () => {}, ingested: () => {} });
 
   const onErased = () => data.emptyLog();
   const workRound = createWorkRound({ ...dependencies, ...systemRuntime, uploads }, { onErased, report, info });

@@ -25,7 +25,7 @@ import { type OperatorKeyFile, openWriteApi, uploadsFolder } from '../http/write
 import { readSourceHealth } from '../loops/source-health.ts';
 import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
 import { WriteCounts } from '../metrics/write-counts.ts';
-import type { EmbeddedConfig } from '../settings/config.ts';
+import type { EmbeddedConfig, SampleName } from '../settings/config.ts';
 import type { LogKeys } from '../settings/log-key.ts';
 import { type Background, startBackground } from './background.ts';
 import { openCore, refusedStart } from './core.ts';
@@ -47,8 +47,8 @@ export interface Service {
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
-  /** Whether the sample was taken in, by this start or an earlier one. */
-  readonly hasSample: boolean;
+  /** The sample that was taken in, by this start or an earlier one. Null: none. */
+  readonly sample: SampleName | null;
   /** Null if no log is written. */
   readonly logKeys: LogKeys | null;
   /** Closes open connections, lets a running publication finish, and closes the data folder. */
@@ -147,7 +147,7 @@ async function startOn(
       logRefused(request);
     });
     await writeApi.uploads.removePartial();
-    const hasSample = await takeSample(dependencies, config, progress);
+    const sample = await takeSample(dependencies, config, progress);
     const head = await publishIfNothingIsShown(dependencies, filling, progress.publishing);
 
     // From here on there are readers.
@@ -187,7 +187,7 @@ async function startOn(
       data.close();
     };
     const { operatorKey } = writeApi;
-    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, hasSample, logKeys, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey, sample, logKeys, stop };
   } catch (error) {
     metrics?.stop();
     data.close();

@@ -17,8 +17,12 @@ import { StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
 import { type GivenSecret, readGivenSecret } from './given-secret.ts';
 
-/** Whether the bundled sample is wanted. `unsaid`: in a folder that has published nothing yet. See sample.ts. */
-export type SampleSetting = 'yes' | 'no' | 'unsaid';
+/** The bundled samples; the first one is the default. */
+export const SAMPLES = ['currencies', 'models'] as const;
+export type SampleName = (typeof SAMPLES)[number];
+
+/** The sample that is wanted. `unsaid`: the default one, in a folder that has published nothing yet. See sample.ts. */
+export type SampleSetting = SampleName | 'no' | 'unsaid';
 
 export interface EmbeddedConfig {
   readonly host: string;
@@ -107,10 +111,6 @@ export function readConfig(environment: Environment): EmbeddedConfig {
       `TIDEMARK_UPLOADS_KEPT_DAYS is ${JSON.stringify(keptDays)}: set a number of days, or nothing to keep all files.`,
     );
   }
-  const sample = environment.TIDEMARK_SAMPLE || null;
-  if (sample !== null && sample !== 'yes' && sample !== 'no') {
-    throw new StartError(`TIDEMARK_SAMPLE is ${JSON.stringify(sample)}: set yes or no.`);
-  }
   const proxies = (environment.TIDEMARK_PROXIES ?? '').split(',').flatMap((proxy) => proxy.trim() || []);
   const wrong = proxies.find((proxy) => !isProxy(proxy));
   if (wrong !== undefined) {
@@ -121,7 +121,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
   return {
     host,
     port,
-    sample: sample ?? 'unsaid',
+    sample: readSample(environment.TIDEMARK_SAMPLE || 'unsaid'),
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     target: environment.TIDEMARK_TO || null,
     waitlistEmail,
@@ -215,4 +215,12 @@ function readIssuer(environment: Environment): IssuerConfig | null {
   }
   const scopePrefix = environment.TIDEMARK_SCOPE_PREFIX;
   return { issuer, audience, ...(jwksUri ? { jwksUri } : {}), ...(scopePrefix ? { scopePrefix } : {}) };
+}
+
+/** `yes` is the default sample. */
+function readSample(text: string): SampleSetting {
+  if (text === 'yes') return SAMPLES[0];
+  const setting = ([...SAMPLES, 'no', 'unsaid'] as const).find((known) => known === text);
+  if (setting !== undefined) return setting;
+  throw new StartError(`TIDEMARK_SAMPLE is ${JSON.stringify(text)}: set yes, no or ${SAMPLES.join(', ')}.`);
 }

@@ -157,7 +157,8 @@ export type Task =
 export type Lease = { owner: string | null; untilMs: number };
 
 /** A file that was taken in completely, by the digest of its bytes and its mapping. */
-export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number };
+/** `name` is that of the sample; earlier versions, which had one, left it out. */
+export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number; name?: string };
 
 const PART_DIGITS = 4;
 const part = (index: number): string => String(index).padStart(PART_DIGITS, '0');

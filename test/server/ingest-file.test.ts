@@ -17,7 +17,8 @@ const [mapping, csv] = await Promise.all(
 );
 const lines = (csv as string).trimEnd().split('\n');
 const file: IngestFile = {
-  name: 'sample.csv',
+  name: 'currencies',
+  path: 'sample.csv',
   csv: `${lines.slice(0, 2400).join('\n')}\n`,
   mapping: mapping as string,
 };

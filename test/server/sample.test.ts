@@ -47,7 +47,31 @@ test('a folder that was begun without the sample stays without it while it is em
 
   const asked = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'yes' });
   expect(await asked.ended).toBe(1);
-  expect(asked.errors().trimEnd().split('\n')).toEqual([expect.stringContaining('begun without the sample')]);
+  expect(asked.errors().trimEnd().split('\n')).toEqual([expect.stringContaining('begun without a sample')]);
 
   expect(await shown(startServerForTest({ TIDEMARK_DATA: folder }))).toMatchObject({ slugs: [] });
+});
+
+test('a folder that was begun with the models has them alone, and refuses the currencies', async () => {
+  const folder = await temporaryFolder();
+  const begun = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'models' });
+  const { slugs } = await shown(begun);
+  expect(slugs).toHaveLength(59);
+  expect(await (await fetch(`${await begun.started}/api/v1/markets/gpt-4o`)).json()).toMatchObject({
+    metrics: {
+      price: null,
+      inputPrice: { decimal: '2.50', rounded: false, sourceUrl: 'https://pypi.org/project/litellm/1.80.5/' },
+      contextWindow: { value: '128000', unit: 'token' },
+    },
+    sources: [{ licence: 'MIT', label: 'LiteLLM' }],
+  });
+  await begun.end('SIGKILL');
+
+  const asked = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'currencies' });
+  expect(await asked.ended).toBe(1);
+  expect(asked.errors()).toContain('begun with the sample models');
+
+  const next = startServerForTest({ TIDEMARK_DATA: folder });
+  expect((await shown(next)).slugs).toEqual(slugs);
+  expect(next.output()).toContain('/api/v1/markets/claude-opus-5-5');
 });

@@ -84,6 +84,8 @@ it('is small, and holds no sources and no tests', () => {
         'mapping/sample/cocoa.ndjson',
         'mapping/sample/currency-api.csv',
         'mapping/sample/mapping.json',
+        'mapping/sample/models.csv',
+        'mapping/sample/models.json',
       ],
     ].sort(),
   );
