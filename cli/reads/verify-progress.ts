@@ -19,7 +19,7 @@ export interface WatchedReader {
 }
 
 export function watchedReader(reader: PublicReader, line: ProgressLine): WatchedReader {
-  /** Unknown until they are read, and only for show: another answer shows nothing. */
+  /** Unknown until they are read, and only for show: another answer shows nothing. A 304 has none. */
   let [markets, entries] = [0, 0];
   let isOver = false;
   let [step, done] = ['Reading the list', 0];
@@ -43,7 +43,7 @@ export function watchedReader(reader: PublicReader, line: ProgressLine): Watched
     reader: async (url, headers) => {
       const answer = await reader(url, headers);
       if (isOver) return answer;
-      if (url === SNAPSHOT_URL) markets = numberIn(answer.body, /"markets":(\d{1,12})/);
+      if (url === SNAPSHOT_URL) markets = numberIn(answer.body, /"markets":(\d{1,12})/) || markets;
       else if (url === CHECKPOINT_URL) entries = numberIn(answer.body, /^[^\n]*\n(\d{1,15})\n/);
       else if (url.startsWith(ENTRIES)) {
         count('Reading the log', TILE_WIDTH);

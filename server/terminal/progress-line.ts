@@ -87,8 +87,7 @@ function wordsOf({ name, begunMs, first, last }: Step, nowMs: number, hasBar: bo
   if (share !== null) parts.push(`${hasBar ? `${barOf(share)} ` : ''}${String(Math.floor(share * 100)).padStart(3)} %`);
   if (count !== undefined && unit !== undefined) {
     parts.push(`${numbers.format(count)} ${count === 1 ? unit : pluralOf(unit)}`);
-    if (seconds >= MEASURED_SECONDS)
-      parts.push(`${numbers.format(Math.round((count - (first.count ?? 0)) / seconds))}/s`);
+    if (seconds >= MEASURED_SECONDS) parts.push(`${rateOf((count - (first.count ?? 0)) / seconds)}/s`);
   }
   const grown = (share ?? 0) - (first.share ?? 0);
   if (share !== null && grown > 0 && seconds >= MEASURED_SECONDS) {
@@ -99,6 +98,9 @@ function wordsOf({ name, begunMs, first, last }: Step, nowMs: number, hasBar: bo
 
 /** Of the words of this program: entry, record. */
 const pluralOf = (unit: string) => (unit.endsWith('y') ? `${unit.slice(0, -1)}ies` : `${unit}s`);
+
+/** A slow step does not look as if it stood still. */
+const rateOf = (rate: number) => (rate < 10 ? rate.toFixed(1) : numbers.format(Math.round(rate)));
 
 function barOf(share: number): string {
   const full = Math.min(BAR_WIDTH, Math.round(share * BAR_WIDTH));

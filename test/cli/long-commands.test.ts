@@ -1,0 +1,100 @@
+/**
+ * Commands that take long tell a rate and the remaining time, also on a pipe. They run in this process, because time
+ * passes as these tests say: with each read of the service or of the clock.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { createProgram } from '../../cli/program/program.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { publish } from '../../publisher/publish.ts';
+import { openDataFolder } from '../../server/folder/data-folder.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { ingest } from '../ingest/ingest.ts';
+import { withLog } from '../publisher/log/test-log.ts';
+import { loggedReader } from '../publisher/verify/logged-reader.ts';
+import { dependenciesOn, market, price, START_MS } from '../publisher/world.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+
+const MARKETS = Array.from({ length: 60 }, (_, index) => `m${index}`);
+/** The log has several tiles: the first one tells no rate. */
+const DAYS = 20;
+/** Of each read of the service, and of each look at the clock. */
+const TAKES_MS = 4_000;
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let folder: Awaited<ReturnType<typeof openDataFolder>>;
+let server: Server;
+let url: string;
+let errors: string;
+/** So much more time has passed than really did. */
+let aheadMs = 0;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  folder = await openDataFolder(join(temporary.folder, 'data'));
+  const dependencies = dependenciesOn(folder.ledger, folder.objects, { nowMs: START_MS }, DEFAULT_PAGE_SIZES);
+  const prices = MARKETS.flatMap((slug) => Array.from({ length: DAYS }, (_, day) => price(slug, day, 5)));
+  await ingest(dependencies, [...MARKETS.map((slug) => market(slug)), ...prices], {});
+  await publish(withLog(dependencies));
+  const reader = loggedReader(folder.objects);
+  server = createServer(async (request, response) => {
+    aheadMs += TAKES_MS;
+    const { status, headers, body } = await reader(request.url as string, request.headers as Record<string, string>);
+    response.writeHead(status, Object.fromEntries(headers)).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  folder.close();
+  await temporary.remove();
+});
+
+beforeEach(() => {
+  [aheadMs, errors] = [0, ''];
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+    errors += String(chunk);
+    return true;
+  });
+  const [now, clock] = [performance.now(), systemRuntime.nowMs()];
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    aheadMs += TAKES_MS;
+    return now + aheadMs;
+  });
+  vi.spyOn(systemRuntime, 'nowMs').mockImplementation(() => clock + aheadMs);
+});
+
+afterEach(() => {
+  process.exitCode = 0;
+});
+
+const run = async (...words: readonly string[]) =>
+  await (await createProgram(words)).parseAsync([...words, '--config', join(temporary.folder, 'config.json')], {
+    from: 'user',
+  });
+
+test.each([
+  ['Checking the markets', 'markets', []],
+  ['Reading the log', 'entries', ['--log']],
+  ['Comparing the markets with the log', 'markets', ['--log']],
+])('verify: %s', async (step, unit, words) => {
+  await run('verify', url, ...words);
+  expect(errors).toMatch(new RegExp(`^${step} +\\d+ %, [\\d,]+ ${unit}, [\\d.]+/s, [\\d.]+ (s|min|h) left$`, 'm'));
+});
+
+test('doctor', async () => {
+  await run('doctor', '--data', join(temporary.folder, 'data'));
+  expect(errors).toMatch(/^Reading the objects +\d+ %, \d+ files, [\d.]+\/s, [\d.]+ (s|min|h) left$/m);
+});
+
+test('the first round of a mirror', async () => {
+  await run('mirror', url, join(temporary.folder, 'mirror'), '--once');
+  expect(errors).toMatch(/ copying step=markets done=\d+ of=60 perSecond=\d+ secondsLeft=\d+$/m);
+});
