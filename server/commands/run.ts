@@ -10,7 +10,7 @@ import { startEdge } from '../edge-host/edge-thread.ts';
 import type { OperatorKeyFile } from '../http/write-api.ts';
 import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } from '../service/log.ts';
 import type { Service, StartProgress } from '../service/service.ts';
-import { StartError } from '../service/start-error.ts';
+import { SettingError, StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../settings/address-file.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig, type SampleName } from '../settings/config.ts';
 import { misspeltSettings } from '../settings/misspelt-settings.ts';
@@ -44,7 +44,8 @@ export async function runServer(environment: Environment, ask?: AskSource): Prom
     const expected = EXPECTED.some((kind) => error instanceof kind);
     if (format === 'json') log.fault('start failed', expected ? error : (error as Error).stack);
     else console.error(printable(expected ? (error as Error).message : inspect(error)));
-    process.exit(1);
+    // As of every command (cli/program/exit-codes.ts): service managers do not try a wrong argument again.
+    process.exit(error instanceof SettingError ? 2 : 1);
   }
 }
 

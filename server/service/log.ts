@@ -5,7 +5,7 @@
 import { redact } from '../../contract/values/redact.ts';
 import type { Environment } from '../settings/config.ts';
 import { printable } from '../terminal/printable.ts';
-import { StartError } from './start-error.ts';
+import { SettingError } from './start-error.ts';
 
 export const LOG_FORMATS = ['text', 'json', 'quiet'] as const;
 
@@ -20,11 +20,11 @@ export interface Log {
   readonly fault: (what: string, cause: unknown) => void;
 }
 
-/** Reads `TIDEMARK_LOG`. @throws StartError for an unknown format */
+/** Reads `TIDEMARK_LOG`. @throws SettingError for an unknown format */
 export function readLogFormat({ TIDEMARK_LOG: format = '' }: Environment): LogFormat {
   const known = LOG_FORMATS.find((name) => name === (format || 'text'));
   if (known !== undefined) return known;
-  throw new StartError(`TIDEMARK_LOG is ${JSON.stringify(format)}: set one of ${LOG_FORMATS.join(', ')}.`);
+  throw new SettingError(`TIDEMARK_LOG is ${JSON.stringify(format)}: set one of ${LOG_FORMATS.join(', ')}.`);
 }
 
 export interface LogStreams {

@@ -5,6 +5,11 @@ export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
 
+/** An argument or a variable of the environment is wrong, and as wrong the next time. */
+export class SettingError extends StartError {
+  override readonly name = 'SettingError';
+}
+
 /** Another process has the data folder. It may end soon. */
 export class FolderInUse extends StartError {
   override readonly name = 'FolderInUse';

@@ -13,7 +13,7 @@ import { isLoopback } from '../../lambdas/http/network.ts';
 import { isInternalOrigin } from '../../mapping/recipe/recipe-url.ts';
 import { isProxy, type Proxies } from '../http/sender.ts';
 import { parseWitnesses, type WitnessAddress } from '../loops/witness-client.ts';
-import { StartError } from '../service/start-error.ts';
+import { SettingError, StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
 import { type GivenSecret, readGivenSecret } from './given-secret.ts';
 
@@ -96,25 +96,25 @@ export type Environment = { readonly [name: string]: string | undefined };
  * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
- * @throws StartError for an invalid value
+ * @throws SettingError for an invalid value
  */
 export function readConfig(environment: Environment): EmbeddedConfig {
   const host = environment.HOST || '127.0.0.1';
   const port = readPort('PORT', environment.PORT || '8787');
   const waitlistEmail = environment.TIDEMARK_WAITLIST_EMAIL || 'waitlist@tidemark.example';
   if (!waitlistEmailSchema.safeParse(waitlistEmail).success) {
-    throw new StartError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: set one e-mail address.`);
+    throw new SettingError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: set one e-mail address.`);
   }
   const keptDays = environment.TIDEMARK_UPLOADS_KEPT_DAYS;
   if (keptDays && !/^[1-9]\d{0,4}$/.test(keptDays)) {
-    throw new StartError(
+    throw new SettingError(
       `TIDEMARK_UPLOADS_KEPT_DAYS is ${JSON.stringify(keptDays)}: set a number of days, or nothing to keep all files.`,
     );
   }
   const proxies = (environment.TIDEMARK_PROXIES ?? '').split(',').flatMap((proxy) => proxy.trim() || []);
   const wrong = proxies.find((proxy) => !isProxy(proxy));
   if (wrong !== undefined) {
-    throw new StartError(
+    throw new SettingError(
       `TIDEMARK_PROXIES has ${JSON.stringify(wrong)}: set addresses or networks, separated by commas, e.g. 127.0.0.1,10.0.0.0/8.`,
     );
   }
@@ -142,13 +142,15 @@ export function readConfig(environment: Environment): EmbeddedConfig {
 
 function readPort(name: string, port: string): number {
   if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
-  throw new StartError(`${name} is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`);
+  throw new SettingError(
+    `${name} is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`,
+  );
 }
 
 function readProjections({ TIDEMARK_PROJECTIONS: text }: Environment): ReadonlySet<Projection> {
   const projections = text ? parseProjections(text) : ALL_PROJECTIONS;
   if (projections !== null) return projections;
-  throw new StartError(`TIDEMARK_PROJECTIONS is ${JSON.stringify(text)}: set ${PROJECTIONS_EXPECTED}.`);
+  throw new SettingError(`TIDEMARK_PROJECTIONS is ${JSON.stringify(text)}: set ${PROJECTIONS_EXPECTED}.`);
 }
 
 /** Loopback, unless another address is named: metrics tell strangers how busy a service is. */
@@ -161,13 +163,13 @@ function readMetrics(environment: Environment): MetricsConfig | null {
 function readVerifyHours({ TIDEMARK_VERIFY_HOURS: hours }: Environment): number | null {
   if (!hours) return 24;
   if (/^\d{1,3}$/.test(hours) && Number(hours) <= 504) return Number(hours) || null;
-  throw new StartError(`TIDEMARK_VERIFY_HOURS is ${JSON.stringify(hours)}: set hours from 1 to 504, or 0 for never.`);
+  throw new SettingError(`TIDEMARK_VERIFY_HOURS is ${JSON.stringify(hours)}: set hours from 1 to 504, or 0 for never.`);
 }
 
 function readLogOrigin({ TIDEMARK_LOG_ORIGIN: origin }: Environment): string | null {
   if (!origin) return null;
   if (isLogOrigin(origin)) return origin;
-  throw new StartError(
+  throw new SettingError(
     `TIDEMARK_LOG_ORIGIN is ${JSON.stringify(origin)}: set a name such as data.example.com/prices, in lower case, without https://.`,
   );
 }
@@ -177,7 +179,7 @@ function readNextLogKey({ TIDEMARK_LOG_NEXT_KEY: vkey }: Environment): string | 
   try {
     return verifierKey(vkey).vkey;
   } catch (cause) {
-    throw new StartError(
+    throw new SettingError(
       `TIDEMARK_LOG_NEXT_KEY is ${JSON.stringify(vkey)}: set a verifier key, as GET /api/v1/log/vkey of the next server shows it.`,
       { cause },
     );
@@ -188,7 +190,7 @@ function readSourceHosts({ TIDEMARK_SOURCE_HOSTS: text = '' }: Environment): Rea
   const origins = text.split(',').flatMap((origin) => origin.trim() || []);
   const wrong = origins.find((origin) => !isInternalOrigin(origin));
   if (wrong === undefined) return new Set(origins);
-  throw new StartError(
+  throw new SettingError(
     `TIDEMARK_SOURCE_HOSTS has ${JSON.stringify(wrong)}: set names with scheme and port, separated by commas, e.g. http://prices:8080,https://files.corp.example. No addresses, no paths.`,
   );
 }
@@ -196,7 +198,7 @@ function readSourceHosts({ TIDEMARK_SOURCE_HOSTS: text = '' }: Environment): Rea
 function readWitnesses({ TIDEMARK_WITNESSES: text }: Environment): readonly WitnessAddress[] {
   const witnesses = text ? parseWitnesses(text) : [];
   if (witnesses !== null) return witnesses;
-  throw new StartError(
+  throw new SettingError(
     `TIDEMARK_WITNESSES is ${JSON.stringify(text)}: set pairs of a verifier key of a cosigner (type 4) and an https URL, with a space between, separated by commas.`,
   );
 }
@@ -206,11 +208,11 @@ function readIssuer(environment: Environment): IssuerConfig | null {
   if (!issuer) return null;
   const audience = environment.TIDEMARK_AUDIENCE;
   if (!audience)
-    throw new StartError('TIDEMARK_ISSUER is set, but not TIDEMARK_AUDIENCE: set the audience of its tokens.');
+    throw new SettingError('TIDEMARK_ISSUER is set, but not TIDEMARK_AUDIENCE: set the audience of its tokens.');
   const jwksUri = environment.TIDEMARK_JWKS_URI;
   for (const [name, url] of Object.entries({ TIDEMARK_ISSUER: issuer, TIDEMARK_JWKS_URI: jwksUri || issuer })) {
     if (!URL.canParse(url) || !url.startsWith('https://')) {
-      throw new StartError(`${name} is ${JSON.stringify(url)}: set an https URL.`);
+      throw new SettingError(`${name} is ${JSON.stringify(url)}: set an https URL.`);
     }
   }
   const scopePrefix = environment.TIDEMARK_SCOPE_PREFIX;
@@ -222,5 +224,5 @@ function readSample(text: string): SampleSetting {
   if (text === 'yes') return SAMPLES[0];
   const setting = ([...SAMPLES, 'no', 'unsaid'] as const).find((known) => known === text);
   if (setting !== undefined) return setting;
-  throw new StartError(`TIDEMARK_SAMPLE is ${JSON.stringify(text)}: set yes, no or ${SAMPLES.join(', ')}.`);
+  throw new SettingError(`TIDEMARK_SAMPLE is ${JSON.stringify(text)}: set yes, no or ${SAMPLES.join(', ')}.`);
 }

@@ -172,9 +172,18 @@ describe('refused are', () => {
     [['token', '--user', 'alice', '--scopes', 'all'], 'no scope'],
     [['repair'], 'slug'],
     [['start', 'now'], 'too many arguments'],
+    [['start', '--port', '99999'], '65535'],
     [['publish', '--all', '--url', 'http://127.0.0.1:2'], 'TIDEMARK_KEY'],
   ])('the words %j', async (words, part) => {
     expectUsage(await tidemark(words), part);
+  });
+
+  test.each([
+    [{ PORT: '99999' }, '65535'],
+    [{ TIDEMARK_LOG: 'xml' }, 'json'],
+    [{ TIDEMARK_LOG_KEY: 'a', TIDEMARK_LOG_KEY_FILE: 'b' }, 'unset'],
+  ])('settings of a server: %j', async (environment, part) => {
+    expectUsage(await tidemark(['start'], { environment }), part);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PROJECTIONS } from '../../contract/files/projections.ts';
-import { StartError } from '../../server/service/start-error.ts';
+import { SettingError, StartError } from '../../server/service/start-error.ts';
 import { checkClock, readConfig } from '../../server/settings/config.ts';
 import { testSigner } from '../publisher/log/test-log.ts';
 
@@ -87,8 +87,8 @@ describe('the environment sets', () => {
 test.each(['65536', '-1', '1.5', '8787 ', ' 80', '0x50', '1e3', 'http', '99999999', '٨٠'])(
   'PORT=%s is refused',
   (port) => {
-    expect(() => readConfig({ PORT: port })).toThrow(StartError);
-    expect(() => readConfig({ TIDEMARK_METRICS_PORT: port })).toThrow(StartError);
+    expect(() => readConfig({ PORT: port })).toThrow(SettingError);
+    expect(() => readConfig({ TIDEMARK_METRICS_PORT: port })).toThrow(SettingError);
   },
 );
 
@@ -111,7 +111,7 @@ test.each<[string, Record<string, string>]>([
   ['a next key of the log whose id is wrong', { TIDEMARK_LOG_NEXT_KEY: VKEY.replace(/\+[0-9a-f]{8}\+/, '+00000000+') }],
   ['keys without https', { ...ISSUER, TIDEMARK_JWKS_URI: 'http://issuer.example/keys' }],
 ])('%s is refused', (_, environment) => {
-  expect(() => readConfig(environment)).toThrow(StartError);
+  expect(() => readConfig(environment)).toThrow(SettingError);
 });
 
 test('a clock that was never set is refused', () => {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type LogFields, openLog, readLogFormat } from '../../server/service/log.ts';
-import { StartError } from '../../server/service/start-error.ts';
+import { SettingError } from '../../server/service/start-error.ts';
 import { market, price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { startServerForTest } from './server-process.ts';
@@ -81,7 +81,7 @@ test('the format is one of three; any other is refused', () => {
     'quiet',
   ]);
   expect(readLogFormat({})).toBe('text');
-  expect(() => readLogFormat({ TIDEMARK_LOG: 'JSON' })).toThrow(StartError);
+  expect(() => readLogFormat({ TIDEMARK_LOG: 'JSON' })).toThrow(SettingError);
 });
 
 test('a process logs JSON lines only: its start, a batch, an upload, their generations and its end', async () => {
