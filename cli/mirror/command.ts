@@ -39,7 +39,7 @@ export function addMirrorCommand(program: Command): void {
   program
     .command('mirror')
     .description('keep a verified copy of all public files of a service, and serve it')
-    .argument('<url>', 'the base URL of the service')
+    .argument('<url>', 'the base URL of the service, or of its files on a static host')
     .argument('<folder>', 'the folder of the copy')
     .option('--serve', 'serve the copy, too')
     .addOption(new Option('--host <address>', 'the address to listen on').default('127.0.0.1'))
@@ -85,7 +85,8 @@ export function addMirrorCommand(program: Command): void {
 /** @throws CommandError for a URL whose answers anybody on the way could change */
 function serviceUrl(text: string, { allowHttp }: MirrorFlags): URL {
   const url = parseUrl(text);
-  if (url.protocol === 'https:' || isLoopbackName(url.hostname) || allowHttp) return new URL('/', url);
+  if (url.protocol === 'https:' || isLoopbackName(url.hostname) || allowHttp)
+    return new URL(url.pathname.replace(/\/*$/, '/'), url);
   throw new CommandError(
     'usage',
     `Anybody on the way to ${url.origin} could change its answers.`,

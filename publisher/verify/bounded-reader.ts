@@ -78,7 +78,7 @@ export function boundedReader(
     const answer = await getWhole(base, url, { 'user-agent': userAgent, ...headers }, limits);
     const { status } = answer;
     if (status !== 429 && status < 500) return answer;
-    throw new UpstreamUnavailable(`GET ${base.origin}${url} failed: ${status}`);
+    throw new UpstreamUnavailable(`GET ${new URL(`.${url}`, base).href} failed: ${status}`);
   };
 }
 

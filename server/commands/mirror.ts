@@ -23,9 +23,11 @@ import { openMirrorFolder } from '../mirror/mirror-folder.ts';
 import { UpstreamForked } from '../mirror/mirror-log.ts';
 import type { MirrorStep } from '../mirror/step-progress.ts';
 import { type Log, openLog, readLogFormat } from '../service/log.ts';
+import { hostReader } from './static-host.ts';
 import { onStopSignal } from './stop-signals.ts';
 
 export interface MirrorCommand {
+  /** The base URL of a service, or of the files on a static host. Its path ends with a slash. */
   readonly url: URL;
   readonly folder: string;
   /** Null: the copy is not served. */
@@ -77,7 +79,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
   const { timeoutMs } = DEFAULT_READ_LIMITS;
   const limits = { ...DEFAULT_READ_LIMITS, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
-  const upstream = boundedReader(url, limits, 'tidemark-mirror');
+  const upstream = hostReader(boundedReader(url, limits, 'tidemark-mirror'));
   const onProgress = (progress: MirrorStep) => log.info('copying', { ...progress });
   const site = await readSite();
   const mirror = new Mirror({
@@ -160,6 +162,6 @@ async function serve(
     report: log.fault,
   });
   const address = await listen(edge.server, asked);
-  log.info('serving', { address, of: url.origin });
+  log.info('serving', { address, of: url.href });
   return edge;
 }

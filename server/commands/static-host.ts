@@ -5,6 +5,7 @@
  */
 import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/files/page-headers.ts';
 import { cacheControlOf, PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
+import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/edge-problems.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { objectFile } from '../../storage/directory/object-places.ts';
@@ -14,6 +15,25 @@ import { loadRouter } from '../edge/router-sandbox.ts';
 
 /** Stores such as S3 answer 403 for a file that is not there, unless one may list them. */
 const MISSING: readonly number[] = [403, 404];
+
+/**
+ * Reads a service by its API, and a host that knows only files by its files. The first answer tells which of both it is.
+ *
+ * @param read GETs a URL or file below the base URL
+ */
+export function hostReader(read: PublicReader): PublicReader {
+  let known: PublicReader | null = null;
+  const readerOf = async () => {
+    if ((await read(SNAPSHOT_URL)).status === 200) return read;
+    const hasFiles = (await read(`${SNAPSHOT_URL}.json`)).status === 200;
+    // Otherwise the caller tells what is wrong, and the next read asks again.
+    return hasFiles ? staticHostReader(read) : null;
+  };
+  return async (url, headers) => {
+    known ??= await readerOf();
+    return await (known ?? read)(url, headers);
+  };
+}
 
 /** @param read GETs a file by its path below the base URL */
 export function staticHostReader(read: PublicReader): PublicReader {

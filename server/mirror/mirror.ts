@@ -215,7 +215,7 @@ export class Mirror {
     const { checkpoint: note, vkeys } = this.#log?.state ?? folder.state.log ?? { checkpoint: null, vkeys: [] };
     const checkpoint = note === null ? null : openCheckpoint(note, vkeys.map(verifierKey));
     return {
-      of: new URL(url).origin,
+      of: url.replace(/\/$/, ''),
       generation: this.#generation,
       ageSeconds: lastSuccessAt === null ? null : Math.max(0, Math.floor((nowMs() - Date.parse(lastSuccessAt)) / 1000)),
       log: checkpoint && { origin: checkpoint.origin, size: checkpoint.size },

@@ -3,13 +3,7 @@
 import { cpSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutBucketPolicyCommand,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3';
+import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
@@ -17,7 +11,7 @@ import { finished, spawnTidemark, tidemark } from '../cli/tidemark.ts';
 import { openRunWorld, verify, verifyAt } from '../run/run-world.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
-import { makeBucket } from './s3-bucket.ts';
+import { makePublicBucket } from './s3-bucket.ts';
 import { startS3Proxy } from './s3-proxy.ts';
 
 const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
@@ -31,10 +25,7 @@ const STORES = [
 
 async function openWorld(engine: string, dropsConditions: boolean) {
   const world = await openRunWorld();
-  const { bucket, client } = await makeBucket(engine);
-  const readers = { Effect: 'Allow', Principal: '*', Action: ['s3:GetObject'], Resource: [`arn:aws:s3:::${bucket}/*`] };
-  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [readers] });
-  await client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
+  const { bucket, client } = await makePublicBucket(engine);
   const proxy = await startS3Proxy(engine, { dropsConditions });
   const environment = {
     AWS_ENDPOINT_URL_S3: proxy.endpoint,

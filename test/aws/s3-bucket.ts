@@ -1,6 +1,6 @@
 /** A bucket of its own on an engine, as the data stack makes it, and a store in it. */
 import { randomUUID } from 'node:crypto';
-import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, PutBucketPolicyCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { createS3Client } from '../../storage/s3/s3-client.ts';
 import { openS3Objects } from '../../storage/s3/s3-objects.ts';
@@ -30,6 +30,16 @@ export async function makeBucket(endpoint: string): Promise<EngineBucket> {
   const bucket = `objects-${randomUUID()}`;
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
   return { bucket, client, objects: openS3Objects({ client, bucket }) };
+}
+
+/** As {@link makeBucket}. Readers without credentials may get its objects, as from a static host. */
+export async function makePublicBucket(endpoint: string): Promise<EngineBucket> {
+  const made = await makeBucket(endpoint);
+  const Resource = [`arn:aws:s3:::${made.bucket}/*`];
+  const readers = { Effect: 'Allow', Principal: '*', Action: ['s3:GetObject'], Resource };
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [readers] });
+  await made.client.send(new PutBucketPolicyCommand({ Bucket: made.bucket, Policy }));
+  return made;
 }
 
 /** From now on each first answer to a request of this method is lost, after the engine has done the request. */

@@ -2,13 +2,12 @@
  * The guide of docs/hosting-static.md from an empty folder to a page: `tidemark init`, the commands of its README, and a web
  * server that knows only files, below a path, as a project's pages are.
  */
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { tidemark } from '../cli/tidemark.ts';
+import { startFileServer } from '../hosting/file-server.ts';
 import { AUTHOR, installTidemark } from '../run/repository.ts';
 import { startSource, verify } from '../run/run-world.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
@@ -36,7 +35,9 @@ test('an own service shows the price that its source has, and every link of its 
   expect(await runTool('bash', ['-euc', commands], { cwd: path, env })).toMatchObject({ exitCode: 0 });
   expect(await verify(join(path, 'site'))).toMatchObject({ code: 0, output: '' });
 
-  const base = `${await serveBelow(path)}/site`;
+  const { url, stop } = await startFileServer(path);
+  onTestFinished(stop);
+  const base = `${url}/site`;
   const { page, complaints } = await openPage(browser, { baseURL: base });
   const missing: string[] = [];
   page.on('response', (response) => {
@@ -67,15 +68,3 @@ test('an own service shows the price that its source has, and every link of its 
   expect(missing.filter((path) => !path.includes('/mirror'))).toEqual([]);
   expect(complaints.filter((line) => !line.includes('status of 404'))).toEqual([]);
 });
-
-/** Python's file server on a folder. Its base URL. */
-async function serveBelow(folder: string): Promise<string> {
-  const words = ['-u', '-m', 'http.server', '0', '--bind', '127.0.0.1', '--directory', folder];
-  const server = spawn('python3', words, { stdio: ['ignore', 'pipe', 'ignore'] });
-  onTestFinished(() => void server.kill());
-  for await (const line of createInterface({ input: server.stdout })) {
-    const port = /port (\d+)/.exec(line)?.[1];
-    if (port !== undefined) return `http://127.0.0.1:${port}`;
-  }
-  throw new Error('python3 -m http.server ended before it served');
-}

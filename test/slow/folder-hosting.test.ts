@@ -250,15 +250,6 @@ describe('a published folder', async () => {
           }
         }
       });
-
-      test('verify finds nothing', async () => {
-        const reader = async (url: string, headers = {}) => {
-          const { status, names, field, body } = await to('beside', url, { headers });
-          return { status, headers: new Map(names.map((name) => [name, field(name) as string])), body };
-        };
-        const { findings } = await verify(reader, { pageSizes: SMALL_PAGES, settled: true, removed: ['b'] });
-        expect(findings).toEqual([]);
-      });
     });
   }
 });
