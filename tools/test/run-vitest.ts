@@ -5,7 +5,7 @@ import type { TestReport } from './vitest-report.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
-const REPORTERS = ['--silent=passed-only', '--reporter=dot', '--reporter=./tools/test/vitest-report.ts'];
+const REPORTERS = ['--silent=passed-only', '--reporter=minimal', '--reporter=./tools/test/vitest-report.ts'];
 
 export type TestSet = 'fast' | 'slow' | 'aws' | 'tools' | 'browser';
 
@@ -25,7 +25,7 @@ export async function runVitest(
   environment: Readonly<Record<string, string>>,
   tell: (progress: string) => void,
 ): Promise<Outcome> {
-  let report: TestReport = { passed: 0, failed: 0, skipped: [], notes: [] };
+  let report: TestReport = { passed: 0, failed: 0, failures: [], skipped: [], notes: [] };
   const { exitCode, output } = await runNode(
     [VITEST, 'run', ...REPORTERS, ...filters],
     { ...environment, TIDEMARK_TESTS: set },

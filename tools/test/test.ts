@@ -76,6 +76,7 @@ else if (isCi) {
 let passed = 0;
 let failed = 0;
 const skipped: string[] = [];
+const failures: string[] = [];
 for (const round of rounds) {
   await Promise.all(
     round.map(async (lane) => {
@@ -84,6 +85,8 @@ for (const round of rounds) {
   );
 }
 for (const line of skippedLines(skipped)) console.log(line);
+// Again, because a log that is cut keeps its end.
+for (const failure of failures) console.log(`failed: ${failure}`);
 console.log(counts({ passed, failed, skipped }));
 process.exitCode = failed > 0 ? 1 : 0;
 
@@ -99,11 +102,12 @@ async function take({ name, run }: Step): Promise<void> {
   passed += outcome.passed;
   failed += outcome.failed;
   skipped.push(...outcome.skipped);
+  if (outcome.failed > 0) failures.push(...(outcome.failures.length > 0 ? outcome.failures : [name]));
 }
 
 /** A tool whose only result is its exit code. */
 async function check(script: string, ...args: string[]): Promise<Outcome> {
   const { exitCode, output } = await runNode([join(MODULES, script), ...args], {});
   const passed = exitCode === 0 ? 1 : 0;
-  return { passed, failed: 1 - passed, skipped: [], notes: [], output };
+  return { passed, failed: 1 - passed, failures: [], skipped: [], notes: [], output };
 }

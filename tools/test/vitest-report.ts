@@ -8,6 +8,8 @@ export interface TestReport {
   readonly passed: number;
   /** Failed tests, and failures outside a test: a file that does not load, a hook, an unhandled rejection. */
   readonly failed: number;
+  /** Of each failed test its file and name. */
+  readonly failures: readonly string[];
   /** Of each skipped test its file, with the reason that was given to `context.skip`. */
   readonly skipped: readonly string[];
   /** Texts of tests for people, by `context.annotate`: mostly measurements. */
@@ -39,6 +41,9 @@ export default class VitestReport implements Reporter {
     const report: TestReport = {
       passed: count('passed'),
       failed: count('failed') + count('pending') + outside,
+      failures: tests.flatMap((test) =>
+        test.result().state === 'failed' ? [`${test.module.relativeModuleId} > ${test.fullName}`] : [],
+      ),
       skipped: tests.flatMap((test) => {
         const result = test.result();
         if (result.state !== 'skipped') return [];
