@@ -39,8 +39,12 @@ export function isOutlier(metric: Metric, reference: Metric): boolean {
   return isLeap(metric, reference) && timeBetweenMs(metric, reference) <= COMPARABLE_MS;
 }
 
-/** The rule for money whose neighbours have been negative, in a market without a rule of its own. */
-const CROSSES_ZERO = { factor: 20, neighbours: OUTLIER_NEIGHBOURS_MAX } as const;
+/**
+ * The rule for money of which so many neighbours are negative, in a market without a rule of its own. A value does not
+ * vouch for itself, and one wrong sign of long ago must not widen the guard. So an operator confirms the first negative
+ * values that leap, or gives the market a rule.
+ */
+const CROSSES_ZERO = { factor: 20, neighbours: OUTLIER_NEIGHBOURS_MAX, leastNegative: 3 } as const;
 
 /** The comparable values of the metric around a moment: on each side the nearest first. */
 export interface Neighbours {
@@ -78,8 +82,8 @@ export function contradictionOf(
   const other = [earlier, later].find((one) => one !== undefined && isOutlier(metric, one));
   if (other === undefined || !areAll || metric.kind !== 'money') return other ?? null;
   const others = nearest(metric, { before, after }, CROSSES_ZERO.neighbours);
-  const hasBeenNegative = [metric, ...others].some((one) => numberIn(one) < 0);
-  return hasBeenNegative && !isBeyond(metric, others, CROSSES_ZERO.factor) ? null : other;
+  const crossesZero = others.filter((one) => numberIn(one) < 0).length >= CROSSES_ZERO.leastNegative;
+  return crossesZero && !isBeyond(metric, others, CROSSES_ZERO.factor) ? null : other;
 }
 
 /** Up to so many values, the nearest in time. */

@@ -31,37 +31,59 @@ function openDesk() {
   };
 }
 
+/** An operator has confirmed them. */
+const NEGATIVE = [price('a', 1, -500), price('a', 3, -900), price('a', 5, -700)];
+
 describe('prices that cross zero', () => {
   test.each([
-    ['without a rule of its own', undefined],
+    ['with the rule of the documents', { factor: 20, neighbours: 50 }],
     ['with five neighbours', RULE],
     ['with the guard off', 'off'],
   ] as const)('are taken in whole by a market %s, in one file and day by day', async (_, rule) => {
-    const definition = rule === undefined ? market('a') : ruled(rule);
-    expect(await openDesk()([definition, ...series(...POWER)])).toEqual([]);
+    expect(await openDesk()([ruled(rule), ...series(...POWER)])).toEqual([]);
     const send = openDesk();
-    await send([definition]);
+    await send([ruled(rule)]);
     for (const row of series(...POWER)) expect(await send([row])).toEqual([]);
     // Known neighbours on both sides.
     expect(await send([at(5, 150), at(7, -900)])).toEqual([]);
+  });
+
+  test('need a person in a market without a rule, until three of the neighbours are negative', async () => {
+    const send = openDesk();
+    expect(await send([market('a'), ...series(...POWER)])).toEqual(['3 outlier', '6 outlier']);
+    expect(await send([...NEGATIVE.slice(1), ...series(...POWER)])).toEqual(['4 outlier', '7 outlier']);
+    expect(await send([...NEGATIVE.slice(0, 1), ...series(...POWER)])).toEqual([]);
   });
 
   test.each([
     ['minor units for major ones', 800_000],
     ['the same with a wrong sign', -800_000],
   ])('and %s are still set aside', async (_, amount) => {
-    for (const definition of [market('a'), ruled(RULE)]) {
-      expect(await openDesk()([definition, ...series(...POWER, amount)])).toEqual([`${POWER.length + 1} outlier`]);
+    const later = POWER.map((value, index) => at(10 + 2 * index, value));
+    for (const known of [
+      [market('a'), ...NEGATIVE, ...later],
+      [ruled(RULE), ...later],
+    ]) {
+      expect(await openDesk()([...known, at(24, amount)])).toEqual([`${known.length} outlier`]);
       const send = openDesk();
-      await send([definition, ...series(...POWER)]);
-      expect(await send([at(2 * POWER.length, amount)])).toEqual(['0 outlier']);
-      expect(await send([at(7, amount)])).toEqual(['0 outlier']);
+      await send(known);
+      expect(await send([at(24, amount)])).toEqual(['0 outlier']);
+      expect(await send([at(17, amount)])).toEqual(['0 outlier']);
     }
   });
 
-  test('a negative value of long ago makes no difference to a market that is calm since', async () => {
+  test.each([
+    ['one value with a wrong sign', [-8000]],
+    ['two', [-8000, -8010]],
+  ])('%s does not widen the guard: a slipped decimal point is found', async (_, wrong) => {
     const send = openDesk();
-    await send([market('a'), at(0, -500), ...calm(150).slice(1)]);
+    expect(await send([market('a'), ...calm(30), ...wrong.map((amount, index) => at(60 + index, amount))])).toEqual([]);
+    expect(await send([at(70, 8050), at(72, 82_000), at(74, 795)])).toEqual(['1 outlier', '2 outlier']);
+  });
+
+  test('negative values of long ago make no difference to a market that is calm since', async () => {
+    const send = openDesk();
+    expect(await send([market('a'), ...NEGATIVE, ...calm(150).slice(3)])).toEqual([]);
     expect(await send([at(300, 210)])).toEqual(['0 outlier']);
   });
 });
