@@ -2,9 +2,11 @@
 import type * as z from 'zod';
 import { csvRecord } from '../values/csv.ts';
 import type { Market } from '../values/market.ts';
+import type { PublicMetric } from '../values/metric.ts';
 import type { latestEntrySchema } from './latest.ts';
 
 export type LatestEntry = Readonly<z.infer<typeof latestEntrySchema>>;
+export type LatestMetric = Readonly<NonNullable<LatestEntry['metrics']>[string]>;
 
 /** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
 const LATEST_COLUMNS = [
@@ -46,6 +48,29 @@ export function latestEntry(
     graceSeconds: expectedNextAt === null ? null : (source?.cadence?.graceSeconds ?? null),
     rounded: price?.rounded ?? null,
     sourceValue: price?.sourceValue ?? null,
+    ...latestMetrics(metrics, disputedMetrics),
+  };
+}
+
+/** Those besides `price`, by name. */
+function latestMetrics(metrics: Market['metrics'], disputed: Market['disputedMetrics']): Pick<LatestEntry, 'metrics'> {
+  const others = Object.entries(metrics).flatMap(([name, metric]) =>
+    name === 'price' || metric === null ? [] : [[name, latestMetric(metric, disputed.includes(name))] as const],
+  );
+  return others.length === 0 ? {} : { metrics: Object.fromEntries(others) };
+}
+
+function latestMetric(metric: PublicMetric, isDisputed: boolean): LatestMetric {
+  const { observedAt, rounded, unknownReason } = metric;
+  const isMoney = metric.kind === 'money';
+  return {
+    decimal: isMoney ? metric.decimal : metric.value,
+    ...(isMoney && { decimalPerUnit: metric.decimalPerUnit }),
+    unit: isMoney ? metric.currency : metric.unit,
+    observedAt,
+    ...(unknownReason !== null && { unknownReason }),
+    ...(isDisputed && { disputed: true }),
+    ...(rounded && { rounded: true }),
   };
 }
 

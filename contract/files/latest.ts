@@ -1,13 +1,36 @@
 /** The newest price of every market, one short line each. */
 import * as z from 'zod';
 import { marketSchema } from '../values/market.ts';
-import { instantSchema, observationFields, provenanceFields } from '../values/metric.ts';
+import {
+  decimalSchema,
+  instantSchema,
+  metricNameSchema,
+  observationFields,
+  provenanceFields,
+  valueFields,
+} from '../values/metric.ts';
 import { LATEST_MARKETS_MAX } from './limits.ts';
 
 const { sourceLabel, observedAt, releasedAt, confidence, status, unknownReason, rounded, sourceValue } =
   provenanceFields;
 const { recordedAt } = observationFields;
 const { slug, name, kind, nativeCurrency, unit, updatedAt } = marketSchema.shape;
+
+/** As short as it can be: a market may have many of them. */
+const latestMetricSchema = z.strictObject({
+  decimal: decimalSchema
+    .nullable()
+    .describe('The value, exactly: of money, in major units for `quantity` of the market. Null: unknown.'),
+  decimalPerUnit: decimalSchema
+    .nullable()
+    .exactOptional()
+    .describe('`decimal` ÷ `quantity`, exactly. Null: unknown, or its decimals do not end. Left out: it is not money.'),
+  unit: valueFields.unit.describe('The currency of money, or the thing that a number counts.'),
+  observedAt: observedAt.describe('The moment of the value.'),
+  unknownReason: unknownReason.unwrap().exactOptional().describe('Why the value is null. Left out: it is known.'),
+  disputed: z.literal(true).exactOptional().describe('Left out: the metric is not disputed.'),
+  rounded: z.literal(true).exactOptional().describe('Left out: the value is exact.'),
+});
 
 export const latestEntrySchema = z.strictObject({
   slug,
@@ -51,6 +74,12 @@ export const latestEntrySchema = z.strictObject({
     .nullable()
     .describe("True if `decimal` could not hold the source's digits exactly. Null: there is no observation."),
   sourceValue: sourceValue.describe("The source's own digits. Null: it gave none, or there is no observation."),
+  metrics: z
+    .record(metricNameSchema, latestMetricSchema)
+    .exactOptional()
+    .describe(
+      'The newest value of each metric besides `price`, by name. The CSV file has none of them. Left out: none.',
+    ),
 });
 
 /** `GET /api/v1/latest`. */

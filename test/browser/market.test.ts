@@ -35,7 +35,7 @@ describe('a market', () => {
     const { page, complaints } = await openMarket('wheat-eur');
     expect(await page.title()).toBe('Milling wheat, Paris · Tidemark');
     const top = page.locator('.market-top');
-    expect(await top.innerText()).toMatch(/206\.64 EUR per 50 tonne = 4\.1328 EUR per tonne/);
+    expect(await top.innerText()).toMatch(/206\.64 EUR per 50 tonnes = 4\.1328 EUR per tonne/);
     expect(await top.getByRole('listitem').allInnerTexts()).toEqual(['late', 'provisional', 'low confidence']);
     expect(await page.evaluate(PAINTED)).toBeGreaterThan(500);
     const rows = page.locator('.observations tbody tr');

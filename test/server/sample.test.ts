@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { LatestEntry } from '../../contract/files/latest-entries.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type ServerProcess, startServerForTest } from './server-process.ts';
@@ -54,7 +55,7 @@ test('a folder that was begun without the sample stays without it while it is em
 
 test('a folder that was begun with the models has them alone, and refuses the currencies', async () => {
   const folder = await temporaryFolder();
-  const begun = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'models' });
+  const begun = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'models', TIDEMARK_PROJECTIONS: 'all' });
   const { slugs } = await shown(begun);
   expect(slugs).toHaveLength(59);
   expect(await (await fetch(`${await begun.started}/api/v1/markets/gpt-4o`)).json()).toMatchObject({
@@ -65,6 +66,13 @@ test('a folder that was begun with the models has them alone, and refuses the cu
     },
     sources: [{ licence: 'MIT', label: 'LiteLLM' }],
   });
+  const { data } = (await (await fetch(`${await begun.started}/api/v1/latest`)).json()) as { data: LatestEntry[] };
+  const inputPrice = { decimal: '2.50', decimalPerUnit: '0.0000025', unit: 'USD', observedAt: '2025-11-22T23:41:39Z' };
+  const { observedAt } = inputPrice;
+  expect(data.find(({ slug }) => slug === 'gpt-4o')).toMatchObject({
+    ...{ decimal: null, observedAt: null, metrics: { inputPrice, contextWindow: { decimal: '128000', observedAt } } },
+  });
+  expect(await tidemark(['verify', await begun.started, '--log'])).toMatchObject({ code: 0 });
   await begun.end('SIGKILL');
 
   const asked = startServerForTest({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'currencies' });

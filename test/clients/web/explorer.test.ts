@@ -15,6 +15,7 @@ import {
   viewFragment,
   WHOLE_VIEW,
 } from '../../../clients/web/browser/explorer/list-view.ts';
+import { metricColumns } from '../../../clients/web/browser/explorer/metric-columns.ts';
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
 import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
@@ -83,6 +84,55 @@ describe('a price', () => {
     ['may never have been observed', { ...unknown, observedAt: null }, null, ['never observed']],
   ])('%s', (_, fields, digits, below) => {
     expect(priceWords(entry(fields))).toEqual({ digits, below });
+  });
+});
+
+describe('models on a list', () => {
+  const money = (decimal: string, decimalPerUnit: string) => ({
+    decimal,
+    decimalPerUnit,
+    unit: 'USD',
+    observedAt: DAY,
+  });
+  const DAY = '2026-09-01T00:00:00Z';
+  const model = (slug: string, metrics: NonNullable<LatestEntry['metrics']>, quantity = 1_000_000) =>
+    entry({ slug, name: slug, decimal: null, observedAt: null, quantity, unit: 'token', currency: 'USD', metrics });
+  const [cheap, dear, free] = [
+    model(
+      'cheap',
+      { inputPrice: money('7.50', '0.000000075'), window: { decimal: '8', unit: 'token', observedAt: DAY } },
+      100_000_000,
+    ),
+    model('dear', { inputPrice: money('5.00', '0.000005'), outputPrice: { ...money('1', '1'), disputed: true } }),
+    model('free', {
+      window: { decimal: null, unit: 'token', observedAt: '2026-10-01T00:00:00Z', unknownReason: 'withheld' },
+    }),
+  ];
+
+  test('have columns of the metrics that most have, in one unit; others keep the column of the price', () => {
+    expect(metricColumns([cheap, dear, free, entry({ observedAt: null })])).toEqual([
+      { name: 'inputPrice', unit: 'USD per 1M tokens' },
+      { name: 'window', unit: 'tokens' },
+    ]);
+    expect(metricColumns([cheap, entry(), entry()])).toBeNull();
+    expect(metricColumns([])).toBeNull();
+    const inEuros = model('euros', { inputPrice: { ...money('1.00', '0.000001'), unit: 'EUR' } });
+    expect(metricColumns([cheap, inEuros])?.[0]).toEqual({ name: 'inputPrice', unit: null });
+  });
+
+  test('are sorted by what one unit costs, the unknown last, and by their last change', () => {
+    const sorted = (sort: string, isDescending = false) =>
+      selectEntries([free, dear, cheap], { ...WHOLE_VIEW, sort, isDescending }, NOW_MS).map(({ slug }) => slug);
+    expect(sorted('inputPrice')).toEqual(['cheap', 'dear', 'free']);
+    expect(sorted('inputPrice', true)).toEqual(['dear', 'cheap', 'free']);
+    expect(sorted('age')).toEqual(['free', 'cheap', 'dear']);
+    expect(sorted('constructor')).toEqual(['cheap', 'dear', 'free']);
+  });
+
+  test('among markets with prices show their first metric, and what is disputed', () => {
+    expect(priceWords(cheap)).toEqual({ digits: '0.075', below: ['Input price', 'USD per 1M tokens'] });
+    expect(priceWords(free)).toEqual({ digits: null, below: ['Window', 'tokens', 'unknown'] });
+    expect(rowBadges(dear, NOW_MS).map(({ text }) => text)).toEqual(['disputed']);
   });
 });
 

@@ -5,8 +5,10 @@ import { LogVerificationError } from '../../../clients/typescript/signed-log.ts'
 import { fragmentOf, historyView, knownMoments, readFragment } from '../../../clients/web/browser/market/as-of-view.ts';
 import { chartData, endOfSeries, placeOf, step } from '../../../clients/web/browser/market/chart-data.ts';
 import { HistoryReader } from '../../../clients/web/browser/market/history-reader.ts';
+import { changeText, valuesBefore } from '../../../clients/web/browser/market/list-changes.ts';
 import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/market/public-answers.ts';
+import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import {
   panned,
   rangeWith,
@@ -15,15 +17,8 @@ import {
   wholeRange,
   zoomed,
 } from '../../../clients/web/browser/market/time-range.ts';
-import {
-  agoText,
-  badgesOf,
-  momentText,
-  pointSpeech,
-  safeUrl,
-  unitText,
-  valueText,
-} from '../../../clients/web/browser/market/words.ts';
+import { agoText, badgesOf, isOnList, momentText, safeUrl } from '../../../clients/web/browser/market/words.ts';
+import { compareMetrics, metricTitle, unitText } from '../../../clients/web/browser/shown-value.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 
@@ -41,6 +36,8 @@ function row(day: number, more: Partial<PublicObservation> = {}): PublicObservat
 
 const unknown = { decimal: null, amountMinor: null, unknownReason: 'withheld' } as const;
 const idsOf = (rows: Iterable<PublicObservation>): string[] => [...rows].map(({ id }) => id);
+
+const words = new RowWords({ quantity: 1, of: 'ounce' });
 
 describe('words', () => {
   it.each([
@@ -65,20 +62,80 @@ describe('words', () => {
   });
 
   it('values are the exact digits, and an unknown one has its reason', () => {
-    expect(valueText(row(4, { decimal: '4129.10' }))).toBe('4,129.10 USD');
-    expect(valueText(row(4, { decimal: '-90071992547409.91' }))).toBe('-90,071,992,547,409.91 USD');
-    expect(valueText(row(4, unknown))).toBe('unknown: withheld, by its source or by this service');
-    expect(valueText(row(4, { ...unknown, retraction: 'mistake' }))).toBe('unknown: it was recorded by mistake');
-    expect(unitText({ quantity: 1000, of: 'EUR' })).toBe('per 1,000 EUR');
+    expect(words.value(row(4, { decimal: '4129.10' }))).toBe('4,129.10 USD');
+    expect(words.value(row(4, { decimal: '-90071992547409.91' }))).toBe('-90,071,992,547,409.91 USD');
+    expect(words.value(row(4, unknown))).toBe('unknown: withheld, by its source or by this service');
+    expect(words.value(row(4, { ...unknown, retraction: 'mistake' }))).toBe('unknown: it was recorded by mistake');
+  });
+
+  it.each([
+    [1, 'troy ounce', '36690.00', '36,690.00 USD per troy ounce'],
+    [1000, 'EUR', '36690.00', '36,690.00 USD per 1,000 EUR'],
+    [3_000_000, 'token', '2.50', '2.50 USD per 3,000,000 tokens'],
+    [1_000_000, 'token', '2.50', '2.50 USD per 1M tokens'],
+    [100_000_000, 'token', '7.50', '0.075 USD per 1M tokens'],
+    [10_000_000_000, 'token', '36.25', '0.003625 USD per 1M tokens'],
+    [10_000_000, 'kWh', '-20.00', '-2.00 USD per 1M kWh'],
+    [10_000_000, 'token', '50', '5 USD per 1M tokens'],
+  ])('a price of %i %s, %s, is %s', (quantity, of, decimal, text) => {
+    const own = new RowWords({ quantity, of });
+    expect(`${own.value(row(4, { decimal }))} ${unitText({ quantity, of })}`).toBe(text);
+  });
+
+  it('numbers of the thing that is priced have its plural, and metrics have titles and an order', () => {
+    const scalar = (value: string, unit: string) => ({ ...row(4), kind: 'scalar', value, unit }) as PublicObservation;
+    const own = new RowWords({ quantity: 10_000_000, of: 'token' });
+    expect(['1', '128000'].map((value) => own.value(scalar(value, 'token')))).toEqual(['1 token', '128,000 tokens']);
+    expect(own.value(scalar('5', 'percent'))).toBe('5 percent');
+    const names = ['cacheReadPrice', 'outputPrice', 'inputPrice'].sort(compareMetrics).map(metricTitle);
+    expect(names).toEqual(['Input price', 'Output price', 'Cache read price']);
   });
 
   it('say of a point, in one breath, what is special about it', () => {
-    expect(pointSpeech(row(4, { supersedes: 'x', status: 'provisional', rounded: true }))).toBe(
+    expect(words.speech(row(4, { supersedes: 'x', status: 'provisional', rounded: true }))).toBe(
       '4 Jan 2026, 00:00 UTC: 4.00 USD, one, corrected, provisional',
     );
-    expect(pointSpeech(row(4, { ...unknown, retraction: 'withdrawn', supersedes: 'x' }))).toBe(
+    expect(words.speech(row(4, { ...unknown, retraction: 'withdrawn', supersedes: 'x' }))).toBe(
       '4 Jan 2026, 00:00 UTC: unknown: the source took it back, one, retracted',
     );
+  });
+
+  it.each<[string, Partial<PublicObservation>, string]>([
+    ['that was announced, and is effective', {}, 'announced'],
+    ['that says something else than was announced', { decimal: '5.00' }, 'corrected'],
+    ['whose announcement was not read', { supersedes: 'y' }, 'corrected'],
+  ])('say of a value %s', (_, fields, mark) => {
+    const versions = new Map([['x', row(4, { id: 'x', announced: true })]]);
+    const own = new RowWords({ quantity: 1, of: 'ounce' }, (id) => versions.get(id));
+    const effective = row(4, { supersedes: 'x', ...fields });
+    expect([own.mark(effective), ...own.notes(effective)]).toEqual([mark, mark]);
+  });
+
+  it('say what a reader must know of a list first', () => {
+    const metrics = { price: null, inputPrice: row(4, { confidence: 'low' }), outputPrice: row(4) };
+    const market = { metrics, disputedMetrics: [], representedBy: null, sources: [] } as unknown as Market;
+    expect([isOnList(metrics), isOnList({ price: null }), isOnList({ price: row(1) })]).toEqual([true, false, false]);
+    expect(badgesOf(market, 0).map(({ text }) => text)).toEqual(['low confidence']);
+  });
+
+  it('say what a list changed, not what it repeats, begins or leaves unknown', () => {
+    const of = (day: number, decimal: string, more = {}) => row(day, { decimal, ...more });
+    const visible = [
+      of(6, '1.00', { announced: true }),
+      of(5, '2.00'),
+      of(4, '10.00'),
+      row(3, unknown),
+      of(2, '10.00'),
+      of(2, '1.00', { id: 'other', metric: 'outputPrice' }),
+      of(1, '0.00'),
+    ];
+    const changes = [...valuesBefore(visible)].map(([id, last]) => {
+      return [id, changeText(last, visible.find((each) => each.id === id) as PublicObservation)];
+    });
+    expect(changes).toEqual([
+      ['obs_5', '−80 %'],
+      ['obs_2', ''],
+    ]);
   });
 
   it('say what a reader must know first', () => {
@@ -130,15 +187,33 @@ describe('chart data', () => {
     row(1),
     row(1, { metric: 'volume', kind: 'scalar', value: '5', unit: 'lots' } as Partial<PublicObservation>),
   ];
-  const data = chartData(visible, 'price');
+  const data = chartData(visible, { metrics: ['price'], words });
 
   it('has a line for each source; an unknown value is a gap, and a mistake is none', () => {
     expect(data.series.map(({ name, values }) => [name, [...values]])).toEqual([
       ['one', [1, undefined, null, 4]],
       ['two', [undefined, undefined, undefined, 9]],
     ]);
-    expect(chartData(visible, 'volume').series[0]?.unit).toBe('lots');
-    expect(chartData([], 'price').seconds).toEqual([]);
+    expect(chartData(visible, { metrics: ['volume'], words }).series[0]?.unit).toBe('lots');
+    expect(chartData([], { metrics: ['price'], words, standsUntil: 9 }).seconds).toEqual([]);
+  });
+
+  it('of a list has a line for each metric, which ends now, but for a value that became unknown', () => {
+    const rows = [
+      row(3, { ...unknown, metric: 'outputPrice' }),
+      row(2, { metric: 'inputPrice', decimal: '50.00' }),
+      row(1, { metric: 'outputPrice' }),
+    ];
+    const standsUntil = Date.UTC(2026, 0, 9) / 1000;
+    const perMillion = new RowWords({ quantity: 10_000_000, of: 'token' });
+    const metrics = ['inputPrice', 'outputPrice'];
+    const { series, seconds } = chartData(rows, { metrics, words: perMillion, standsUntil });
+    expect(seconds).toHaveLength(4);
+    expect(series.map(({ name, values }) => [name, [...values]])).toEqual([
+      ['Input price', [undefined, 5, undefined, 5]],
+      ['Output price', [0.1, undefined, null, null]],
+    ]);
+    expect(chartData(rows, { metrics, words, standsUntil: 0 }).seconds).toHaveLength(3);
   });
 
   it('is walked from point to point, and never past an end', () => {

@@ -3,7 +3,9 @@ import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
 import { type LatestEntry, latestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import { groupedDigits } from '../exact-decimal.ts';
-import { type Badge, dayText, sourceWords, UNKNOWN_WORDS, unitText } from '../market/words.ts';
+import { type Badge, dayText, sourceWords, UNKNOWN_WORDS } from '../market/words.ts';
+import { compareMetrics, metricTitle, shownAmount, unitText } from '../shown-value.ts';
+import { digitsOfMetric, isEntryOnList, unitOfMetric } from './metric-columns.ts';
 
 /** Members that a file from before this version of the service does not have. */
 const ADDED = {
@@ -53,14 +55,31 @@ export interface PriceWords {
   readonly below: readonly string[];
 }
 
+/** Of the first metric of a market that is on a list: an amount of money, if it has one. */
+function metricWords(entry: LatestEntry): PriceWords | null {
+  const all = Object.entries(isEntryOnList(entry) ? entry.metrics : {});
+  const amounts = all.filter(([, { decimalPerUnit }]) => decimalPerUnit !== undefined);
+  const [first] = (amounts.length > 0 ? amounts : all).sort(([one], [other]) => compareMetrics(one, other));
+  if (first === undefined) return null;
+  const [name, metric] = first;
+  const digits = digitsOfMetric(entry, metric);
+  const words = [metricTitle(name), unitOfMetric(entry, metric)];
+  return { digits: digits && groupedDigits(digits), below: digits === null ? [...words, 'unknown'] : words };
+}
+
 export function priceWords(entry: LatestEntry): PriceWords {
   const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
   if (decimal === null) {
+    const ofMetric = metricWords(entry);
+    if (ofMetric !== null) return ofMetric;
     if (observedAt === null) return { digits: null, below: ['never observed'] };
     return { digits: null, below: [unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[unknownReason]] };
   }
   const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
-  return { digits: groupedDigits(decimal), below: [unitText({ quantity, of: unit }), ...perUnit] };
+  return {
+    digits: groupedDigits(shownAmount(decimal, quantity)),
+    below: [unitText({ quantity, of: unit }), ...perUnit],
+  };
 }
 
 /** Since when the next price is late. Null: it is not late, or nobody says when it is due. @param nowMs since the epoch */
@@ -81,12 +100,14 @@ function lateWords(since: string, nowMs: number): string {
 export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
   const { disputed, retired, status, confidence, rounded, sourceValue } = entry;
   const late = lateSince(entry, nowMs);
+  const metrics = isEntryOnList(entry) ? Object.values(entry.metrics) : [];
   const badges: (Badge | false)[] = [
-    disputed && { text: 'disputed', look: 'alarm' },
+    (disputed || metrics.some((metric) => metric.disputed)) && { text: 'disputed', look: 'alarm' },
     late !== null && { text: lateWords(late, nowMs), look: 'notice' },
     status !== null && status !== 'final' && { text: status, look: 'notice' },
     confidence === 'low' && { text: 'low confidence', look: 'notice' },
     rounded === true && { text: 'rounded', look: 'plain', detail: sourceWords(sourceValue) },
+    metrics.some((metric) => metric.rounded) && { text: 'rounded', look: 'plain' },
     retired && { text: 'retired', look: 'plain' },
   ];
   return badges.filter((badge) => badge !== false);

@@ -1,10 +1,12 @@
 /** Which rows the explorer shows, and in which order. A view is a text in the address, so it can be shared. Pure. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import { rowBadges } from './latest-rows.ts';
+import { isEntryOnList, newestMoment } from './metric-columns.ts';
 
-/** Prices are no order: they are in many currencies, and for many quantities. */
+/** Prices are no order: they are in many currencies, and for many quantities. Metrics that all have one unit are. */
 export const SORTS = ['name', 'kind', 'age', 'notes'] as const;
-export type ListSort = (typeof SORTS)[number];
+/** One of {@link SORTS}, or the name of a metric. */
+export type ListSort = string;
 
 export interface ListView {
   /** Words that name or slug must have. */
@@ -37,7 +39,7 @@ export function parseView(fragment: string): ListView | null {
     text: fields.get('q') ?? '',
     kind: fields.get('kind') ?? '',
     currency: fields.get('currency') ?? '',
-    sort: SORTS.find((name) => name === sort) ?? WHOLE_VIEW.sort,
+    sort: /^(?!price$)[a-z][a-zA-Z0-9]{0,39}$/.test(sort) ? sort : WHOLE_VIEW.sort,
     isDescending: order === 'descending',
     hasCharts: fields.get('charts') !== 'off',
   };
@@ -89,13 +91,18 @@ const NAMES = new Intl.Collator('en', { numeric: true });
 function comparison(sort: ListSort, nowMs: number, sign: 1 | -1) {
   const byName = (left: LatestEntry, right: LatestEntry): number =>
     NAMES.compare(left.name, right.name) || (left.slug < right.slug ? -1 : 1);
-  const keys = {
+  const keys: Readonly<Record<string, (entry: LatestEntry) => number | string | null>> = {
     name: () => 0,
     kind: ({ kind }: LatestEntry) => kind,
-    age: ({ observedAt }: LatestEntry) => (observedAt === null ? null : -Date.parse(observedAt)),
+    age: (entry: LatestEntry) => {
+      const moment = newestMoment(entry);
+      return moment === null ? null : -Date.parse(moment);
+    },
     notes: (entry: LatestEntry) => weight(entry, nowMs),
   };
-  const keyOf = keys[sort];
+  const keyOf = Object.hasOwn(keys, sort)
+    ? (keys[sort] as (entry: LatestEntry) => number | string | null)
+    : metricNumber(sort);
   return (left: LatestEntry, right: LatestEntry): number => {
     const [one, other] = [keyOf(left), keyOf(right)];
     if (one === other) return byName(left, right) * (sort === 'name' ? sign : 1);
@@ -105,9 +112,18 @@ function comparison(sort: ListSort, nowMs: number, sign: 1 | -1) {
   };
 }
 
+/** Only an order, so a number is exact enough. Per unit, because markets have quantities of their own. */
+function metricNumber(name: string) {
+  return ({ metrics }: LatestEntry): number | null => {
+    const metric = metrics?.[name];
+    const digits = metric?.decimalPerUnit ?? metric?.decimal ?? null;
+    return digits === null ? null : Number(digits);
+  };
+}
+
 const WEIGHTS = { alarm: 100, notice: 10, plain: 1 } as const;
 
 function weight(entry: LatestEntry, nowMs: number): number {
-  const unknown = entry.decimal === null ? WEIGHTS.notice : 0;
+  const unknown = entry.decimal === null && !isEntryOnList(entry) ? WEIGHTS.notice : 0;
   return rowBadges(entry, nowMs).reduce((sum, { look }) => sum + WEIGHTS[look], unknown);
 }

@@ -14,6 +14,7 @@ import {
 } from './list-view.ts';
 import { MarketFeed } from './market-feed.ts';
 import { MarketTable, ROWS_AT_ONCE } from './market-table.ts';
+import { metricColumns } from './metric-columns.ts';
 import { ViewControls } from './view-controls.ts';
 
 /** The count is spoken once the typing has paused. */
@@ -21,7 +22,7 @@ const SPOKEN_AFTER_MS = 600;
 
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 const tableElement = byId('markets') as HTMLTableElement;
-const table = new MarketTable(tableElement);
+const table = new MarketTable(tableElement, sortBy);
 const controls = new ViewControls(changeView);
 const feed = new MarketFeed();
 
@@ -42,6 +43,11 @@ function changeView(change: Partial<ListView>): void {
   if (change.hasCharts && feed.recent.size === 0) askNow();
 }
 
+function sortBy(sort: ListSort): void {
+  // Rows with the most notes are the ones that are looked for.
+  changeView({ sort, isDescending: sort === view.sort ? !view.isDescending : sort === 'notes' });
+}
+
 async function refresh(): Promise<void> {
   try {
     await feed.refresh(view.hasCharts);
@@ -55,7 +61,9 @@ async function refresh(): Promise<void> {
 function show(): void {
   const { entries, nowMs } = feed;
   const selected = selectEntries(entries, view, nowMs);
-  table.show(selected.slice(0, rows), nowMs, view.hasCharts && feed.recent.size > 0 ? feed.recent : null);
+  const columns = metricColumns(selected);
+  const recent = view.hasCharts && columns === null && feed.recent.size > 0 ? feed.recent : null;
+  table.show(selected.slice(0, rows), nowMs, recent, columns);
   table.showSort(view.sort, view.isDescending);
   controls.show(view, entries);
   showNotices();
@@ -172,13 +180,6 @@ async function readMore(): Promise<void> {
 
 const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
 
-for (const sortButton of tableElement.querySelectorAll<HTMLButtonElement>('button[data-sort]')) {
-  sortButton.addEventListener('click', () => {
-    const sort = sortButton.dataset.sort as ListSort;
-    // Rows with the most notes are the ones that are looked for.
-    changeView({ sort, isDescending: sort === view.sort ? !view.isDescending : sort === 'notes' });
-  });
-}
 byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN/', BASE_URL.href) ?? '';
 byId('explorer').hidden = false;
 addEventListener('hashchange', () => {

@@ -2,9 +2,12 @@
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { marketAddress } from '../base-url.ts';
+import { groupedDigits } from '../exact-decimal.ts';
 import { badgeClass, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
+import { metricTitle } from '../shown-value.ts';
 import { priceWords, rowBadges } from './latest-rows.ts';
+import { digitsOfMetric, type MetricColumn, newestMoment, unitOfMetric } from './metric-columns.ts';
 import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 
 /** Cells have roles of their own, because a phone shows a row as a card, and then a browser forgets that it is one. */
@@ -23,7 +26,8 @@ export class MarketRow {
   /** The words that depend on the clock, as they are shown. */
   #shown: string | null = null;
 
-  constructor(entry: LatestEntry) {
+  /** @param columns in place of the price and its chart; null: the price */
+  constructor(entry: LatestEntry, columns: readonly MetricColumn[] | null) {
     this.#entry = entry;
     this.element = element(
       'tr',
@@ -32,11 +36,10 @@ export class MarketRow {
         'th',
         { role: 'rowheader', scope: 'row', class: 'of-name' },
         element('a', { href: marketAddress(entry.slug), class: 'lines', title: entry.name }, entry.name),
-        element('span', { class: 'below lines' }, entry.slug),
+        entry.slug === entry.name ? null : element('span', { class: 'below lines' }, entry.slug),
       ),
       element('td', { ...CELL, class: 'of-kind' }, entry.kind),
-      priceCell(entry),
-      this.#chart,
+      ...(columns === null ? [priceCell(entry), this.#chart] : columns.map((column) => metricCell(entry, column))),
       this.#age,
       element('td', { ...CELL, class: 'of-source' }, element('span', { class: 'lines' }, entry.source)),
       this.#notes,
@@ -49,7 +52,7 @@ export class MarketRow {
       this.#recent = recent;
       this.#chart.replaceChildren(...(recent === null ? [] : chartOf(recent, this.#entry.currency)));
     }
-    const { observedAt } = this.#entry;
+    const observedAt = newestMoment(this.#entry);
     const age = observedAt === null ? null : agoText(nowMs - Date.parse(observedAt)).replace(/ ago$/, '');
     const badges = rowBadges(this.#entry, nowMs);
     const words = [age, ...badges.map(({ text }) => text)].join('\n');
@@ -77,6 +80,25 @@ function priceCell(entry: LatestEntry): HTMLElement {
     { ...CELL, class: 'of-price' },
     value,
     element('span', { class: 'below parts' }, ...partsOf(below)),
+  );
+}
+
+/** On a phone, a cell says its metric and its unit itself. */
+function metricCell(entry: LatestEntry, { name, unit }: MetricColumn): HTMLElement {
+  const metric = entry.metrics?.[name];
+  const digits = metric === undefined ? null : digitsOfMetric(entry, metric);
+  return element(
+    'td',
+    { ...CELL, class: 'of-metric' },
+    element('span', { class: 'below metric-title' }, metricTitle(name)),
+    metric === undefined
+      ? element('span', { class: 'soft' }, '–')
+      : digits === null
+        ? element('span', { class: 'unknown' }, 'unknown')
+        : element('data', { value: digits, class: 'number' }, groupedDigits(digits)),
+    metric === undefined
+      ? null
+      : element('span', { class: unit === null ? 'below' : 'below metric-unit' }, unitOfMetric(entry, metric)),
   );
 }
 

@@ -1,8 +1,11 @@
 /** The table of markets: a part of the rows that are selected, and more of them on demand. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { button, element } from '../market/elements.ts';
+import { metricTitle } from '../shown-value.ts';
 import type { ListSort } from './list-view.ts';
 import { MarketRow } from './market-row.ts';
+import type { MetricColumn } from './metric-columns.ts';
 
 /** Rows that are added at once: a browser lays them out within a frame or two. */
 export const ROWS_AT_ONCE = 200;
@@ -11,20 +14,35 @@ export class MarketTable {
   readonly #table: HTMLTableElement;
   readonly #body: HTMLTableSectionElement;
   /** By entry, so an entry that is the same keeps its row, and its row keeps the focus. */
-  readonly #rows = new WeakMap<LatestEntry, MarketRow>();
+  #rows = new WeakMap<LatestEntry, MarketRow>();
+  readonly #onSort: (sort: ListSort) => void;
+  /** As a text, to see a change. */
+  #columns = 'null';
 
-  constructor(table: HTMLTableElement) {
+  constructor(table: HTMLTableElement, onSort: (sort: ListSort) => void) {
     this.#table = table;
+    this.#onSort = onSort;
+    for (const sortButton of table.querySelectorAll<HTMLButtonElement>('button[data-sort]'))
+      sortButton.addEventListener('click', () => onSort(sortButton.dataset.sort as ListSort));
     this.#body = table.tBodies[0] as HTMLTableSectionElement;
   }
 
-  /** @param recent by slug; null: without charts */
-  show(entries: readonly LatestEntry[], nowMs: number, recent: ReadonlyMap<string, RecentEntry> | null): void {
+  /**
+   * @param recent by slug; null: without charts
+   * @param columns in place of the price and its chart; null: the price
+   */
+  show(
+    entries: readonly LatestEntry[],
+    nowMs: number,
+    recent: ReadonlyMap<string, RecentEntry> | null,
+    columns: readonly MetricColumn[] | null,
+  ): void {
     this.#table.classList.toggle('has-charts', recent !== null);
+    this.#showColumns(columns);
     const focused = this.#body.contains(document.activeElement) ? slugOf(document.activeElement) : null;
     let at = this.#body.firstElementChild;
     for (const entry of entries) {
-      const row = this.#rowOf(entry);
+      const row = this.#rowOf(entry, columns);
       row.show(nowMs, recent?.get(entry.slug) ?? null);
       if (row.element === at) at = at.nextElementSibling;
       else this.#body.insertBefore(row.element, at);
@@ -52,12 +70,31 @@ export class MarketTable {
     this.#body.rows[index]?.querySelector('a')?.focus();
   }
 
-  #rowOf(entry: LatestEntry): MarketRow {
+  #rowOf(entry: LatestEntry, columns: readonly MetricColumn[] | null): MarketRow {
     const known = this.#rows.get(entry);
     if (known !== undefined) return known;
-    const row = new MarketRow(entry);
+    const row = new MarketRow(entry, columns);
     this.#rows.set(entry, row);
     return row;
+  }
+
+  /** Rows have the cells of their columns, so other columns need other rows. */
+  #showColumns(columns: readonly MetricColumn[] | null): void {
+    const text = JSON.stringify(columns);
+    if (text === this.#columns) return;
+    this.#columns = text;
+    this.#rows = new WeakMap();
+    this.#table.classList.toggle('has-metrics', columns !== null);
+    for (const head of this.#table.querySelectorAll('thead .of-metric')) head.remove();
+    const age = this.#table.querySelector('thead .of-age button');
+    if (age !== null) age.textContent = columns === null ? 'Age' : 'Last change';
+    const heads = (columns ?? []).map(({ name, unit }) => {
+      const title =
+        unit === null ? metricTitle(name) : button(metricTitle(name), () => this.#onSort(name), { 'data-sort': name });
+      const words = unit === null ? null : element('span', { class: 'below' }, unit);
+      return element('th', { role: 'columnheader', scope: 'col', class: 'of-metric' }, title, words);
+    });
+    this.#table.querySelector('thead .of-price')?.after(...heads);
   }
 
   #linkOf(slug: string): HTMLElement | null {

@@ -2,11 +2,12 @@
 
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
-import { decimalOf } from '../../../typescript/decimal-of.ts';
+import { metricTitle } from '../shown-value.ts';
+import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';
 
 export interface ChartSeries {
-  /** The source; with the unit, if the metric has several. */
+  /** The source, or the metric if there are several; with the unit, if there are several. */
   readonly name: string;
   readonly unit: string;
   /** Of each moment: its place on the chart alone, never a text; null: unknown, a gap; undefined: no observation. */
@@ -15,8 +16,11 @@ export interface ChartSeries {
 }
 
 export interface ChartData {
-  readonly metric: string;
-  /** Moments in seconds since the epoch, ascending, each once. */
+  /** What it is of: `Price`. */
+  readonly title: string;
+  /** Whether a value stands until the next one, so that the line has steps. */
+  readonly isStepped: boolean;
+  /** Moments in seconds since the epoch, ascending, each once. The last one may have no observation. */
   readonly seconds: readonly number[];
   readonly series: readonly ChartSeries[];
 }
@@ -27,44 +31,60 @@ export interface ChartPlace {
   readonly series: number;
 }
 
-/**
- * @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts
- * @param order the names of the market's sources; others follow by name
- */
+export interface ChartWish {
+  /** In the order of the lines. */
+  readonly metrics: readonly string[];
+  readonly title?: string;
+  /** The names of the market's sources; others follow by name. */
+  readonly order?: readonly string[];
+  readonly words: Pick<RowWords, 'digits'>;
+  /** The values are those of a list, and stand until the next one: the newest ones until this moment. In seconds. */
+  readonly standsUntil?: number | null;
+}
+
+/** @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts */
 export function chartData(
   visible: readonly PublicObservation[],
-  metric: string,
-  order: readonly string[] = [],
+  { metrics, title = metricTitle(metrics[0] ?? ''), order = [], words, standsUntil = null }: ChartWish,
 ): ChartData {
   const seconds: number[] = [];
-  const series = new Map<string, ChartSeries>();
-  const units = new Set<string>();
+  const series = new Map<string, ChartSeries & { readonly metric: string }>();
+  const [units, sources] = [new Set<string>(), new Set<string>()];
   for (let index = visible.length - 1; index >= 0; index--) {
     const row = visible[index] as PublicObservation;
-    if (row.metric !== metric || row.announced) continue;
+    if (!metrics.includes(row.metric) || row.announced) continue;
     const second = Date.parse(row.observedAt) / 1000;
     if (seconds.at(-1) !== second) seconds.push(second);
     const at = seconds.length - 1;
     const unit = unitOf(row);
     units.add(unit);
-    const key = `${row.sourceLabel}\n${unit}`;
-    const line = series.get(key) ?? { name: row.sourceLabel, unit, values: [], rows: [] };
+    sources.add(row.sourceLabel);
+    const key = [row.metric, row.sourceLabel, unit].join('\n');
+    const line = series.get(key) ?? { metric: row.metric, name: row.sourceLabel, unit, values: [], rows: [] };
     series.set(key, line);
     // From the oldest row on: a row of the same moment that comes later is the one that the market shows.
     if (line.rows[at] !== undefined && isTakenBack(row) && !isTakenBack(line.rows[at])) continue;
     line.rows[at] = row;
-    line.values[at] = chartNumber(row);
+    line.values[at] = chartNumber(row, words.digits(row));
   }
   const rankOf = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
   const lines = [...series.values()].sort(
-    (one, other) => rankOf(one.name) - rankOf(other.name) || (one.name < other.name ? -1 : 1),
+    (one, other) =>
+      metrics.indexOf(one.metric) - metrics.indexOf(other.metric) ||
+      rankOf(one.name) - rankOf(other.name) ||
+      (one.name < other.name ? -1 : 1),
   );
-  for (const line of lines) {
-    line.values.length = seconds.length;
-    line.rows.length = seconds.length;
+  if (standsUntil !== null && standsUntil > (seconds.at(-1) ?? Number.POSITIVE_INFINITY)) {
+    seconds.push(standsUntil);
+    for (const { values } of lines) values[seconds.length - 1] = values.findLast((value) => value !== undefined);
   }
-  const named = units.size < 2 ? lines : lines.map((line) => ({ ...line, name: `${line.name} (${line.unit})` }));
-  return { metric, seconds, series: named };
+  const named = lines.map(({ metric, name, unit, values, rows }) => {
+    values.length = seconds.length;
+    rows.length = seconds.length;
+    const source = metrics.length < 2 ? name : `${metricTitle(metric)}${sources.size < 2 ? '' : `, ${name}`}`;
+    return { name: units.size < 2 ? source : `${source} (${unit})`, unit, values, rows };
+  });
+  return { title, isStepped: standsUntil !== null, seconds, series: named };
 }
 
 /** The names of metrics, each once: `price` first, then by name. */
@@ -114,8 +134,7 @@ export function beside(data: ChartData, { at }: ChartPlace, series: number): Cha
 }
 
 /** A retraction as a mistake says that there never was a value. So the line goes on, without a gap. */
-function chartNumber(row: PublicObservation): number | null | undefined {
-  const digits = decimalOf(row);
+function chartNumber(row: PublicObservation, digits: string | null): number | null | undefined {
   if (digits !== null) return Number(digits);
   return row.retraction === 'mistake' ? undefined : null;
 }

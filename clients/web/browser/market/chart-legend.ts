@@ -29,6 +29,7 @@ function sampleOfLine(index: number): SVGElement {
 
 const KEY: readonly (readonly [KeyMark, string])[] = [
   ['corrected', 'corrected'],
+  ['announced', 'announced before'],
   ['retracted', 'retracted'],
   ['unknown', 'unknown: a gap'],
   ['disputed', 'disputed'],

@@ -1,12 +1,11 @@
 /** What is drawn over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
 import { type ChartData, endOfSeries, rowAt } from './chart-data.ts';
-import { markOf, type PointMark } from './words.ts';
+import type { PointMark, RowWords } from './row-words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
 const FLOOR = 10;
@@ -20,17 +19,22 @@ export interface MarksState {
   readonly hidden: ReadonlySet<string>;
   readonly chosen: PublicObservation | null;
   readonly isDisputed: boolean;
+  readonly words: RowWords;
 }
 
 /** The place of a row on the canvas, in its own pixels. */
-export function pointOf(plot: uPlot, row: PublicObservation): { readonly x: number; readonly y: number } {
-  const digits = decimalOf(row);
+export function pointOf(
+  plot: uPlot,
+  row: PublicObservation,
+  words: RowWords,
+): { readonly x: number; readonly y: number } {
+  const digits = words.digits(row);
   const x = plot.valToPos(Date.parse(row.observedAt) / 1000, 'x', true);
   const floor = plot.bbox.top + plot.bbox.height - FLOOR * devicePixelRatio;
   return { x, y: digits === null ? floor : plot.valToPos(Number(digits), 'y', true) };
 }
 
-export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisputed }: MarksState): void {
+export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisputed, words }: MarksState): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   ctx.save();
@@ -46,29 +50,33 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
     for (let at = from; at <= to; at++) {
       const row = rows[at];
       if (row === undefined) continue;
-      const mark = markOf(row);
+      const mark = words.mark(row);
       const isLone = values[at] != null && isGap(values, at, -1) && isGap(values, at, 1);
       if (mark === null && !isLone && !arePointsDrawn) continue;
-      const { x, y } = pointOf(plot, row);
+      const { x, y } = pointOf(plot, row, words);
       if (mark === null) dot(ctx, x, y, 2.5 * scale, colour);
       else drawMark(ctx, mark, { x, y, size: 5 * scale, ground: colours.surface, colours });
     }
-    drawLast(plot, { data, colours, index, colour, isDisputed });
+    drawLast(plot, { data, colours, index, colour, isDisputed, words });
   }
-  if (chosen !== null) drawChosen(plot, chosen, colours);
+  if (chosen !== null) drawChosen(plot, chosen, colours, words);
   ctx.restore();
-  drawLabels(plot, { data, colours, hidden });
+  drawLabels(plot, { data, colours, hidden, words });
 }
 
 /** The digits of each series' newest value, in the margin on the right. The highest one stands first; none covers another. */
-function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'data' | 'colours' | 'hidden'>): void {
+function drawLabels(
+  plot: uPlot,
+  { data, colours, hidden, words }: Pick<MarksState, 'data' | 'colours' | 'hidden' | 'words'>,
+): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   const height = LABEL_HEIGHT * scale;
   const labels = data.series.flatMap(({ name }, index) => {
     const row = hidden.has(name) ? null : lastRow(data, index);
-    const digits = row === null ? null : decimalOf(row);
-    return row === null || digits === null ? [] : [{ digits: groupedDigits(digits), index, y: pointOf(plot, row).y }];
+    const digits = row === null ? null : words.digits(row);
+    if (row === null || digits === null) return [];
+    return [{ digits: groupedDigits(digits), index, y: pointOf(plot, row, words).y }];
   });
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
@@ -89,10 +97,10 @@ function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'da
 }
 
 /** The width of the margin that {@link drawLabels} needs, in CSS pixels. */
-export function labelMargin(data: ChartData): number {
+export function labelMargin({ data, words }: Pick<MarksState, 'data' | 'words'>): number {
   const digits = data.series.map((_, index) => {
     const row = lastRow(data, index);
-    return row === null ? 0 : groupedDigits(decimalOf(row) ?? '').length;
+    return row === null ? 0 : groupedDigits(words.digits(row) ?? '').length;
   });
   return 14 + 7 * Math.max(0, ...digits);
 }
@@ -113,7 +121,7 @@ interface MarkLook {
 /** The marks of the chart's key. */
 export type KeyMark = NonNullable<PointMark> | 'disputed';
 
-/** A diamond: corrected. A cross: retracted. A hollow circle: unknown. A triangle with a stroke in it: disputed. */
+/** A diamond: corrected; filled: announced. A cross: retracted. A hollow circle: unknown. A triangle with a stroke in it: disputed. */
 export function drawMark(ctx: CanvasRenderingContext2D, mark: KeyMark, look: MarkLook): void {
   const { x, y, size, ground, colours } = look;
   ctx.setLineDash([]);
@@ -141,7 +149,7 @@ export function drawMark(ctx: CanvasRenderingContext2D, mark: KeyMark, look: Mar
     ctx.lineTo(x, y + size * 0.45);
   } else {
     ctx.strokeStyle = colours.ink;
-    ctx.fillStyle = ground;
+    ctx.fillStyle = mark === 'announced' ? colours.ink : ground;
     ctx.moveTo(x, y - size * 1.2);
     ctx.lineTo(x + size * 1.2, y);
     ctx.lineTo(x, y + size * 1.2);
@@ -152,19 +160,20 @@ export function drawMark(ctx: CanvasRenderingContext2D, mark: KeyMark, look: Mar
   ctx.stroke();
 }
 
-interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
+interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed' | 'words'> {
   readonly index: number;
   readonly colour: string;
 }
 
 /** A thin line at the newest value of a series, across the whole chart. */
-function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
+function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed, words }: LastLook): void {
   const row = lastRow(data, index);
   if (row === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, row);
-  if (decimalOf(row) !== null) {
+  const { x, y } = pointOf(plot, row, words);
+  const isKnown = words.digits(row) !== null;
+  if (isKnown) {
     ctx.save();
     ctx.globalAlpha = 0.55;
     ctx.lineWidth = scale;
@@ -178,14 +187,14 @@ function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: Las
     dot(ctx, x, y, 3.5 * scale, colour);
   }
   if (!isDisputed) return;
-  const above = decimalOf(row) === null ? 0 : 12 * scale;
+  const above = isKnown ? 12 * scale : 0;
   drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
 
-function drawChosen(plot: uPlot, chosen: PublicObservation, colours: ChartColours): void {
+function drawChosen(plot: uPlot, chosen: PublicObservation, colours: ChartColours, words: RowWords): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, chosen);
+  const { x, y } = pointOf(plot, chosen, words);
   ctx.strokeStyle = colours.ink;
   ctx.lineWidth = scale;
   ctx.setLineDash([4 * scale, 3 * scale]);

@@ -7,21 +7,26 @@ import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
 import { button, element } from './elements.ts';
 import { MarketChart } from './market-chart.ts';
+import type { RowWords } from './row-words.ts';
 import { newestRange, panned, RANGE_SECONDS, rangeWith, zoomed } from './time-range.ts';
-import { dayText, momentText, pointSpeech, valueText } from './words.ts';
+import { dayText, many, momentText } from './words.ts';
 
 export interface ChartPanelEvents {
   /** A point was chosen by mouse, touch or keyboard; null: none any more. */
   readonly onChoose: (row: PublicObservation | null) => void;
   /** The pointer is over a point; null: it has left. */
   readonly onHover: (row: PublicObservation | null) => void;
-  readonly onMetric: (metric: string) => void;
+  /** Null: the one that is shown first. */
+  readonly onMetric: (metric: string | null) => void;
 }
 
 export interface ChartContent {
   readonly data: ChartData;
   readonly marketName: string;
-  readonly metrics: readonly string[];
+  /** The metrics on offer, with their titles. `null` is the one that is shown first. */
+  readonly metrics: ReadonlyMap<string | null, string>;
+  readonly metric: string | null;
+  readonly words: RowWords;
   readonly isDisputed: boolean;
   readonly axisText: string;
 }
@@ -68,7 +73,7 @@ export class ChartPanel {
     listenToGestures(this.#host, this.#chart, (left, top) => this.#tap(left, top));
     this.#host.addEventListener('keydown', (event) => this.#key(event));
     this.#host.addEventListener('pointerleave', () => this.#hoverRow(null));
-    this.#metric.addEventListener('change', () => events.onMetric(this.#metric.value));
+    this.#metric.addEventListener('change', () => events.onMetric(this.#metric.value || null));
   }
 
   focus(): void {
@@ -78,8 +83,8 @@ export class ChartPanel {
 
   show(content: ChartContent): void {
     this.#content = content;
-    const { data, marketName, metrics } = content;
-    this.#showMetrics(metrics, data.metric);
+    const { data, marketName } = content;
+    this.#showMetrics(content);
     this.#showLegend();
     this.root.toggleAttribute('data-empty', data.seconds.length === 0);
     const { axisText } = content;
@@ -88,8 +93,8 @@ export class ChartPanel {
     this.#showRange();
     const [first, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first === undefined || last === undefined ? '' : `, ${dayOf(first)} to ${dayOf(last)}`;
-    const points = `${data.seconds.length.toLocaleString('en')} ${data.seconds.length === 1 ? 'moment' : 'moments'}`;
-    this.#host.setAttribute('aria-label', `Chart of ${data.metric} of ${marketName}: ${points}${span}`);
+    const points = many(data.seconds.length, 'moment');
+    this.#host.setAttribute('aria-label', `Chart of ${data.title.toLowerCase()} of ${marketName}: ${points}${span}`);
     this.#hoverRow(null);
   }
 
@@ -105,7 +110,7 @@ export class ChartPanel {
       if (range !== this.#chart.range && !this.#chart.isWhole) this.#chart.setRange(range);
     }
     clearTimeout(this.#speech);
-    const text = row === null ? '' : pointSpeech(row);
+    const text = row === null ? '' : (this.#content?.words.speech(row) ?? '');
     this.#speech = setTimeout(() => {
       this.#live.textContent = text;
     }, SPEECH_DELAY_MS);
@@ -168,13 +173,14 @@ export class ChartPanel {
     );
   }
 
-  #showMetrics(metrics: readonly string[], metric: string): void {
-    const now = [...this.#metric.options].map(({ value }) => value);
-    if (now.join() !== metrics.join()) {
-      this.#metric.replaceChildren(...metrics.map((name) => element('option', { value: name }, name)));
+  #showMetrics({ metrics, metric }: ChartContent): void {
+    const now = [...this.#metric.options].map(({ text }) => text);
+    if (now.join() !== [...metrics.values()].join()) {
+      const options = [...metrics].map(([name, title]) => element('option', { value: name ?? '' }, title));
+      this.#metric.replaceChildren(...options);
     }
-    this.#metric.value = metric;
-    this.#metric.disabled = metrics.length < 2;
+    this.#metric.value = metric ?? '';
+    this.#metric.disabled = metrics.size < 2;
   }
 
   #showLegend(): void {
@@ -287,7 +293,7 @@ export class ChartPanel {
     const text =
       shown === null
         ? 'Point at the chart, or focus it and use the arrow keys.'
-        : `${momentText(shown.observedAt)}  ${valueText(shown)}  ${shown.sourceLabel}`;
+        : `${momentText(shown.observedAt)}  ${this.#content?.words.value(shown)}  ${shown.sourceLabel}`;
     if (this.#readout.textContent !== text) this.#readout.textContent = text;
   }
 
@@ -308,7 +314,7 @@ export class ChartPanel {
   }
 
   #pixelsFrom(plot: uPlot, row: PublicObservation, left: number, top: number) {
-    const { x, y } = pointOf(plot, row);
+    const { x, y } = pointOf(plot, row, (this.#content as ChartContent).words);
     const [plotLeft, plotTop] = [plot.bbox.left, plot.bbox.top];
     return {
       across: Math.round(Math.abs((x - plotLeft) / devicePixelRatio - left)),

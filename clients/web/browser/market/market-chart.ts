@@ -4,10 +4,11 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
 import type { ChartData } from './chart-data.ts';
 import { drawMarks, labelMargin } from './chart-marks.ts';
+import { RowWords } from './row-words.ts';
 import { panned, type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
 
 const FONT = '12px system-ui, sans-serif';
-const EMPTY: ChartData = { metric: '', seconds: [], series: [] };
+const EMPTY: ChartData = { title: '', isStepped: false, seconds: [], series: [] };
 
 export interface ShownChart {
   readonly data: ChartData;
@@ -15,6 +16,7 @@ export interface ShownChart {
   readonly isDisputed: boolean;
   /** E.g. `USD per troy ounce`. */
   readonly axisText: string;
+  readonly words: RowWords;
 }
 
 export class MarketChart {
@@ -24,7 +26,13 @@ export class MarketChart {
   #plot: uPlot | null = null;
   /** The lines that the plot was made for. */
   #lines = '';
-  #shown: ShownChart = { data: EMPTY, hidden: new Set(), isDisputed: false, axisText: '' };
+  #shown: ShownChart = {
+    data: EMPTY,
+    hidden: new Set(),
+    isDisputed: false,
+    axisText: '',
+    words: new RowWords({ quantity: 1, of: '' }),
+  };
   #chosen: PublicObservation | null = null;
   /** Null: the whole history, also when it grows. */
   #range: TimeRange | null = null;
@@ -60,7 +68,12 @@ export class MarketChart {
   /** Shows other data, and the same part of the time axis as before. */
   show(shown: ShownChart): void {
     this.#shown = shown;
-    const lines = JSON.stringify([shown.axisText, shown.data.metric, shown.data.series.map(({ name }) => name)]);
+    const lines = JSON.stringify([
+      shown.axisText,
+      shown.data.title,
+      shown.data.isStepped,
+      shown.data.series.map(({ name }) => name),
+    ]);
     if (this.#plot === null || lines !== this.#lines) {
       this.#lines = lines;
       this.#make();
@@ -104,6 +117,7 @@ export class MarketChart {
   #options(): uPlot.Options {
     const colours = chartColours(this.#host);
     const { data, hidden, axisText } = this.#shown;
+    const stepped = data.isStepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
     const lines = {
       grid: { stroke: colours.rule, width: 1 },
       ticks: { stroke: colours.rule, width: 1, size: 5 },
@@ -113,7 +127,7 @@ export class MarketChart {
     return {
       ...this.#size(),
       tzDate: (second) => uPlot.tzDate(new Date(second * 1000), 'Etc/UTC'),
-      padding: [12, () => labelMargin(this.#shown.data), 0, 0],
+      padding: [12, () => labelMargin(this.#shown), 0, 0],
       legend: { show: false },
       cursor: {
         drag: { x: false, y: false, setScale: false },
@@ -147,6 +161,7 @@ export class MarketChart {
             width: 1.75,
             dash: [...(SERIES_DASHES[dash] as readonly number[])],
             points: { show: false },
+            ...(stepped !== undefined && { paths: stepped }),
           };
         }),
       ],

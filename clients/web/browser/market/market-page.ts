@@ -8,6 +8,7 @@ import { encodedText, hexOf, sha256Of } from '../../../typescript/hashes.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
+import { compareMetrics, metricTitle, unitText } from '../shown-value.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import {
   fragmentOf,
@@ -23,6 +24,7 @@ import { ChartPanel } from './chart-panel.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
+import { changeText, valuesBefore } from './list-changes.ts';
 import { checkInLog } from './log-receipt.ts';
 import { marketTop } from './market-top.ts';
 import { KEPT_ROWS_MAX, ObservationStore } from './observation-store.ts';
@@ -30,8 +32,9 @@ import { ObservationsTable } from './observations-table.ts';
 import { removedState, unknownState, unreachableState } from './page-states.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
+import { RowWords } from './row-words.ts';
 import { sourcesSection } from './sources-section.ts';
-import { badgesOf, momentText, unitOf, unitText } from './words.ts';
+import { badgesOf, isOnList, momentText, unitOf } from './words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
@@ -83,7 +86,7 @@ export class MarketPage {
     this.#chart = new ChartPanel({
       onChoose: (row) => this.#choose(row),
       onHover: (row) => this.#provenance.hover(row),
-      onMetric: (metric) => this.#go({ ...this.#state, metric: metric === 'price' ? null : metric }),
+      onMetric: (metric) => this.#go({ ...this.#state, metric }),
     });
     this.#asOfPanel = new AsOfPanel((asOf) => this.#go({ ...this.#state, asOf }));
     const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
@@ -156,7 +159,7 @@ export class MarketPage {
     this.#provenance.options = {
       check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#slug, row) : null,
       slug: this.#slug,
-      unit: (this.#market as Market).unit,
+      words: this.#words,
       versionOf: (id) => this.#store.byId(id),
       onChoose: (row) => this.#choose(row),
     };
@@ -218,31 +221,67 @@ export class MarketPage {
     return historyView(this.#market as Market, this.#store.newestFirst(), this.#state.asOf);
   }
 
+  get #words(): RowWords {
+    return new RowWords((this.#market as Market).unit, (id) => this.#store.byId(id));
+  }
+
+  /** The metrics that the chart and the table may show: those of null come first, and their title says what they are. */
+  #offer(market: Market): { readonly first: readonly string[]; readonly titles: ReadonlyMap<string | null, string> } {
+    const names = metricNames(Object.keys(market.metrics), this.#store.metrics);
+    const titled = (name: string) => [name, metricTitle(name)] as const;
+    const others = names.filter((name) => name !== 'price').sort(compareMetrics);
+    if (!isOnList(market.metrics))
+      return { first: ['price'], titles: new Map([[null, 'Price'], ...others.map(titled)]) };
+    const amounts = others.filter((name) => market.metrics[name]?.kind === 'money');
+    if (amounts.length > 0) return { first: amounts, titles: new Map([[null, 'All prices'], ...others.map(titled)]) };
+    const [first = '', ...rest] = others;
+    return { first: [first], titles: new Map([[null, metricTitle(first)], ...rest.map(titled)]) };
+  }
+
   #show(): void {
     const market = this.#market as Market;
     const { asOf } = this.#state;
     const view = this.#view();
-    const metrics = metricNames(Object.keys(market.metrics), this.#store.metrics);
-    const metric = metrics.find((name) => name === this.#state.metric) ?? 'price';
-    const order = market.sources.map(({ label }) => label);
-    const data = chartData(view.visible, metric, order);
-    const shown = view.visible.find((row) => row.metric === metric);
-    const unit = metric === 'price' ? market.nativeCurrency : shown === undefined ? '' : unitOf(shown);
+    const words = this.#words;
+    const { first, titles } = this.#offer(market);
+    const metric = titles.has(this.#state.metric) ? this.#state.metric : null;
+    const metrics = metric === null ? first : [metric];
+    const title = titles.get(metric) as string;
+    const isStepped = isOnList(market.metrics);
+    const data = chartData(view.visible, {
+      metrics,
+      title,
+      order: market.sources.map(({ label }) => label),
+      words,
+      standsUntil: isStepped ? Math.floor((asOf?.atMs ?? Date.now()) / 1000) : null,
+    });
+    const shown = view.visible.find((row) => metrics.includes(row.metric));
+    const unit = metrics.includes('price') ? market.nativeCurrency : shown === undefined ? '' : unitOf(shown);
+    const isMoney = metrics.includes('price') || shown?.kind === 'money';
     this.#chart.show({
       data,
       marketName: market.name,
-      metrics,
-      isDisputed: asOf === null && market.disputedMetrics.includes(metric),
-      axisText: metric === 'price' ? `${unit} ${unitText(market.unit)}` : unit,
+      metrics: titles,
+      metric,
+      words,
+      isDisputed: asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
+      axisText: isMoney ? `${unit} ${unitText(market.unit)}` : unit,
     });
     this.#chart.showProgress(this.#progressText());
     const rows = this.#replaced.checked && asOf === null ? [...this.#store.newestFirst()] : view.visible;
     const moment = asOf === null ? '' : ` as of ${momentText(instantOfMs(asOf.atMs))}`;
-    this.#table.show({ rows: rows.filter((row) => row.metric === metric), metric, moment });
+    this.#table.show({
+      rows: rows.filter((row) => metrics.includes(row.metric)),
+      title: `Observations of ${title.toLowerCase()}`,
+      hasMetrics: metrics.length > 1,
+      changes: isStepped ? changesIn(view, words) : new Map(),
+      words,
+      moment,
+    });
     this.#replaced.disabled = asOf !== null;
     this.#asOfPanel.show(this.#store, asOf, END_WORDS[this.#end ?? 'whole']);
     this.#showTop(view);
-    this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource }));
+    this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource, words }));
     if (this.#downloads.childElementCount === 0) this.#showDownloads();
     this.#chosen = this.#stillKnown(this.#chosen, view);
     this.#chart.mark(this.#chosen);
@@ -259,17 +298,21 @@ export class MarketPage {
   #showTop(view: HistoryView): void {
     const market = this.#market as Market;
     this.#badges = badgesText(market);
-    const price = view.metrics.price ?? null;
-    const row = view.visible.find(
-      ({ metric, observedAt, sourceUrl }) =>
-        metric === 'price' && observedAt === price?.observedAt && sourceUrl === price.sourceUrl,
-    );
+    const rowOf = (name: string) => {
+      const shown = view.metrics[name];
+      return view.visible.find(
+        ({ metric, observedAt, sourceUrl }) =>
+          metric === name && observedAt === shown?.observedAt && sourceUrl === shown.sourceUrl,
+      );
+    };
     const { asOf } = this.#state;
     this.#top.replaceChildren(
       marketTop({
         market,
-        price,
-        row,
+        metrics: view.metrics,
+        rowOf,
+        before: valuesBefore(view.visible),
+        words: this.#words,
         asOf,
         refused: this.#state.refused,
         onNow: () => this.#go({ ...this.#state, asOf: null }),
@@ -325,6 +368,17 @@ export class MarketPage {
     this.#root.replaceChildren(state);
     this.#root.setAttribute('data-ready', 'true');
   }
+}
+
+/** `was 5.00 USD, −50 %`, by the id of the row. */
+function changesIn({ visible }: HistoryView, words: RowWords): ReadonlyMap<string, string> {
+  const before = valuesBefore(visible);
+  const changed = visible.flatMap((row) => {
+    const last = before.get(row.id);
+    if (last === undefined) return [];
+    return [[row.id, [`was ${words.value(last)}`, changeText(last, row)].filter(Boolean).join(', ')] as const];
+  });
+  return new Map(changed);
 }
 
 function badgesText(market: Market): string {

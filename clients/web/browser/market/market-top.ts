@@ -3,25 +3,32 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
+import { compareMetrics, metricTitle, unitText } from '../shown-value.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, badge, badgeClass, button, element, outsideLink } from './elements.ts';
-import { badgesOf, momentText, sourceWords, unitOf, unitText, valueText } from './words.ts';
+import { changeText } from './list-changes.ts';
+import type { RowWords } from './row-words.ts';
+import { badgesOf, dayText, isOnList, momentText, sourceWords, unitOf } from './words.ts';
 
 export interface TopContent {
   readonly market: Market;
-  /** Null: no price was known. */
-  readonly price: PublicMetric | null;
-  /** The price's row of the history. Undefined: not read yet. */
-  readonly row: PublicObservation | undefined;
+  /** Null, or left out: it was not known. */
+  readonly metrics: Readonly<Record<string, PublicMetric | null>>;
+  /** The row of the history that a metric shows. Undefined: not read yet. */
+  readonly rowOf: (name: string) => PublicObservation | undefined;
+  /** The values before those of rows, by the ids of the rows. */
+  readonly before: ReadonlyMap<string, PublicObservation>;
+  readonly words: RowWords;
   readonly asOf: AsOf | null;
   /** Why it is not as of the moment that was asked for. */
   readonly refused: string | null;
   readonly onNow: () => void;
 }
 
-export function marketTop({ market, price, row, asOf, refused, onNow }: TopContent): HTMLElement {
+export function marketTop(content: TopContent): HTMLElement {
+  const { market, metrics, rowOf, words, asOf, refused, onNow } = content;
+  const price = metrics.price ?? null;
   const badges = asOf === null ? badgesOf(market, Date.now()) : [];
   return element(
     'header',
@@ -48,9 +55,9 @@ export function marketTop({ market, price, row, asOf, refused, onNow }: TopConte
     refused === null
       ? null
       : element('p', { class: 'notice notice-alarm', role: 'alert' }, `${refused} Below is what is known now.`),
-    priceLine(price, market),
-    asOf === null ? announcedLine(market) : null,
-    price === null ? null : priceFacts(price, row, asOf),
+    isOnList(metrics) ? metricTiles(content) : priceLine(price, words),
+    ...(asOf === null ? announcedLines(market, words) : []),
+    price === null ? null : priceFacts(price, rowOf('price'), asOf),
   );
 }
 
@@ -64,15 +71,67 @@ function asOfNotice(asOf: AsOf, onNow: () => void): HTMLElement {
   return element('p', { class: 'notice as-of-notice' }, element('span', {}, words), back);
 }
 
-function priceLine(price: PublicMetric | null, { unit }: Market): HTMLElement {
+/** Side by side: of each metric of a list its value, since when it stands, where that is from, and the value before. */
+function metricTiles({ metrics, rowOf, before, words, market }: TopContent): HTMLElement {
+  const tiles = sortedMetrics(metrics).map(([name, metric]) => {
+    const row = rowOf(name);
+    const last = row === undefined ? undefined : before.get(row.id);
+    const isUnknown = metric.unknownReason !== null;
+    return element(
+      'div',
+      { class: 'panel metric-tile' },
+      element('dt', {}, metricTitle(name)),
+      element(
+        'dd',
+        {},
+        element('span', { class: isUnknown ? 'unknown' : 'number figure' }, words.value(metric)),
+        ' ',
+        element('span', { class: 'small soft' }, isUnknown ? '' : words.per(metric)),
+        market.disputedMetrics.includes(name) ? badge('disputed', 'alarm') : null,
+        ...(metric.rounded ? roundedWords(metric.sourceValue) : []),
+      ),
+      row === undefined || last === undefined
+        ? null
+        : element(
+            'dd',
+            { class: 'small' },
+            element('span', { class: 'number' }, `was ${words.value(last)}`),
+            ' ',
+            badge(changeText(last, row), 'plain'),
+          ),
+      element(
+        'dd',
+        { class: 'small soft' },
+        'since ',
+        element(
+          'time',
+          { datetime: metric.observedAt, title: momentText(metric.observedAt) },
+          dayText(metric.observedAt),
+        ),
+        ' · ',
+        outsideLink(metric.sourceLabel, metric.sourceUrl),
+      ),
+    );
+  });
+  return element('dl', { class: 'metric-tiles', 'aria-label': 'Newest values' }, ...tiles);
+}
+
+/** Those that were observed: amounts of money first. */
+function sortedMetrics(metrics: TopContent['metrics']): readonly (readonly [string, PublicMetric])[] {
+  const known = Object.entries(metrics).flatMap(([name, metric]) => (metric === null ? [] : [[name, metric] as const]));
+  const rank = ({ kind }: PublicMetric): number => (kind === 'money' ? 0 : 1);
+  return known.sort(([one, left], [other, right]) => rank(left) - rank(right) || compareMetrics(one, other));
+}
+
+function priceLine(price: PublicMetric | null, words: RowWords): HTMLElement {
+  const { unit } = words;
   if (price === null) return element('p', { class: 'market-price unknown' }, 'unknown: never observed');
-  const digits = decimalOf(price);
-  if (digits === null) return element('p', { class: 'market-price unknown' }, valueText(price));
+  if (price.unknownReason !== null) return element('p', { class: 'market-price unknown' }, words.value(price));
   const perUnit = price.kind === 'money' && unit.quantity > 1 ? price.decimalPerUnit : null;
   return element(
     'p',
     { class: 'market-price' },
-    element('span', { class: 'number figure' }, valueText(price)),
+    element('span', { class: 'number figure' }, words.value(price)),
     ' ',
     element('span', { class: 'soft' }, unitText(unit)),
     perUnit === null
@@ -86,10 +145,14 @@ function priceLine(price: PublicMetric | null, { unit }: Market): HTMLElement {
   );
 }
 
-function announcedLine({ announced }: Market): HTMLElement | null {
-  const next = announced?.price;
-  if (next === undefined) return null;
-  return element('p', { class: 'soft' }, `Announced: ${valueText(next)} from ${momentText(next.observedAt)}`);
+/** Of the price; or of each metric of a list. */
+function announcedLines({ announced = {}, metrics }: Market, words: RowWords): readonly HTMLElement[] {
+  const shown = isOnList(metrics) ? sortedMetrics(announced) : sortedMetrics({ price: announced.price ?? null });
+  return shown.map(([name, next]) => {
+    const title = name === 'price' ? '' : `${metricTitle(name)} `;
+    const text = `Announced: ${title}${words.value(next)} from ${momentText(next.observedAt)}`;
+    return element('p', { class: 'soft' }, text);
+  });
 }
 
 function roundedWords(sourceValue: string | null): readonly (Node | string)[] {

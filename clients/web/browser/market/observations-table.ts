@@ -1,14 +1,22 @@
 /** The observations as a table, 50 rows at a time: the same rows as in the chart. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { metricTitle } from '../shown-value.ts';
 import { button, element, outsideLink, tableBox, timeElement } from './elements.ts';
-import { momentText, notesOf, valueText } from './words.ts';
+import type { RowWords } from './row-words.ts';
+import { momentText } from './words.ts';
 
 const ROWS_PER_PAGE = 50;
 
 export interface TableContent {
-  /** Newest first, of one metric. */
+  /** Newest first. */
   readonly rows: readonly PublicObservation[];
-  readonly metric: string;
+  /** The metric of the rows, or a name for several. */
+  readonly title: string;
+  /** Whether there are several metrics. */
+  readonly hasMetrics: boolean;
+  /** Words of what a value changed, by the id of its row. */
+  readonly changes: ReadonlyMap<string, string>;
+  readonly words: RowWords;
   /** E.g. ` as of 3 Mar 2025, 12:00 UTC`. */
   readonly moment: string;
 }
@@ -23,13 +31,13 @@ export class ObservationsTable {
   readonly #newer = button('Newer', () => this.#turn(-1));
   readonly #older = button('Older', () => this.#turn(1));
   readonly #onChoose: (row: PublicObservation) => void;
-  #content: TableContent = { rows: [], metric: '', moment: '' };
+  #content: TableContent | null = null;
   #page = 0;
 
   /** @param onChoose shows a row in the chart */
   constructor(onChoose: (row: PublicObservation) => void, replaced: HTMLElement) {
     this.#onChoose = onChoose;
-    const heads = ['Observed', 'Value', 'Source', 'Recorded', 'Notes', 'Chart'];
+    const heads = ['Observed', 'Metric', 'Value', 'Source', 'Recorded', 'Notes', 'Chart'];
     this.#pager.append(this.#newer, this.#older, this.#said, this.#live);
     this.root = element(
       'section',
@@ -41,14 +49,14 @@ export class ObservationsTable {
   }
 
   show(content: TableContent): void {
-    if (content.metric !== this.#content.metric || content.moment !== this.#content.moment) this.#page = 0;
+    if (content.title !== this.#content?.title || content.moment !== this.#content.moment) this.#page = 0;
     this.#content = content;
     this.#page = Math.min(this.#page, this.#pages - 1);
     this.#render();
   }
 
   get #pages(): number {
-    return Math.max(1, Math.ceil(this.#content.rows.length / ROWS_PER_PAGE));
+    return Math.max(1, Math.ceil((this.#content?.rows.length ?? 0) / ROWS_PER_PAGE));
   }
 
   #turn(by: 1 | -1): void {
@@ -58,11 +66,13 @@ export class ObservationsTable {
   }
 
   #render(): void {
-    const { rows, metric, moment } = this.#content;
+    if (this.#content === null) return;
+    const { rows, title, moment, hasMetrics } = this.#content;
+    this.root.classList.toggle('has-metrics', hasMetrics);
     const from = this.#page * ROWS_PER_PAGE;
     const shown = rows.slice(from, from + ROWS_PER_PAGE);
-    this.#body.replaceChildren(...shown.map((row) => this.#row(row)));
-    this.#caption.textContent = `Observations of ${metric}${moment}, newest first`;
+    this.#body.replaceChildren(...shown.map((row) => this.#row(row, this.#content as TableContent)));
+    this.#caption.textContent = `${title}${moment}, newest first`;
     const count = rows.length.toLocaleString('en');
     const last = (from + shown.length).toLocaleString('en');
     this.#said.textContent =
@@ -71,14 +81,15 @@ export class ObservationsTable {
     this.#older.disabled = this.#page >= this.#pages - 1;
   }
 
-  #row(row: PublicObservation): HTMLTableRowElement {
-    const notes = notesOf(row);
+  #row(row: PublicObservation, { words, changes }: TableContent): HTMLTableRowElement {
+    const notes = [changes.get(row.id) ?? '', ...words.notes(row)].filter(Boolean);
     const isUnknown = row.unknownReason !== null;
     return element(
       'tr',
       { class: row.supersededBy === null ? null : 'replaced' },
       element('td', {}, timeElement(row.observedAt)),
-      element('td', { class: isUnknown ? 'unknown' : 'number value' }, valueText(row)),
+      element('td', {}, metricTitle(row.metric)),
+      element('td', { class: isUnknown ? 'unknown' : 'number value' }, words.value(row)),
       element('td', { class: 'source' }, outsideLink(row.sourceLabel, row.sourceUrl)),
       element('td', {}, timeElement(row.recordedAt)),
       element('td', { class: 'notes' }, notes.join(', ')),

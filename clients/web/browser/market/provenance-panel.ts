@@ -1,13 +1,13 @@
 /** Where one number comes from: its source, its four times, its digits, its corrections, and its place in the log. */
 
-import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';
 import { groupedDigits } from '../exact-decimal.ts';
+import { metricTitle } from '../shown-value.ts';
 import { agedTime, badge, button, element, facts, outsideLink, timeElement } from './elements.ts';
 import type { CheckedEntry } from './log-receipt.ts';
-import { notesOf, unitText, valueText } from './words.ts';
+import type { RowWords } from './row-words.ts';
 
 /** Walking from point to point starts no proof for each. */
 const CHECK_DELAY_MS = 400;
@@ -16,7 +16,7 @@ export interface ProvenanceOptions {
   /** Null: this service writes no log. */
   readonly check: ((row: PublicObservation) => Promise<CheckedEntry>) | null;
   readonly slug: string;
-  readonly unit: Unit;
+  readonly words: RowWords;
   readonly versionOf: (id: string) => PublicObservation | undefined;
   readonly onChoose: (row: PublicObservation | null) => void;
 }
@@ -75,15 +75,15 @@ export class ProvenancePanel {
       this.#body.replaceChildren(element('p', { class: 'soft' }, hint));
       return;
     }
-    const unit = row.metric === 'price' ? ` ${unitText(this.#options.unit)}` : '';
-    const value = valueText(row);
+    const { words } = this.#options;
+    const value = words.value(row);
     const isUnknown = row.unknownReason !== null;
-    const notes = notesOf(row).map((note) => badge(note, 'notice'));
+    const notes = words.notes(row).map((note) => badge(note, 'notice'));
     this.#body.replaceChildren(
-      element('p', { class: 'provenance-value number' }, isUnknown ? value : value + unit),
+      element('p', { class: 'provenance-value number' }, isUnknown ? value : `${value} ${words.per(row)}`.trimEnd()),
       notes.length === 0 ? '' : element('p', { class: 'badges' }, ...notes.flatMap((note) => [note, ' '])),
       facts([
-        ['Metric', row.metric],
+        ['Metric', metricTitle(row.metric)],
         ['Source', outsideLink(row.sourceLabel, row.sourceUrl)],
         ['Observed', agedTime(row.observedAt)],
         ['Released', row.releasedAt === null ? 'not known' : timeElement(row.releasedAt)],
@@ -93,7 +93,7 @@ export class ProvenancePanel {
         ['Status', row.status],
         ['Source digits', row.sourceValue ?? 'none given'],
         ['Rounding', row.rounded ? 'rounded: minor units cannot hold these digits' : 'exact'],
-        perUnitRow(row, this.#options.unit),
+        perUnitRow(row, words.unit),
         ['Versions', this.#versions(row)],
         ['Id', element('span', { class: 'code' }, row.id)],
       ]),
@@ -107,11 +107,16 @@ export class ProvenancePanel {
       if (list.childNodes.length > 0) list.append(', ');
       list.append(`${words} `);
       if (version === undefined) list.append(element('span', { class: 'code' }, id));
-      else list.append(button(valueText(version), () => this.#options?.onChoose(version), { class: 'link-button' }));
+      else
+        list.append(button(this.#valueOf(version), () => this.#options?.onChoose(version), { class: 'link-button' }));
     };
     if (row.supersedes !== null) add(row.supersedes, 'replaces');
     if (row.supersededBy !== null) add(row.supersededBy, 'replaced by');
     return list.childNodes.length === 0 ? document.createTextNode('the only one') : list;
+  }
+
+  #valueOf(row: PublicObservation): string {
+    return this.#options?.words.value(row) ?? '';
   }
 
   async #check(row: PublicObservation): Promise<void> {
@@ -170,7 +175,7 @@ export class ProvenancePanel {
   }
 }
 
-function perUnitRow(row: PublicObservation, unit: Unit): readonly [string, string] | null {
+function perUnitRow(row: PublicObservation, unit: RowWords['unit']): readonly [string, string] | null {
   if (row.kind !== 'money' || unit.quantity === 1 || row.decimal === null) return null;
   const digits = row.decimalPerUnit;
   return [

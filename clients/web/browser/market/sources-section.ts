@@ -1,8 +1,10 @@
 /** The sources of a market, side by side: their newest values, their licences, and how the last check of each ended. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
+import { compareMetrics, metricTitle } from '../shown-value.ts';
 import { agedTime, badge, element, facts, outsideLink, tableBox, timeElement } from './elements.ts';
-import { lateSecondsOf, valueText } from './words.ts';
+import type { RowWords } from './row-words.ts';
+import { lateSecondsOf } from './words.ts';
 
 const OUTCOME_WORDS: Readonly<Record<string, string>> = {
   confirmed: 'confirmed: the source says the same',
@@ -17,6 +19,7 @@ export interface SourcesContent {
   readonly market: Market;
   readonly metrics: Readonly<Record<string, PublicMetric | null>>;
   readonly bySource: Readonly<Record<string, readonly PublicMetric[]>>;
+  readonly words: RowWords;
 }
 
 export function sourcesSection(content: SourcesContent): HTMLElement {
@@ -35,9 +38,9 @@ export function sourcesSection(content: SourcesContent): HTMLElement {
 }
 
 /** Each metric of several sources. */
-function comparison({ metrics, bySource }: SourcesContent): HTMLElement {
+function comparison({ metrics, bySource, words }: SourcesContent): HTMLElement {
   const rows = Object.keys(metrics)
-    .sort((one, other) => Number(other === 'price') - Number(one === 'price') || (one < other ? -1 : 1))
+    .sort((one, other) => Number(other === 'price') - Number(one === 'price') || compareMetrics(one, other))
     .flatMap((name) => {
       const shown = metrics[name];
       const values = bySource[name] ?? (shown == null ? [] : [shown]);
@@ -46,18 +49,22 @@ function comparison({ metrics, bySource }: SourcesContent): HTMLElement {
   if (rows.length === 0) return element('p', {}, 'No value was ever observed.');
   const caption = element('caption', { class: 'visually-hidden' }, 'Newest values by metric and source');
   const heads = ['Metric', 'Source', 'Value', 'Observed', 'Confidence'];
-  const body = element('tbody', {}, ...rows.map(({ name, value }) => comparisonRow(name, value)));
+  const body = element('tbody', {}, ...rows.map(({ name, value }) => comparisonRow(name, value, words)));
   return tableBox('Newest values by source', { class: 'comparison', heads, caption }, body);
 }
 
-function comparisonRow(name: string, value: PublicMetric): HTMLElement {
+function comparisonRow(name: string, value: PublicMetric, words: RowWords): HTMLElement {
   const isUnknown = value.unknownReason !== null;
   return element(
     'tr',
     {},
-    element('td', {}, name),
+    element('td', {}, metricTitle(name)),
     element('td', { class: 'source' }, outsideLink(value.sourceLabel, value.sourceUrl)),
-    element('td', { class: isUnknown ? 'unknown' : 'number value' }, valueText(value)),
+    element(
+      'td',
+      { class: isUnknown ? 'unknown' : 'number value' },
+      `${words.value(value)}${isUnknown ? '' : ` ${words.per(value)}`}`.trimEnd(),
+    ),
     element('td', {}, timeElement(value.observedAt)),
     element('td', {}, value.confidence),
   );

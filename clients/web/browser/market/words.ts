@@ -1,9 +1,7 @@
 /** The words that the page of a market says values, moments and reasons with. Pure. */
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
-import type { Market, Unit } from '../../../../contract/values/market.ts';
-import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
-import { decimalOf } from '../../../typescript/decimal-of.ts';
-import { groupedDigits } from '../exact-decimal.ts';
+import type { Market } from '../../../../contract/values/market.ts';
+import type { PublicMetric } from '../../../../contract/values/metric.ts';
 
 export const MONTH_NAMES = [
   'Jan',
@@ -29,11 +27,6 @@ export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownRea
   'source-unreachable': 'the source could not be reached',
   'no-longer-listed': 'the source does not list it any more',
 };
-
-const RETRACTION_WORDS = {
-  mistake: 'it was recorded by mistake',
-  withdrawn: 'the source took it back',
-} as const;
 
 /** `29 Sep 2026`. @param instant RFC 3339 in UTC */
 export function dayText(instant: string): string {
@@ -69,55 +62,14 @@ export function many(number: number, one: string, several = `${one}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
 }
 
-/** `per troy ounce`, `per 1,000 EUR`. */
-export function unitText({ quantity, of }: Unit): string {
-  return quantity === 1 ? `per ${of}` : `per ${quantity.toLocaleString('en')} ${of}`;
-}
-
 /** The currency, or the unit of a number that is not money. */
 export function unitOf(metric: PublicMetric): string {
   return metric.kind === 'money' ? metric.currency : metric.unit;
 }
 
-/** `4,129.10 USD`; or `unknown: ` with the reason. */
-export function valueText(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
-  const digits = decimalOf(metric);
-  if (digits !== null) return `${groupedDigits(digits)} ${unitOf(metric)}`;
-  if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
-  return `unknown: ${metric.unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[metric.unknownReason]}`;
-}
-
 /** The source's digits as it wrote them, beside a value that is rounded. */
 export function sourceWords(sourceValue: string | null): string {
   return `source: ${sourceValue ?? 'digits not given'}`;
-}
-
-/** What is special about a version of an observation, for its mark and its words. */
-export type PointMark = 'unknown' | 'retracted' | 'corrected' | null;
-
-export function markOf(row: PublicObservation): PointMark {
-  if (row.retraction !== null) return 'retracted';
-  if (row.unknownReason !== null) return 'unknown';
-  return row.supersedes === null ? null : 'corrected';
-}
-
-/** Notes of one row, for its table and its speech, e.g. `corrected`, `provisional`. */
-export function notesOf(row: PublicObservation): readonly string[] {
-  return [
-    ...(row.announced ? ['announced'] : []),
-    ...(row.retraction === null ? [] : ['retracted']),
-    ...(row.retraction === null && row.supersedes !== null ? ['corrected'] : []),
-    ...(row.supersededBy === null ? [] : ['replaced since']),
-    ...(row.status === 'final' ? [] : [row.status]),
-    ...(row.confidence === 'low' ? ['low confidence'] : []),
-    ...(row.rounded ? ['rounded'] : []),
-  ];
-}
-
-/** One point in one breath, for the live region. */
-export function pointSpeech(row: PublicObservation): string {
-  const notes = notesOf(row).filter((note) => note !== 'rounded');
-  return [`${momentText(row.observedAt)}: ${valueText(row)}`, row.sourceLabel, ...notes].join(', ');
 }
 
 export interface Badge {
@@ -127,9 +79,23 @@ export interface Badge {
   readonly detail?: string;
 }
 
+/**
+ * Whether the market has no price, but other metrics: those of a list, such as `inputPrice` and `outputPrice` of a language
+ * model. A value on a list stands until the list says something else.
+ */
+export function isOnList(metrics: Market['metrics']): boolean {
+  return !metrics.price && Object.values(metrics).some((metric) => metric !== null);
+}
+
+/** What a market is about: its price; or all metrics of a market {@link isOnList}. */
+function shownMetrics(metrics: Market['metrics']): readonly PublicMetric[] {
+  const shown = isOnList(metrics) ? Object.values(metrics) : [metrics.price];
+  return shown.filter((metric) => metric != null);
+}
+
 /** What a reader must know of the market before he uses its price. @param nowMs milliseconds since the epoch */
 export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
-  const { price } = market.metrics;
+  const shown = shownMetrics(market.metrics);
   const lateSeconds = Math.max(0, ...market.sources.map((source) => lateSecondsOf(source, nowMs)));
   const others = market.disputedMetrics.filter((name) => name !== 'price');
   const badges: (Badge | false)[] = [
@@ -137,8 +103,10 @@ export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
     others.length > 0 && { text: `disputed: ${others.join(', ')}`, look: 'alarm' },
     market.status === 'retired' && { text: 'retired', look: 'notice' },
     lateSeconds > 0 && { text: 'late', look: 'notice' },
-    price != null && price.status !== 'final' && { text: price.status, look: 'notice' },
-    price?.confidence === 'low' && { text: 'low confidence', look: 'notice' },
+    ...[...new Set(shown.map(({ status }) => status))].map(
+      (status) => status !== 'final' && ({ text: status, look: 'notice' } as const),
+    ),
+    shown.some(({ confidence }) => confidence === 'low') && { text: 'low confidence', look: 'notice' },
     market.representedBy !== null && { text: `represented by ${market.representedBy}`, look: 'plain' },
   ];
   return badges.filter((badge) => badge !== false);

@@ -1,0 +1,61 @@
+/** Columns for markets without a price, such as language models on a list: one for each metric that most of them have. Pure. */
+import type { LatestEntry, LatestMetric } from '../../../../contract/files/latest-entries.ts';
+import { compareMetrics, several, shownAmount, unitText } from '../shown-value.ts';
+
+/** More would not fit beside the name. */
+const COLUMNS_MAX = 5;
+
+export interface MetricColumn {
+  readonly name: string;
+  /** `USD per 1M tokens`; null: the markets have several, so each cell says its own, and cannot be compared with others. */
+  readonly unit: string | null;
+}
+
+/** Whether nobody has observed a price of the market, but other metrics. */
+export function isEntryOnList(entry: LatestEntry): entry is LatestEntry & Required<Pick<LatestEntry, 'metrics'>> {
+  return entry.observedAt === null && entry.metrics !== undefined;
+}
+
+/** Null: most of the markets have a price, or nothing. */
+export function metricColumns(entries: readonly LatestEntry[]): readonly MetricColumn[] | null {
+  const onList = entries.filter(isEntryOnList);
+  if (onList.length === 0 || onList.length * 2 < entries.length) return null;
+  const counts = new Map<string, number>();
+  const units = new Map<string, Set<string>>();
+  for (const entry of onList) {
+    for (const [name, metric] of Object.entries(entry.metrics)) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      units.set(name, (units.get(name) ?? new Set()).add(unitOfMetric(entry, metric)));
+    }
+  }
+  const isMoney = (name: string): boolean => [...(units.get(name) ?? [])].some((unit) => unit.includes(' per '));
+  const names = [...counts].flatMap(([name, count]) => (count * 2 < onList.length ? [] : [name]));
+  return names
+    .sort((one, other) => Number(isMoney(other)) - Number(isMoney(one)) || compareMetrics(one, other))
+    .slice(0, COLUMNS_MAX)
+    .map((name) => {
+      const [unit = '', ...others] = units.get(name) ?? [];
+      return { name, unit: others.length === 0 ? unit : null };
+    });
+}
+
+/** `USD per 1M tokens`, or `tokens`. */
+export function unitOfMetric({ quantity, unit: of }: LatestEntry, metric: LatestMetric): string {
+  return metric.decimalPerUnit === undefined
+    ? metric.unit === of
+      ? several(of)
+      : metric.unit
+    : `${metric.unit} ${unitText({ quantity, of })}`;
+}
+
+/** The exact digits as they are shown. Null: unknown. */
+export function digitsOfMetric({ quantity }: LatestEntry, { decimal, decimalPerUnit }: LatestMetric): string | null {
+  return decimal === null || decimalPerUnit === undefined ? decimal : shownAmount(decimal, quantity);
+}
+
+/** The newest moment of a price, or of any metric of a market without one. Null: nothing was observed. */
+export function newestMoment(entry: LatestEntry): string | null {
+  if (!isEntryOnList(entry)) return entry.observedAt;
+  const moments = Object.values(entry.metrics).map(({ observedAt }) => observedAt);
+  return moments.reduce((newest, moment) => (Date.parse(moment) > Date.parse(newest) ? moment : newest));
+}

@@ -1,0 +1,83 @@
+/** The words for values of one market, which depend on its unit and on versions that were replaced. Pure. */
+import type { Unit } from '../../../../contract/values/market.ts';
+import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
+import { decimalOf } from '../../../typescript/decimal-of.ts';
+import { groupedDigits } from '../exact-decimal.ts';
+import { several, shownAmount, unitText } from '../shown-value.ts';
+import { momentText, UNKNOWN_WORDS, unitOf } from './words.ts';
+
+const RETRACTION_WORDS = {
+  mistake: 'it was recorded by mistake',
+  withdrawn: 'the source took it back',
+} as const;
+
+/** What is special about a version of an observation, for its mark and its words. */
+export type PointMark = 'unknown' | 'retracted' | 'corrected' | 'announced' | null;
+
+export class RowWords {
+  readonly unit: Unit;
+  readonly #versionOf: (id: string) => PublicObservation | undefined;
+
+  /** @param versionOf a version that was read */
+  constructor(unit: Unit, versionOf: (id: string) => PublicObservation | undefined = () => undefined) {
+    this.unit = unit;
+    this.#versionOf = versionOf;
+  }
+
+  /** `per 1,000 EUR`. Empty for a number that is not money. */
+  per(metric: PublicMetric): string {
+    return metric.kind === 'money' ? unitText(this.unit) : '';
+  }
+
+  /** The exact digits as the pages show them. Null: unknown. */
+  digits(metric: PublicMetric): string | null {
+    const decimal = decimalOf(metric);
+    return decimal === null || metric.kind === 'scalar' ? decimal : shownAmount(decimal, this.unit.quantity);
+  }
+
+  /** `4,129.10 USD`, `200,000 tokens`; or `unknown: ` with the reason. */
+  value(metric: PublicMetric & { readonly retraction?: PublicObservation['retraction'] }): string {
+    const digits = this.digits(metric);
+    if (digits !== null) return `${groupedDigits(digits)} ${this.#unitOf(metric, digits)}`;
+    if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
+    return `unknown: ${metric.unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[metric.unknownReason]}`;
+  }
+
+  mark(row: PublicObservation): PointMark {
+    if (row.retraction !== null) return 'retracted';
+    if (row.unknownReason !== null) return 'unknown';
+    if (row.supersedes === null) return null;
+    return this.#wasAnnounced(row) ? 'announced' : 'corrected';
+  }
+
+  /** Notes of one row, for its table and its speech, e.g. `corrected`, `provisional`. */
+  notes(row: PublicObservation): readonly string[] {
+    const wasAnnounced = this.#wasAnnounced(row);
+    return [
+      ...(row.announced || wasAnnounced ? ['announced'] : []),
+      ...(row.retraction === null ? [] : ['retracted']),
+      ...(row.retraction === null && row.supersedes !== null && !wasAnnounced ? ['corrected'] : []),
+      ...(row.supersededBy === null ? [] : ['replaced since']),
+      ...(row.status === 'final' ? [] : [row.status]),
+      ...(row.confidence === 'low' ? ['low confidence'] : []),
+      ...(row.rounded ? ['rounded'] : []),
+    ];
+  }
+
+  /** One point in one breath, for the live region. */
+  speech(row: PublicObservation): string {
+    const notes = this.notes(row).filter((note) => note !== 'rounded');
+    return [`${momentText(row.observedAt)}: ${this.value(row)}`, row.sourceLabel, ...notes].join(', ');
+  }
+
+  /** Whether the version says that an announced value has become effective, and nothing else. */
+  #wasAnnounced(row: PublicObservation): boolean {
+    const before = row.supersedes === null ? undefined : this.#versionOf(row.supersedes);
+    return !row.announced && before?.announced === true && decimalOf(before) === decimalOf(row);
+  }
+
+  #unitOf(metric: PublicMetric, digits: string): string {
+    const unit = unitOf(metric);
+    return unit === this.unit.of && digits !== '1' ? several(unit) : unit;
+  }
+}
