@@ -1,7 +1,7 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AsOf } from '../../clients/typescript/as-of.ts';
-import { isAhead } from '../../clients/typescript/moments.ts';
+import { pastMs } from '../../clients/typescript/moments.ts';
 import type { Share } from '../../publisher/verify/share.ts';
 import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
@@ -83,7 +83,7 @@ export function addReadCommands(program: Command): void {
     .argument('<slug>')
     .addOption(new Option('--csv', 'print the file of the standing observations as CSV').conflicts(['ndjson', 'json']))
     .addOption(new Option('--ndjson', 'the same, one JSON object a line').conflicts('json'))
-    .option('--versions', 'with --csv or --ndjson: every version, newest first, page by page')
+    .option('--versions', 'every version, newest first, page by page: the default without --csv and --ndjson')
     .addOption(asOfOption('only the versions'))
     .addOption(byReleaseOption())
     .addHelpText(
@@ -102,13 +102,6 @@ Example:
       const options = command.optsWithGlobals<HistoryFlags>();
       const asOf = asOfOf(options);
       const form = formOf(options);
-      if (options.versions && form !== 'csv' && form !== 'ndjson') {
-        throw new CommandError(
-          'usage',
-          '--versions needs --csv or --ndjson.',
-          'The other forms show every version anyway.',
-        );
-      }
       const client = await openClient(options);
       if ((form === 'csv' || form === 'ndjson') && asOf === null && !options.versions) {
         const { printHistoryFile } = await import('./history-file.ts');
@@ -209,12 +202,13 @@ function asOfOf({ asOf, byRelease = false }: AsOfFlags): AsOf | null {
   return null;
 }
 
-/** RFC 3339, with its offset: a time without one has no meaning on its own. Not in the future. */
 function momentOf(text: string): number {
-  const ms = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('Write it as in 2026-11-01T00:00:00Z.');
-  if (!isAhead(ms, Date.now())) return ms;
-  throw new InvalidArgumentError(`This time is in the future: it is ${new Date().toISOString()} now.`);
+  try {
+    return pastMs(text, '--as-of', Date.now());
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new InvalidArgumentError(`${cause.message}.`);
+  }
 }
 
 function shareOf(text: string): Share {

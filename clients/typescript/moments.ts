@@ -4,12 +4,12 @@
 export type Moment = Date | string;
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The first millisecond of a moment. @throws RangeError */
 export function beginOf(moment: Moment, name: string): number {
-  const ms = typeof moment === 'string' ? parsed(moment) : moment.getTime();
+  const ms = typeof moment === 'string' ? msOf(moment) : moment.getTime();
   if (!Number.isNaN(ms)) return ms;
   throw new RangeError(`${name} is no moment: ${moment}. Write it as in 2026-11-01 or 2026-11-01T00:00:00Z`);
 }
@@ -45,8 +45,8 @@ function isDay(moment: Moment): boolean {
   return typeof moment === 'string' && DAY.test(moment);
 }
 
-/** `Date.parse` alone would read a time without offset as local, and 30 February as 2 March. */
-function parsed(text: string): number {
+/** Not a number: it is no moment. `Date.parse` alone would read a time without offset as local, and 30 February as 2 March. */
+export function msOf(text: string): number {
   const day = text.slice(0, 10);
   const dayMs = DAY.test(text) || INSTANT.test(text) ? Date.parse(day) : Number.NaN;
   const isReal = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(day);

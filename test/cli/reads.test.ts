@@ -88,6 +88,7 @@ describe('markets', () => {
     );
     expect(ndjson).toHaveLength(57);
     expect(JSON.parse((await run('markets', 'history', 'gold-usd', '--json')).output)).toEqual(ndjson);
+    expect(linesOf(await run('markets', 'history', 'gold-usd', '--versions'))).toHaveLength(57);
   });
 });
 
@@ -134,7 +135,6 @@ describe('history --csv and --ndjson', () => {
   test('say that a market is unknown, and print nothing', async () => {
     const { code, output, errors } = await run('markets', 'history', 'nowhere', '--csv');
     expect([code, output, errors.includes('404 not-found')]).toEqual([3, '', true]);
-    expect((await run('markets', 'history', 'gold-usd', '--versions')).code).toBe(2);
   });
 });
 

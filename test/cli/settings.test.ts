@@ -168,6 +168,8 @@ describe('refused are', () => {
     [['markets', 'history', 'gold', '--csv', '--ndjson'], 'cannot be used'],
     [['verify', '--share', '3/3'], 'smaller'],
     [['markets', 'history', 'gold', '--as-of', '2026-11-01'], 'T00:00:00Z'],
+    [['markets', 'show', 'gold', '--as-of', '2026-02-30T00:00:00Z'], 'no moment'],
+    [['markets', 'show', 'gold', '--as-of', '2026-02-28T24:00:00Z'], 'no moment'],
     [['token', '--user', 'alice', '--hours', '25'], '1 to 24'],
     [['token', '--user', 'alice', '--scopes', 'all'], 'no scope'],
     [['repair'], 'slug'],

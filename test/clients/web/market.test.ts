@@ -296,7 +296,7 @@ describe('as of', () => {
     expect(readFragment(fragment, NOW_MS).refused).toBeNull();
   });
 
-  it.each(['x', '', '9999-99-99T99:99:99Z', '2026-02-01T00:01:01Z', '2031-01-01T00:00:00Z'])(
+  it.each(['x', '', '9999-99-99T99:99:99Z', '2025-02-29T00:00:00Z', '2026-02-01T00:01:01Z', '2031-01-01T00:00:00Z'])(
     'the moment %j is refused, with the reason',
     (moment) => {
       const { asOf, refused } = readFragment(`#as-of=${moment}`, Date.UTC(2026, 1, 1));

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 Moment = str | date | datetime
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
 
 
 def parsed(text: str) -> datetime:

@@ -3,7 +3,7 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
-import { isAhead } from '../../../typescript/moments.ts';
+import { isAhead, msOf } from '../../../typescript/moments.ts';
 
 export interface HistoryView {
   /** Newest first, all metrics. */
@@ -59,7 +59,7 @@ export interface PageState {
 
 /** Why nothing can be shown as of a moment, or null. @param text as the reader gave it */
 export function refusalOf(text: string, nowMs: number): string | null {
-  const atMs = Date.parse(text);
+  const atMs = msOf(text);
   if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
   return isAhead(atMs, nowMs) ? `${text} is in the future: nothing is known of it.` : null;
 }
@@ -74,7 +74,7 @@ export function readFragment(fragment: string, nowMs: number): PageState {
   const words = new URLSearchParams(fragment.replace(/^#/, ''));
   const text = words.get('as-of');
   const refused = text === null ? null : refusalOf(text, nowMs);
-  const atMs = text === null || refused !== null ? Number.NaN : Date.parse(text);
+  const atMs = text === null || refused !== null ? Number.NaN : msOf(text);
   const clock = words.get('clock') === 'released' ? 'released' : 'recorded';
   const metric = words.get('metric') ?? '';
   return {
