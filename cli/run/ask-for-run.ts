@@ -18,14 +18,19 @@ export interface AskedRun {
  * @throws CommandError `usage` if the recipe has faults
  */
 export async function askForRun(client: Client, place: string): Promise<AskedRun> {
-  const isKnown = !existsSync(place) && (await find(client, place)) !== null;
-  const asked = isKnown ? { name: place, isStored: false } : await store(client, place);
+  const asked = await namedSource(client, place);
   await client.call({
     method: 'POST',
     path: sourcePath(asked.name, '/runs'),
     body: JSON.stringify({ unconditional: false }),
   });
   return asked;
+}
+
+/** As `askForRun`, without a run. */
+export async function namedSource(client: Client, place: string): Promise<AskedRun> {
+  const isKnown = !existsSync(place) && (await find(client, place)) !== null;
+  return isKnown ? { name: place, isStored: false } : await store(client, place);
 }
 
 async function store(client: Client, place: string): Promise<AskedRun> {

@@ -8,6 +8,9 @@ import type { GlobalOptions } from '../program/profile.ts';
 
 interface RunFlags extends GlobalOptions {
   readonly source?: readonly string[];
+  readonly git?: string;
+  readonly path?: string;
+  readonly recipe?: string;
   readonly mapping?: string;
   readonly mode: 'append' | 'correct';
   readonly unsigned?: boolean;
@@ -35,7 +38,8 @@ ${codeOf('unchanged', 'sources-failed', 'refused', 'set-aside', 'busy', 'finding
 
 Examples:
   tidemark run --source ecb-daily
-  tidemark run prices.csv --mapping prices.mapping.jsonc --to ./site --json`;
+  tidemark run prices.csv --mapping prices.mapping.jsonc --to ./site --json
+  tidemark run --git https://github.com/BerriAI/litellm --path model_prices_and_context_window.json --recipe litellm`;
 
 export function addRunCommand(program: Command): void {
   program
@@ -48,6 +52,12 @@ export function addRunCommand(program: Command): void {
         'fetch this source now, and no other: of the data folder, a file of a recipe, or a shipped recipe; may be repeated',
       ).argParser((name: string, names: readonly string[] = []) => [...names, name]),
     )
+    .option(
+      '--git <repository>',
+      'take in the past of a list: each commit of --path, by --recipe, from a folder or https URL',
+    )
+    .option('--path <file>', 'the file in the repository of --git')
+    .option('--recipe <name>', 'the recipe of the list: as of --source')
     .addOption(targetOption())
     .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
     .addOption(
@@ -87,12 +97,20 @@ export function addRunCommand(program: Command): void {
         to,
       } = options;
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
+      const git = gitOf(options);
       const formOf = await formReader(options);
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
         files: paths.map((path) => ({ path, source: formOf(path) })),
-        ...{ sources: source, mode, isUnsigned: unsigned, fromLog, waitSeconds: wait, messageFile },
+        ...{ sources: source, git, mode, isUnsigned: unsigned, fromLog, waitSeconds: wait, messageFile },
         isStateInTarget: state !== undefined,
       });
     });
+}
+
+function gitOf({ git, path, recipe }: RunFlags) {
+  const given = [git, path, recipe].filter((option) => option !== undefined);
+  if (given.length === 0) return null;
+  if (git !== undefined && path !== undefined && recipe !== undefined) return { repository: git, path, recipe };
+  throw new CommandError('usage', '--git, --path and --recipe belong together.');
 }

@@ -1,7 +1,7 @@
 /** One round, its summary, and its exit code. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
+import { type RunReport, runRound, type SourceEnd, type TakenIn } from '../../server/run/round.ts';
 import { FolderInUse, StartError } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
@@ -9,12 +9,14 @@ import { type FileSummary, type NamedFile, sendFiles } from '../ingest/ingest-fi
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
-import { askForRun } from './ask-for-run.ts';
+import { askForRun, namedSource } from './ask-for-run.ts';
 
 export interface RunAsked {
   readonly files: readonly NamedFile[];
   /** Names, or places of recipes. Empty: those that are due. */
   readonly sources: readonly string[];
+  /** The past of a list, by the recipe of that name or place. */
+  readonly git: (Omit<NonNullable<TakenIn['past']>, 'source'> & { readonly recipe: string }) | null;
   readonly mode: 'append' | 'correct';
   readonly isUnsigned: boolean;
   readonly fromLog: string | true | null;
@@ -36,7 +38,7 @@ type Outcome = keyof typeof OUTCOMES;
 
 /** @throws CommandError `busy`, `refused`, and for files that cannot be read */
 export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
-  const { files, sources, mode, isUnsigned, fromLog, isStateInTarget, waitSeconds, messageFile } = asked;
+  const { files, sources, git, mode, isUnsigned, fromLog, isStateInTarget, waitSeconds, messageFile } = asked;
   const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
   if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
@@ -48,6 +50,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
       const client = localClient(options, api);
       // First: a recipe with faults ends the run before it changes anything.
       const named = await Promise.all(sources.map((place) => askForRun(client, place)));
+      const past = git === null ? null : { ...git, ...(await namedSource(client, git.recipe)) };
       const runId = randomBytes(6).toString('hex');
       const how = {
         mode,
@@ -59,9 +62,11 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
       } as const;
       if (files.length > 0) ingested = await sendFiles(client, files, { ...how, runId, wait: 0 }, options);
       return {
-        sources: named.length === 0 ? null : new Set(named.map(({ name }) => name)),
+        sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
+        past: past && { source: past.name, repository: past.repository, path: past.path },
         isNews:
-          named.some(({ isStored }) => isStored) || ingested.some(({ accepted, refused }) => accepted + refused > 0),
+          [past, ...named].some((source) => source?.isStored) ||
+          ingested.some(({ accepted, refused }) => accepted + refused > 0),
       };
     },
     step: (name) => progress.at(name, { share: null }),
@@ -84,6 +89,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
     for (const { line, code, detail } of faults.slice(0, FAULTS_SHOWN))
       note(`${source}: line ${line}: ${code}: ${detail}`);
   }
+  for (const { version, detail } of report.past?.faults ?? []) note(`${version} is passed over: ${detail}`);
   for (const text of [...report.faults, ...report.warnings]) note(text);
   endWith(OUTCOMES[outcome]);
 }
@@ -113,13 +119,14 @@ async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
 }
 
 async function printReport(report: RunReport, ingested: readonly FileSummary[], outcome: Outcome): Promise<void> {
-  const { generation, markets, observations, log, target, files, state, sources, deferred } = report;
+  const { generation, markets, observations, log, target, files, state, sources, past, deferred } = report;
   await printFields([
     ['outcome', outcome],
     ...ingested.map(({ file, accepted, unchanged, refused }) => {
       return ['file', `${file}: ${accepted} new, ${unchanged} known, ${refused} refused`] as const;
     }),
     ...sources.map((end) => ['source', inWords(end)] as const),
+    ...(past === null ? [] : [['past', inWordsOfPast(past)] as const]),
     ['generation', generation],
     ['public', `${counted(markets, 'market')}, ${counted(observations, 'observation')}`],
     ['log', log === null ? 'none' : `${log.origin}, ${counted(log.size, 'entry', 'entries')}`],
@@ -128,6 +135,12 @@ async function printReport(report: RunReport, ingested: readonly FileSummary[], 
     ...(state === null ? [] : [['state', state] as const]),
     ...(deferred.length === 0 ? [] : [['not published', deferred.join(', ')] as const]),
   ]);
+}
+
+function inWordsOfPast({ source, versions, unchanged, passedOver, counts }: NonNullable<RunReport['past']>): string {
+  const { accepted, refused } = counts;
+  const read = `${source}: ${counted(versions, 'version')}, ${unchanged} without news, ${passedOver} passed over`;
+  return `${read}, ${accepted} new, ${counts.unchanged} known, ${refused} refused`;
 }
 
 function inWordsOfTarget({ name, conditions }: RunReport['target']): string {
@@ -146,9 +159,10 @@ function inWords(end: SourceEnd): string {
 }
 
 /** The message of a commit: one line, and what led to it. */
-function messageOf({ generation, markets, observations, log, sources }: RunReport): string {
+function messageOf({ generation, markets, observations, log, sources, past }: RunReport): string {
   const lines = [
     ...sources.map(inWords),
+    ...(past === null ? [] : [inWordsOfPast(past)]),
     ...(log === null ? [] : [`Log ${log.origin}: ${counted(log.size, 'entry', 'entries')}`]),
   ];
   const title = `data: generation ${generation}, ${counted(markets, 'market')}, ${counted(observations, 'observation')}`;

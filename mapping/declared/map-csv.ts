@@ -16,7 +16,7 @@ import { marketMapper } from './map-market.ts';
 import { observationMapper } from './map-observation.ts';
 import { leftOutTest } from './map-value.ts';
 import type { MappedRecord, MappedRefusal, MappedRow } from './mapped-rows.ts';
-import { addedColumns, requiredColumns } from './mapping-references.ts';
+import { addedColumns, optionalColumns, requiredColumns } from './mapping-references.ts';
 
 /** The names of the file's columns. */
 interface MappedHeader {
@@ -30,13 +30,15 @@ interface MappedHeader {
  * named twice, an open quote) are refusals of their line and end the reading. With exact quantities, the records of the whole file are in memory.
  *
  * @param run the columns of a run, of which the mapping may read some; null for files that no run has fetched
+ * @param missing `leave-out`: a file may be without `optionalColumns`, as one from before they were added
  */
 export async function* mapCsv(
   mapping: CsvMapping,
   csv: CsvInput,
   run: RunColumns | null = null,
+  missing: 'refuse' | 'leave-out' = 'refuse',
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
-  for await (const row of mapCsvRows(mapping, csv, run)) {
+  for await (const row of mapCsvRows(mapping, csv, run, missing)) {
     // `yield*` would make a promise more for each record.
     if (row.kind === 'row') for (const result of row.results) yield result;
   }
@@ -47,8 +49,9 @@ export function mapCsvRows(
   mapping: CsvMapping,
   csv: CsvInput,
   run: RunColumns | null = null,
+  missing: 'refuse' | 'leave-out' = 'refuse',
 ): AsyncGenerator<MappedHeader | MappedRow> {
-  const rows = mappedRows(mapping, csv, run);
+  const rows = mappedRows(mapping, csv, run, missing === 'leave-out' ? optionalColumns(mapping) : new Set());
   return isExact(mapping) ? withQuantities(rows) : rows;
 }
 
@@ -56,10 +59,11 @@ async function* mappedRows(
   mapping: CsvMapping,
   csv: CsvInput,
   run: RunColumns | null,
+  optional: ReadonlySet<string>,
 ): AsyncGenerator<MappedHeader | MappedRow> {
   const required = requiredColumns(mapping);
   const names = run === null ? [] : RUN_COLUMNS.filter((name) => required.has(name));
-  const added = names.map((name) => (run as RunColumns)[name]);
+  let added = names.map((name) => (run as RunColumns)[name]);
   let toResults: ((row: CsvRow) => MappedRow) | null = null;
   for await (const row of rowsOf(mapping, csv)) {
     if (row.kind === 'fault') {
@@ -68,7 +72,9 @@ async function* mappedRows(
       yield { kind: 'row', line, values: 0, leftOut: 0, results };
     } else if (toResults === null) {
       yield { kind: 'header', columns: row.fields };
-      const header = [...row.fields, ...names];
+      const missing = [...optional].filter((name) => !row.fields.includes(name));
+      added = [...added, ...missing.map(() => '')];
+      const header = [...row.fields, ...names, ...missing];
       const refusals = headerRefusals(mapping, header);
       if (refusals.length > 0) {
         yield { kind: 'row', line: row.line, values: 0, leftOut: 0, results: refusalsOf(row.line, refusals) };

@@ -31,6 +31,14 @@ export function requiredColumns(mapping: CsvMapping): ReadonlySet<string> {
   return new Set(needed.filter((column) => !added.has(column)));
 }
 
+/** Those of `requiredColumns` without which a row only says less: values of which blank ones are left out. */
+export function optionalColumns(mapping: CsvMapping): ReadonlySet<string> {
+  const values = metricsOf(mapping).flatMap(({ value }) => (value.blank === 'leave-out' ? [value.column] : []));
+  const uses = listUses(mapping).flatMap((use) => use.columns);
+  const required = requiredColumns(mapping);
+  return new Set(values.filter((name) => required.has(name) && uses.indexOf(name) === uses.lastIndexOf(name)));
+}
+
 /** The columns that the mapping adds. The CSV file must not have them. */
 export function addedColumns(mapping: CsvMapping): readonly string[] {
   const unpivoted = mapping.unpivot === undefined ? [] : [mapping.unpivot.name, mapping.unpivot.value];

@@ -13,6 +13,10 @@ export interface RunContext {
   readonly fetchedAt?: string;
   /** The `Last-Modified` of the answer, as an HTTP date (RFC 9110, section 5.6.7). */
   readonly lastModified?: string | null;
+  /** The permanent address of these bytes, which is then the `sourceUrl` of each record. Left out: that of the mapping. */
+  readonly url?: string;
+  /** Of the past: the answer may be without columns that its source has added since. */
+  readonly isPast?: true;
 }
 
 /**
@@ -26,7 +30,13 @@ export async function* deriveRecords(
   context: RunContext,
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
   try {
-    yield* mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), runColumnsOf(context));
+    const { url, isPast } = context;
+    const missing = isPast ? 'leave-out' : 'refuse';
+    const results = mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), runColumnsOf(context), missing);
+    for await (const result of results) {
+      if (url === undefined || result.kind === 'refusal' || result.record.type !== 'observation') yield result;
+      else yield { ...result, record: { ...result.record, sourceUrl: url } };
+    }
   } catch (error) {
     if (!(error instanceof UnpackError)) throw error;
     yield { kind: 'refusal', line: 1, column: null, pointer: '', code: 'record.invalid', detail: error.message };

@@ -1,6 +1,6 @@
 /**
  * A current list, such as the prices of a vendor: it has no history, and says only what holds now. Its records are the differences
- * from the answer before. They follow from the recipe and from archived answers alone, so a run can be replayed.
+ * from the answer before. They follow from the recipe and from the answers alone, so a run can be replayed.
  */
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
@@ -19,77 +19,85 @@ export interface ListedAnswer {
 /** `known`: a value, or a definition of a market, that the answer before has too. */
 export type ListResult = MappedRecord | MappedRefusal | { readonly kind: 'known'; readonly line: number };
 
+type ObservationInput = Extract<IngestRecordInput, { type: 'observation' }>;
+
+/** The answers of a list, one after the other, oldest first. Keeps what the last `goneAfter` of them have in memory. */
+export class ListAnswers {
+  readonly #recipe: Recipe;
+  readonly #goneAfter: number;
+  #count = 0;
+  #last: Pick<ListedAnswer, 'sha256' | 'isWhole'> | null = null;
+  /** Everything that the last answer says. */
+  #known = new Map<string, string>();
+  /** Each value, and the number of the last answer that has it. */
+  readonly #values = new Map<string, { seenIn: number; readonly record: ObservationInput }>();
+
+  constructor(recipe: Recipe, { goneAfter }: NonNullable<Recipe['list']>) {
+    this.#recipe = recipe;
+    this.#goneAfter = goneAfter;
+  }
+
+  /** The next answer, of which nothing is said. */
+  async pass(answer: ListedAnswer): Promise<void> {
+    if (answer.sha256 !== this.#last?.sha256) {
+      for await (const _ of this.news(answer));
+      return;
+    }
+    for (const value of this.#values.values()) if (value.seenIn === this.#count) value.seenIn += 1;
+    this.#end(answer, this.#known);
+  }
+
+  /** What the next answer says that the one before it does not. An answer without a value is no list, and does not count. */
+  async *news(answer: ListedAnswer): AsyncGenerator<ListResult> {
+    const known = this.#last?.isWhole === true ? this.#known : new Map<string, string>();
+    const said = new Map<string, string>();
+    const values = new Map<string, ObservationInput>();
+    const unreadable = new Set<string>();
+    for await (const result of deriveRecords(this.#recipe, await answer.open(), answer.context)) {
+      if (result.kind === 'refusal') {
+        if (result.market !== undefined) unreadable.add(result.market);
+        yield result;
+        continue;
+      }
+      const { record, line } = result;
+      const [name, content] = [nameOf(record), contentOf(record)];
+      said.set(name, content);
+      if (record.type === 'observation') values.set(name, record);
+      if (known.get(name) === content) yield { kind: 'known', line };
+      else yield record.type === 'observation' ? { ...result, record: { ...record, ifChanged: true } } : result;
+    }
+    if (said.size === 0) return;
+    const current = this.#count + 1;
+    for (const [name, record] of values) this.#values.set(name, { seenIn: current, record });
+    for (const [name, value] of this.#values) {
+      // A row that cannot be read is on the list.
+      if (value.seenIn < current && unreadable.has(value.record.market)) value.seenIn = current;
+      if (value.seenIn > current - this.#goneAfter) continue;
+      this.#values.delete(name);
+      yield { kind: 'record', line: 1, record: unlisted(value.record, answer.context) };
+    }
+    this.#end(answer, said);
+  }
+
+  #end({ sha256, isWhole }: ListedAnswer, known: Map<string, string>): void {
+    this.#count += 1;
+    this.#last = { sha256, isWhole };
+    this.#known = known;
+  }
+}
+
 /**
  * @param earlier the answers before it, oldest first, of fetches in a row: at most `goneAfter` of them count. All are of this recipe
  */
 export async function* newsOfList(
   recipe: Recipe,
-  { goneAfter }: NonNullable<Recipe['list']>,
+  list: NonNullable<Recipe['list']>,
   current: ListedAnswer,
   earlier: readonly ListedAnswer[],
 ): AsyncGenerator<ListResult> {
-  const before = earlier.at(-1);
-  const known = new Map<string, string>();
-  if (before?.isWhole === true) {
-    for await (const { record } of recordsOf(recipe, before)) known.set(nameOf(record), contentOf(record));
-  }
-  const present = new Set<string>();
-  const unreadable = new Set<string>();
-  for await (const result of deriveRecords(recipe, await current.open(), current.context)) {
-    if (result.kind === 'refusal') {
-      if (result.market !== undefined) unreadable.add(result.market);
-      yield result;
-      continue;
-    }
-    const { record, line } = result;
-    present.add(nameOf(record));
-    if (known.get(nameOf(record)) === contentOf(record)) yield { kind: 'known', line };
-    else yield record.type === 'observation' ? { ...result, record: { ...record, ifChanged: true } } : result;
-  }
-  // An answer without a value is no list.
-  if (present.size === 0 || earlier.length < goneAfter) return;
-  const window = earlier.slice(-goneAfter);
-  for (const { record } of await goneFrom(recipe, window, current, present)) {
-    if (unreadable.has(record.market)) continue;
-    yield { kind: 'record', line: 1, record: unlisted(record, current.context) };
-  }
-}
-
-type ObservationInput = Extract<IngestRecordInput, { type: 'observation' }>;
-type MappedObservation = MappedRecord & { readonly record: ObservationInput };
-
-/** The values of the oldest answer that no later one has. */
-async function goneFrom(
-  recipe: Recipe,
-  [oldest, ...later]: readonly ListedAnswer[],
-  current: ListedAnswer,
-  present: ReadonlySet<string>,
-): Promise<Iterable<MappedObservation>> {
-  const gone = new Map<string, MappedObservation>();
-  if (oldest === undefined || oldest.sha256 === current.sha256) return [];
-  for await (const result of recordsOf(recipe, oldest)) {
-    const name = nameOf(result.record);
-    if (isObservation(result) && !present.has(name)) gone.set(name, result);
-  }
-  const seen = new Set([oldest.sha256, current.sha256]);
-  for (const answer of later) {
-    if (gone.size === 0) break;
-    if (answer.sha256 === oldest.sha256) return [];
-    if (seen.has(answer.sha256)) continue;
-    seen.add(answer.sha256);
-    for await (const { record } of recordsOf(recipe, answer)) gone.delete(nameOf(record));
-  }
-  return gone.values();
-}
-
-async function* recordsOf(recipe: Recipe, answer: ListedAnswer): AsyncGenerator<MappedRecord> {
-  for await (const result of deriveRecords(recipe, await answer.open(), answer.context)) {
-    if (result.kind === 'record') yield result;
-  }
-}
-
-function isObservation(result: MappedRecord): result is MappedObservation {
-  return result.record.type === 'observation';
+  const answers = new ListAnswers(recipe, list);
+  for (const answer of earlier.slice(-list.goneAfter)) await answers.pass(answer);
+  yield* answers.news(current);
 }
 
 /** The same in each answer: a market, or a metric of a market. */
@@ -104,9 +112,10 @@ function contentOf(record: IngestRecordInput): string {
   return JSON.stringify(content);
 }
 
-function unlisted(record: ObservationInput, { date, fetchedAt = fetchedOn(date) }: RunContext): ObservationInput {
+function unlisted(record: ObservationInput, { date, fetchedAt = fetchedOn(date), url }: RunContext): ObservationInput {
   const { type, market, metric, sourceLabel, sourceUrl, confidence, status } = record;
-  const stated = { type, market, metric, sourceLabel, sourceUrl, confidence, status, observedAt: fetchedAt };
+  const place = { sourceLabel, sourceUrl: url ?? sourceUrl };
+  const stated = { type, market, metric, ...place, confidence, status, observedAt: fetchedAt };
   const unknown = { ...stated, unknownReason: 'no-longer-listed', ifChanged: true } as const;
   if ('amountMinor' in record) return { ...unknown, amountMinor: null, currency: record.currency };
   if ('currency' in record) return { ...unknown, value: null, currency: record.currency };

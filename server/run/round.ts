@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
+import { NotTakenIn } from '../../lambdas/sources/past/send-chunk.ts';
+import { type PastTakenIn, takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
@@ -21,6 +23,7 @@ import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { watchLostObjects } from '../folder/lost-objects.ts';
 import { removeOldUploads } from '../folder/old-uploads.ts';
+import { type GitFile, openGitVersions } from '../git/git-versions.ts';
 import { openUploads } from '../http/write-api.ts';
 import { makeDailyFiles } from '../loops/daily-loop.ts';
 import { expire } from '../loops/expiry-loop.ts';
@@ -58,6 +61,8 @@ export interface TakenIn {
   readonly sources: ReadonlySet<string> | null;
   /** Whether the ledger has got more than a note that everything was known. */
   readonly isNews: boolean;
+  /** The past of a source's list. Null: none is asked for. */
+  readonly past: (GitFile & { readonly source: string }) | null;
 }
 
 export interface SourceEnd
@@ -76,6 +81,7 @@ export interface RunReport {
   /** Public files. */
   readonly files: FileCounts;
   readonly sources: readonly SourceEnd[];
+  readonly past: PastTakenIn | null;
   /** The copy of the ledger in the target. Null: it has none. */
   readonly state: 'written' | 'unchanged' | null;
   /** Markets and projections that could not be published. */
@@ -199,6 +205,7 @@ async function runOn(
     archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
     ask: (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
   });
+  const past = takenIn.past === null ? null : await takePast(takenIn.past);
   const wants = (source: string) => takenIn.sources?.has(source) ?? true;
   const ended = (source: string, _: string, run: RunValue) => {
     const { outcome, reason, records, refusedRows, faults, counts: rows, listed } = run;
@@ -213,7 +220,8 @@ async function runOn(
   const vkeys = logKeys?.signers.map(({ vkey }) => vkey) ?? [];
   const isIdle = beginning === 'begun' && !(await hasNews(ledger)) && (await isWhole(target, vkeys));
   const deferred = isIdle ? [] : await publishAndSweep();
-  const isNews = takenIn.isNews || sources.some(({ outcome }) => outcome === 'taken-in');
+  const isNews =
+    takenIn.isNews || (past?.counts.accepted ?? 0) > 0 || sources.some(({ outcome }) => outcome === 'taken-in');
   if (state !== null && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
     await state.save(data);
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;
@@ -225,8 +233,20 @@ async function runOn(
     target: { name: target.name, conditions: target.conditions() },
     files: { ...counts },
     state: state === null ? null : state.isSaved ? 'written' : 'unchanged',
-    ...{ sources, deferred, faults, warnings },
+    ...{ sources, past, deferred, faults, warnings },
   };
+
+  async function takePast({ source, ...file }: NonNullable<TakenIn['past']>): Promise<PastTakenIn> {
+    const versions = await openGitVersions(file, { folder: join(config.dataFolder, 'git'), nowMs: nowMs() });
+    try {
+      const progress = (done: number, of: number) => step(`Reading version ${done + 1} of ${of}`);
+      return await takeInPast(runs, source, versions, { work, progress });
+    } catch (error) {
+      throw error instanceof NotTakenIn ? new StartError(error.message, { cause: error }) : error;
+    } finally {
+      await versions.close();
+    }
+  }
 
   async function publishAndSweep(): Promise<readonly string[]> {
     step('Publishing');

@@ -41,6 +41,8 @@ export type SourceStateValue = {
   archived?: { bytes: number; sha256: string };
   /** Of a list: the newest answers that stand, oldest first, and the recipe of all of them. Absent: none. */
   listed?: { recipeSha256: string; answers: ListedAnswerValue[] };
+  /** Of a list with past versions: the last one that was taken in, of these versions, by this recipe. Absent: none. */
+  past?: { origin: string; recipeSha256: string; version: string; seenAt: string };
 };
 
 /** An answer of a list, with which a later one is compared. */
@@ -51,6 +53,8 @@ export type ListedAnswerValue = {
   lastModified: string | null;
   /** Whether no record of it was refused, so that only differences from it must be sent. */
   isWhole: boolean;
+  /** The permanent address of its bytes. Absent: it has none. */
+  url?: string;
 };
 
 /** The answer whose records were taken in last. `records` is the SHA-256 of their file. */

@@ -17,7 +17,7 @@ export interface SourceWorld {
   readonly api: ApiWorld;
   readonly archive: MemoryArchive;
   /** Of the runner: tests may let them fail. */
-  readonly ports: Pick<SourceDependencies, 'ledger' | 'archive' | 'uploads'>;
+  readonly ports: SourceDependencies;
   /** Every request to the source, in order. */
   readonly requests: FetchRequest[];
   /** The next answers; the last one stays. */

@@ -108,5 +108,6 @@ function stateAfter(
     takenIn: takenIn ?? before.takenIn,
     ...(archived && { archived }),
     ...(listed && { listed }),
+    ...(before.past && { past: before.past }),
   };
 }

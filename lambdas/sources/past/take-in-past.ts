@@ -1,0 +1,136 @@
+/**
+ * Takes in the past versions of a current list, such as those in a git repository: each is one fetch, oldest first, at the moment
+ * at which it was seen.
+ *
+ *     read, derive ──a chunk of records──► upload ──(the worker applies it)──► remembered: the last version of the chunk
+ *
+ * It may stop after any step, and is begun again: records that are in already are known by their moment and their URL.
+ */
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import { parseRecipe } from '../../../mapping/recipe/recipe.ts';
+import { replaced } from '../../../storage/ports/changes.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { type SourceStateValue, sourceKey, sourceStateKey } from '../../../storage/records/sources.ts';
+import type { SourceDependencies } from '../run/dependencies.ts';
+import { Chunk, NotTakenIn, sendChunk } from './send-chunk.ts';
+import {
+  type ListRecipe,
+  type PastVersion,
+  type PastVersions,
+  type ReadVersion,
+  VersionReader,
+} from './version-reader.ts';
+
+export interface PastTakenIn {
+  readonly source: string;
+  /** Versions that were read, and those that say nothing new. */
+  readonly versions: number;
+  readonly unchanged: number;
+  /** Versions that could not be read, and are passed over; the first ones with the reason. */
+  readonly passedOver: number;
+  readonly faults: readonly { readonly version: string; readonly detail: string }[];
+  /** Records, by their outcome. */
+  readonly counts: { readonly accepted: number; readonly unchanged: number; readonly refused: number };
+}
+
+export interface PastOptions {
+  /** Applies what is queued. */
+  readonly work: () => Promise<void>;
+  readonly progress?: (done: number, of: number) => void;
+  /** Of the records that are sent at once. They are in memory. */
+  readonly chunkCharacters?: number;
+}
+
+const CHUNK_CHARACTERS = 16 * 1024 * 1024;
+
+/**
+ * @param source has the recipe of a list, and no other process runs it
+ * @throws NotTakenIn
+ */
+export async function takeInPast(
+  dependencies: SourceDependencies,
+  source: string,
+  past: PastVersions,
+  { work, progress = () => {}, chunkCharacters = CHUNK_CHARACTERS }: PastOptions,
+): Promise<PastTakenIn> {
+  const { ledger } = dependencies;
+  const [recipeItem, state] = await ledger.getMany([sourceKey(source), sourceStateKey(source)]);
+  if (recipeItem === null || state === null) throw new NotTakenIn(`There is no source ${source}.`);
+  const recipeText = canonicalJson(recipeItem.value.recipe);
+  const recipe = listRecipe(recipeItem.value.recipe);
+  const recipeSha256 = sha256Hex(Buffer.from(recipeText));
+  const done = lastDone(past, state.value.past, recipeSha256);
+
+  const reader = new VersionReader(recipe, past);
+  await reader.seed(done);
+  const counts = { accepted: 0, unchanged: 0, refused: 0 };
+  let chunk = new Chunk();
+  const send = async (version: PastVersion) => {
+    const sent = await sendChunk(dependencies, source, chunk, work);
+    for (const outcome of ['accepted', 'unchanged', 'refused'] as const) counts[outcome] += sent[outcome];
+    chunk = new Chunk();
+    const { id, seenAt } = version;
+    await remember(dependencies, source, { past: { origin: past.origin, recipeSha256, version: id, seenAt } });
+  };
+  for (const [index, version] of past.versions.entries()) {
+    if (index <= done) continue;
+    progress(index, past.versions.length);
+    for await (const record of reader.news(version)) chunk.add(record);
+    if (chunk.characters > chunkCharacters) await send(version);
+  }
+  const last = past.versions.at(-1);
+  if (last !== undefined && past.versions.length > done + 1) {
+    await send(last);
+    await goOnFrom(dependencies, source, Buffer.from(recipeText), reader.newest);
+  }
+  const { read, unchanged, passedOver, faults } = reader;
+  return { source, versions: read, unchanged, passedOver, faults, counts };
+}
+
+/** The place of the version that was taken in last; -1: none was. Another recipe begins again. */
+function lastDone({ origin, versions }: PastVersions, known: SourceStateValue['past'], recipeSha256: string): number {
+  if (known?.origin !== origin || known.recipeSha256 !== recipeSha256) return -1;
+  const place = versions.findIndex(({ id }) => id === known.version);
+  // The history was written anew.
+  return place === -1 ? versions.findLastIndex(({ seenAt }) => seenAt <= known.seenAt) : place;
+}
+
+function listRecipe(value: unknown): ListRecipe {
+  const parsed = parseRecipe(value);
+  if ('faults' in parsed) throw new NotTakenIn(`The recipe is not valid: ${parsed.faults[0].detail}`);
+  const { list } = parsed.recipe;
+  if (list !== undefined) return { ...parsed.recipe, list };
+  throw new NotTakenIn('Past versions are those of a current list: the recipe has no "list".');
+}
+
+/** The next run of the source is compared with these versions, unless it has run later than they were seen. */
+async function goOnFrom(
+  dependencies: SourceDependencies,
+  source: string,
+  recipe: Uint8Array,
+  newest: readonly ReadVersion[],
+): Promise<void> {
+  const { ledger, archive } = dependencies;
+  const recipeSha256 = sha256Hex(recipe);
+  const listed = (await ledger.get(sourceStateKey(source)))?.value.listed;
+  const seenAt = newest.at(-1)?.answer.context.fetchedAt ?? '';
+  if (seenAt <= (listed?.answers.at(-1)?.fetchedAt ?? '')) return;
+  await archive.put(recipeSha256, recipe);
+  for (const { bytes, answer } of newest) await archive.put(answer.sha256, bytes);
+  const answers = newest.map(({ answer: { sha256, isWhole, context } }) => {
+    const { date, fetchedAt = '', url } = context;
+    return { sha256, date, fetchedAt, lastModified: null, isWhole, ...(url !== undefined && { url }) };
+  });
+  await remember(dependencies, source, { listed: { recipeSha256, answers } });
+}
+
+async function remember(
+  { ledger, newAttemptId }: SourceDependencies,
+  source: string,
+  change: Partial<SourceStateValue>,
+): Promise<void> {
+  const state = await ledger.get(sourceStateKey(source));
+  if (state === null) throw new NotTakenIn(`The source ${source} was removed.`);
+  const result = await ledger.transact([replaced(state, { ...state.value, ...change })], { attemptId: newAttemptId() });
+  if (!result.committed) throw new NotTakenIn(`The source ${source} was changed meanwhile: run it again.`);
+}

@@ -1,0 +1,117 @@
+/** Reads the past versions of a list, oldest first, as answers of that list. */
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import { ListAnswers, type ListedAnswer } from '../../../mapping/recipe/list-news.ts';
+import type { Recipe } from '../../../mapping/recipe/recipe.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { pieces } from '../run/derive-file.ts';
+
+export interface PastVersions {
+  /** Equal for the same file of the same repository. */
+  readonly origin: string;
+  /** Oldest first. */
+  readonly versions: readonly PastVersion[];
+  /** Null: the version has no such file, or it has more bytes. To read them in their order is fast. */
+  read(version: PastVersion, maxBytes: number): Promise<Uint8Array | null>;
+}
+
+export interface PastVersion {
+  /** Such as the id of a commit. */
+  readonly id: string;
+  /** Later than that of the version before; RFC 3339 in UTC, with milliseconds. */
+  readonly seenAt: string;
+  /** The permanent public address of its bytes; null: it has none. */
+  readonly url: string | null;
+}
+
+export type ListRecipe = Recipe & { readonly list: NonNullable<Recipe['list']> };
+
+const FAULTS_MAX = 20;
+/** Of a text that may list all columns of a file. */
+const DETAIL_MAX = 200;
+
+export interface ReadVersion {
+  readonly bytes: Uint8Array;
+  readonly answer: ListedAnswer;
+}
+
+/** Reads versions as answers of a list. */
+export class VersionReader {
+  read = 0;
+  unchanged = 0;
+  passedOver = 0;
+  readonly faults: { version: string; detail: string }[] = [];
+  /** The last ones, with which the next answer of the source is compared. */
+  newest: ReadVersion[] = [];
+  readonly #recipe: ListRecipe;
+  readonly #past: PastVersions;
+  readonly #answers: ListAnswers;
+
+  constructor(recipe: ListRecipe, past: PastVersions) {
+    this.#recipe = recipe;
+    this.#past = past;
+    this.#answers = new ListAnswers(recipe, recipe.list);
+  }
+
+  /** Reads the last versions up to this one again. Nothing older matters. */
+  async seed(index: number): Promise<void> {
+    const { goneAfter } = this.#recipe.list;
+    const found: ReadVersion[] = [];
+    for (let at = index; at >= 0 && found.length < goneAfter; at--) {
+      const version = await this.#read(this.#past.versions[at] as PastVersion);
+      if (version === null) continue;
+      const alone = new ListAnswers(this.#recipe, this.#recipe.list);
+      for await (const { kind } of alone.news(version.answer)) {
+        if (kind !== 'record') continue;
+        found.unshift(version);
+        break;
+      }
+    }
+    for (const { answer } of found) await this.#answers.pass(answer);
+    this.newest = found;
+  }
+
+  async *news(version: PastVersion): AsyncGenerator<IngestRecordInput> {
+    const found = await this.#read(version);
+    if (found === null) {
+      this.#passOver(version, `there is no such file, or it has more than ${this.#recipe.limits.maxBytes} bytes`);
+      return;
+    }
+    let [news, values] = [0, 0];
+    let fault: string | null = null;
+    for await (const result of this.#answers.news(found.answer)) {
+      if (result.kind === 'refusal') {
+        fault ??= `line ${result.line}: ${result.detail}`;
+        continue;
+      }
+      values += 1;
+      if (result.kind === 'known') continue;
+      news += 1;
+      yield result.record;
+    }
+    if (values === 0) return this.#passOver(version, fault ?? 'it has no rows');
+    this.read += 1;
+    if (news === 0) this.unchanged += 1;
+    this.newest = [...this.newest, found].slice(-this.#recipe.list.goneAfter);
+  }
+
+  #passOver({ id }: PastVersion, detail: string): void {
+    this.passedOver += 1;
+    const shown = detail.length > DETAIL_MAX ? `${detail.slice(0, DETAIL_MAX)} …` : detail;
+    if (this.faults.length < FAULTS_MAX) this.faults.push({ version: id, detail: shown });
+  }
+
+  async #read(version: PastVersion): Promise<ReadVersion | null> {
+    const bytes = await this.#past.read(version, this.#recipe.limits.maxBytes);
+    if (bytes === null) return null;
+    const { seenAt, url } = version;
+    const address = url === null ? {} : { url };
+    const context = {
+      date: seenAt.slice(0, 10),
+      fetchedAt: seenAt,
+      lastModified: null,
+      isPast: true,
+      ...address,
+    } as const;
+    return { bytes, answer: { sha256: sha256Hex(bytes), context, isWhole: true, open: async () => pieces(bytes) } };
+  }
+}

@@ -1,0 +1,127 @@
+/** The versions of one file in a git repository, as past versions of a list. */
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { PastVersion, PastVersions } from '../../lambdas/sources/past/version-reader.ts';
+import { sha256Hex } from '../../storage/ports/sha256.ts';
+import { StartError } from '../service/start-error.ts';
+import { openGitBlobs } from './git-blobs.ts';
+import { permanentLink } from './permanent-link.ts';
+import { runGit } from './run-git.ts';
+
+export interface GitFile {
+  /** An https URL, or a folder with a repository. */
+  readonly repository: string;
+  /** Of the file, from the root of the repository. */
+  readonly path: string;
+}
+
+export interface GitVersions extends PastVersions {
+  close(): Promise<void>;
+}
+
+interface Commit extends PastVersion {
+  /** Of the file; null: the commit removes it, or makes something else of it. */
+  readonly blob: string | null;
+}
+
+const REF = 'refs/heads/tidemark';
+/** A host sends so many versions at once, each as its difference from another. */
+const FETCHED_AT_ONCE = 200;
+
+/**
+ * Brings the repository's default branch into a bare one below `folder`, and lists the commits of the file. From a host, files are
+ * fetched as they are read. A commit is seen at its committer's time; if that is not later than the one before, or has not come, a
+ * millisecond after the one before: the order of the branch is the truth.
+ *
+ * @throws StartError for a repository or path that cannot be read
+ */
+export async function openGitVersions(
+  file: GitFile,
+  { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
+): Promise<GitVersions> {
+  const { path } = file;
+  const remote = remoteOf(file);
+  checkPath(path);
+  const own = resolve(folder, `${sha256Hex(Buffer.from(remote.place)).slice(0, 16)}.git`);
+  await runGit(own, ['init', '--quiet', '--bare', '--', own]);
+  // As a setting, so that git knows from where a missing file comes.
+  await runGit(own, ['config', 'remote.origin.url', remote.place]);
+  const partial = remote.isHost ? ['--filter=blob:none'] : [];
+  await runGit(own, ['fetch', '--quiet', '--no-tags', ...partial, '--', 'origin', `+HEAD:${REF}`]);
+  const linkOf = permanentLink(remote.isHost ? remote.place : await originOf(remote.place), path);
+  const versions = commitsIn(await logOf(own, path), nowMs, linkOf);
+  if (versions.length === 0) throw new StartError(`No commit of ${file.repository} has a file ${path}.`);
+  const blobs = openGitBlobs(own);
+  const places = new Map(versions.map(({ id }, index) => [id, index]));
+  let fetchedTo = remote.isHost ? -1 : versions.length;
+  return {
+    origin: sha256Hex(Buffer.from(`${remote.place}\n${path}`)),
+    versions,
+    async read({ id }, maxBytes) {
+      const place = places.get(id) as number;
+      if (place > fetchedTo) {
+        const wanted = versions.slice(place, place + FETCHED_AT_ONCE).flatMap(({ blob }) => blob ?? []);
+        await fetchBlobs(own, wanted);
+        fetchedTo = place + FETCHED_AT_ONCE - 1;
+      }
+      const { blob } = versions[place] as Commit;
+      return blob === null ? null : await blobs.read(blob, maxBytes);
+    },
+    close: () => blobs.close(),
+  };
+}
+
+function remoteOf({ repository }: GitFile): { readonly place: string; readonly isHost: boolean } {
+  if (/^https:\/\//.test(repository) && URL.canParse(repository)) {
+    const { username, password, search, hash } = new URL(repository);
+    if (username + password + search + hash === '') return { place: repository, isHost: true };
+    throw new StartError(
+      '--git: write the URL without a password, a query and a fragment: git has a store for passwords.',
+    );
+  }
+  const place = resolve(repository);
+  const isFolder = !repository.startsWith('-') && existsSync(place) && statSync(place).isDirectory();
+  if (isFolder) return { place, isHost: false };
+  throw new StartError('--git: name a folder with a repository, or an https:// URL.');
+}
+
+function checkPath(path: string): void {
+  const isPlain = path !== '' && !/^[-/]|\p{Cc}/u.test(path) && !path.split('/').some((part) => /^\.{0,2}$/.test(part));
+  if (!isPlain) throw new StartError('--path: name a file from the root of the repository, such as data/prices.json.');
+}
+
+/** Where a folder comes from; empty: it does not say. */
+async function originOf(folder: string): Promise<string> {
+  const gitFolder = existsSync(resolve(folder, '.git')) ? resolve(folder, '.git') : folder;
+  return (await runGit(gitFolder, ['config', '--default', '', '--get', 'remote.origin.url'])).trim();
+}
+
+/** Oldest first; each commit with its line of the file. A merge counts by what it changes of the branch. */
+async function logOf(folder: string, path: string): Promise<string> {
+  const form = ['--format=commit %H %ct', '--raw', '--no-abbrev', '--no-renames', '--no-color'];
+  return await runGit(folder, ['log', '--first-parent', '-m', '--reverse', ...form, REF, '--', path]);
+}
+
+function commitsIn(log: string, nowMs: number, linkOf: ((commit: string) => string) | null): Commit[] {
+  const commits: Commit[] = [];
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const text of log.split(/^commit /m).slice(1)) {
+    const [head = '', ...lines] = text.split('\n');
+    const [id = '', seconds] = head.split(' ');
+    const ownMs = Number(seconds) * 1000;
+    lastMs = ownMs > lastMs && (ownMs <= nowMs || commits.length === 0) ? ownMs : lastMs + 1;
+    const changes = lines.filter((line) => line.startsWith(':'));
+    const [, mode = '', , blob = ''] = changes.length === 1 ? (changes[0] as string).split(' ') : [];
+    const isFile = mode === '100644' || mode === '100755';
+    commits.push({ id, seenAt: new Date(lastMs).toISOString(), url: linkOf?.(id) ?? null, blob: isFile ? blob : null });
+  }
+  return commits;
+}
+
+/** In one request. What is there already is not sent. */
+async function fetchBlobs(folder: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const how = ['--no-tags', '--no-write-fetch-head', '--recurse-submodules=no', '--filter=blob:none', '--stdin'];
+  const words = ['-c', 'fetch.negotiationAlgorithm=noop', 'fetch', '--quiet', ...how, '--', 'origin'];
+  await runGit(folder, words, `${[...new Set(ids)].join('\n')}\n`);
+}

@@ -1,0 +1,60 @@
+/**
+ * The `git` program, without a shell. The repository and its contents are a stranger's, so nothing of them becomes an option, a hook or
+ * a program: git works in a bare repository of our own, and speaks https and to folders alone.
+ */
+import { type ChildProcessWithoutNullStreams, type ExecFileException, execFile, spawn } from 'node:child_process';
+import { StartError } from '../service/start-error.ts';
+
+const SETTINGS = [
+  ...['protocol.allow=never', 'protocol.https.allow=always', 'protocol.file.allow=always', 'protocol.ext.allow=never'],
+  ...[
+    'core.hooksPath=/dev/null',
+    'core.fsmonitor=false',
+    'log.showSignature=false',
+    'gc.auto=0',
+    'maintenance.auto=false',
+  ],
+].flatMap((setting) => ['-c', setting]);
+
+/** Of the list of commits. */
+const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
+const SHOWN_CHARACTERS = 300;
+
+const wordsOf = (folder: string, words: readonly string[]) => [
+  ...['--no-pager', '--literal-pathspecs', `--git-dir=${folder}`],
+  ...SETTINGS,
+  ...words,
+];
+
+/** Without the variables by which git itself tells its hooks where they are, and without a question to anybody. */
+function environment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^GIT_(?!SSL_|TRACE|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)/.test(name),
+  );
+  return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: 'true', LC_ALL: 'C' };
+}
+
+/** @throws StartError with the last words of git */
+export async function runGit(folder: string, words: readonly string[], input = ''): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const options = { env: environment(), maxBuffer: OUTPUT_BYTES_MAX, encoding: 'utf8' } as const;
+    const child = execFile('git', wordsOf(folder, words), options, (error, output, errors) => {
+      if (error === null) resolve(output);
+      else reject(failure(words[0] ?? '', error, errors));
+    });
+    // A program that fails at once does not read.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+  });
+}
+
+/** A program that goes on: for `cat-file --batch`. */
+export function startGit(folder: string, words: readonly string[]): ChildProcessWithoutNullStreams {
+  return spawn('git', wordsOf(folder, words), { env: environment() });
+}
+
+function failure(command: string, error: ExecFileException, errors: string): StartError {
+  if (error.code === 'ENOENT') return new StartError('--git needs the program git, and there is none.');
+  const said = errors.trim().split('\n').slice(-3).join(' ').slice(-SHOWN_CHARACTERS);
+  return new StartError(`git ${command} failed: ${said || error.message}`, { cause: error });
+}
