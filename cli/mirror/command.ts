@@ -70,7 +70,7 @@ export function addMirrorCommand(program: Command): void {
         logKeys,
         environment: process.env,
       });
-      const exit = EXITS[end];
+      const exit = end === 'stopped' && options.once ? 'unfinished' : EXITS[end];
       if (exit !== undefined) endWith(exit);
       if (!options.once) return;
       if (options.json) return await printJson(document);

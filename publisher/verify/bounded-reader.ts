@@ -20,6 +20,8 @@ export interface ReadLimits {
   readonly maxObjectBytes: number;
   /** From the request to the last byte of the answer. */
   readonly timeoutMs: number;
+  /** Ends all reads. They reject with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** The largest body of the contract is a tile of 256 entries of 64 KB. */
@@ -86,25 +88,35 @@ async function getWhole(
   base: URL,
   url: string,
   headers: Readonly<Record<string, string>>,
-  { maxObjectBytes, timeoutMs }: ReadLimits,
+  { maxObjectBytes, timeoutMs, signal }: ReadLimits,
 ): Promise<PublicResponse> {
   const asked = new URL(`.${url}`, base);
-  const response = await ask(asked, headers, timeoutMs);
+  const response = await ask(asked, headers, timeoutMs, signal);
   const { status } = response;
   if (status >= 300 && status < 400 && status !== 304) {
     await response.body?.cancel();
     const place = response.headers.get('location');
     throw new UpstreamInvalid(`GET ${asked.href} leads to ${place}: redirects are not followed`);
   }
-  const body = await readBounded(response, `GET ${asked.href}`, maxObjectBytes);
+  const body = await readBounded(response, `GET ${asked.href}`, maxObjectBytes).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
   return { status, headers: new Map(response.headers), body };
 }
 
-async function ask(url: URL, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<Response> {
+async function ask(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+  stop: AbortSignal | undefined,
+): Promise<Response> {
   try {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
     return await fetch(url, { headers, redirect: 'manual', signal });
   } catch (cause) {
+    stop?.throwIfAborted();
     throw new UpstreamUnavailable(`GET ${url.origin}${url.pathname} got no answer: ${reasonOf(cause)}`, { cause });
   }
 }

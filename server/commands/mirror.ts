@@ -73,18 +73,20 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const folder = await openMirrorFolder(command.folder, url);
   const stop = new AbortController();
   const forgetSignals = onStopSignal(() => stop.abort());
-  const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
+  const { signal } = stop;
+  const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal }));
   const { nowMs } = systemRuntime;
   const { maxBytes, logKeys } = command;
   const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
   const { timeoutMs } = DEFAULT_READ_LIMITS;
-  const limits = { ...DEFAULT_READ_LIMITS, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
+  const limits = { ...DEFAULT_READ_LIMITS, signal, timeoutMs: (command.timeoutSeconds ?? timeoutMs / 1000) * 1000 };
   const upstream = hostReader(boundedReader(url, limits, 'tidemark-mirror'));
   const onProgress = (progress: MirrorStep) => log.info('copying', { ...progress });
   const site = await readSite();
   const mirror = new Mirror({
     folder,
     upstream,
+    signal,
     site,
     maxBytes,
     logKeys,
@@ -105,7 +107,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
             `see ${folder.path}/${FORK_FILE}; nothing is followed until that file is removed`,
           );
           // Readers keep the last good copy.
-          if (edge !== null && !isOnce) await once(stop.signal, 'abort');
+          if (edge !== null && !isOnce) await once(signal, 'abort');
         }
         if (isOnce || end === 'forked') return { end, document: mirror.document };
         await pause(everySeconds * 1000);
@@ -114,7 +116,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
       await edge?.stop();
     }
   } catch (error) {
-    if (stop.signal.aborted) return { end: mirror.isForked ? 'forked' : 'stopped', document: mirror.document };
+    if (signal.aborted) return { end: mirror.isForked ? 'forked' : 'stopped', document: mirror.document };
     throw error;
   } finally {
     folder.close();

@@ -25,6 +25,8 @@ import { countBytes, sweepCopy } from './sweep-copy.ts';
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;
   readonly upstream: PublicReader;
+  /** Ends a round, which then rejects with its reason. */
+  readonly signal?: AbortSignal;
   readonly maxBytes: number;
   /** Keys of the log, which the operator knows from elsewhere. None: the first one that the service shows. */
   readonly logKeys: readonly string[];
@@ -85,12 +87,14 @@ export class Mirror {
 
   /** One round. Rejects as {@link copyOnce} does; then the copy is as good as before. */
   async follow(): Promise<RoundReport> {
-    const { folder, nowMs } = this.#options;
+    const { folder, nowMs, signal } = this.#options;
     try {
       const report = await this.#follow();
       this.#state = report.state;
       return report;
     } catch (error) {
+      // It says nothing about the service.
+      signal?.throwIfAborted();
       this.#state = error instanceof UpstreamUnavailable ? 'unreachable' : 'faulty';
       if (error instanceof UpstreamForked) {
         this.#state = 'forked';
@@ -101,7 +105,7 @@ export class Mirror {
   }
 
   async #follow(): Promise<RoundReport> {
-    const { folder, upstream, nowMs, pause, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
+    const { folder, upstream, nowMs, pause, signal, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     const { partEntries = EXPORT_PART_ENTRIES } = this.#options;
     if (nowMs() - this.#fullAtMs >= FULL_EVERY_MS) await this.#forget();
     const isFull = this.#reached !== null;
@@ -110,7 +114,7 @@ export class Mirror {
     this.#log ??= await this.#openLog();
     const [copy, log, proven] = [this.#copy, this.#log, this.#proven];
     const isKept = (slug: string) => log?.isLast(slug, proven.get(slug)?.lastIndex) === true;
-    const stage = new Stage({ upstream, copy, folder: folder.path, isKept, reached });
+    const stage = new Stage({ upstream, copy, folder: folder.path, isKept, reached, signal });
     const kept = { items: this.#items, progress: this.#progress };
     const world: MirrorWorld = { stage, copy, log, proven, ...kept, pageSizes, partEntries, nowMs, pause };
     try {

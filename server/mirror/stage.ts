@@ -42,6 +42,8 @@ export interface StageSettings {
   readonly isKept: (slug: string) => boolean;
   /** Gets the key of each body that answers. */
   readonly reached: Set<string>;
+  /** Ends the walks that read: also those of a copy that asks nobody. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export class Stage {
@@ -64,6 +66,7 @@ export class Stage {
   }
 
   readonly reader: PublicReader = async (url) => {
+    this.#settings.signal?.throwIfAborted();
     const name = nameOfUrl(url);
     // The pages for people are those of the mirror's own version.
     if (name === null || name.kind.startsWith('site-')) return NOT_FOUND;
