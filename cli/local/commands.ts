@@ -23,6 +23,8 @@ Settings in the environment:
   TIDEMARK_WITNESSES=LIST       witnesses that cosign the log: pairs of a key and a URL
   TIDEMARK_SOURCE_HOSTS=LIST    internal hosts that sources may be at, with scheme and port, such as
                                 http://prices:8080
+  TIDEMARK_SECRET_NAME=HOST VALUE  a secret that recipes name as \${NAME}, and the one host it may go to; or
+                                TIDEMARK_SECRET_NAME_FILE, a file that holds both
   TIDEMARK_LOG=json|text|quiet  log lines for programs, for people (the default), or faults only
   TIDEMARK_PROXIES=LIST         proxies in front, as addresses or networks: they say who sends a
                                 request (X-Forwarded-For)

@@ -1,6 +1,7 @@
 /** The URL of a recipe. It is public and asks one of few hosts. */
 
 import { neverPublicIn } from '../../contract/values/public-text.ts';
+import { secretsIn, withoutSecretParameters } from './recipe-secrets.ts';
 
 /** A host name of at least two labels, whose last one begins with a letter: so neither an address nor a local name. */
 export const hostnamePattern = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
@@ -26,7 +27,10 @@ export function recipeUrl(template: string, date: string): string {
 
 /** The fault of a URL template; null if it has none. */
 export function urlFault(template: string, hosts: readonly string[]): string | null {
-  const filled = recipeUrl(template, '2026-01-02');
+  const whole = recipeUrl(template, '2026-01-02');
+  const filled = withoutSecretParameters(whole);
+  if (secretsIn(filled).length > 0)
+    return `has a secret that is not the whole value of a parameter, such as ?key=\${TEA_KEY}`;
   if (/[{}]/.test(filled)) return 'has a placeholder other than {date}';
   if (!URL.canParse(filled)) return 'is not an absolute URL';
   const url = new URL(filled);

@@ -2,16 +2,18 @@
  * A source recipe: one JSON document that says where data lies, when it is fetched, and how it becomes observations.
  * Comments and trailing commas are allowed. `docs/sources.md` shows it by an example; this is the reference.
  *
- * A recipe holds no secret: it is sent to the service, listed and kept.
+ * A recipe holds no secret, only names of secrets: it is sent to the service, listed and kept.
  */
 import * as z from 'zod';
 import { cadenceSchema } from '../../contract/files/cadence.ts';
+import { neverPublicIn } from '../../contract/values/public-text.ts';
 import { flattenIssues, pointerOf } from '../../contract/values/zod-pointers.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';
 import { csvMappingSchema, type MappingFault } from '../declared/csv-mapping.ts';
 import { findReferenceFaults, requiredColumns } from '../declared/mapping-references.ts';
 import { isFaulty, type MappingFaults, readJsonc, withUnfilled } from '../declared/parse-jsonc.ts';
 import { RUN_DATE } from '../values/template.ts';
+import { headerFault, withoutSecretParameters, withSecrets } from './recipe-secrets.ts';
 import { hostnamePattern, isInternalOrigin, recipeUrl, URL_DATE, urlFault } from './recipe-url.ts';
 import { scheduleSchema } from './schedule.ts';
 
@@ -34,6 +36,18 @@ const sourceText = (most: number) =>
     .regex(/^[^{}]*$/, { error: 'must not have a brace' })
     .nullable()
     .default(null);
+
+/** The URL of a recipe may be that of its values, too. */
+function withPublicUrl(mapping: z.infer<typeof csvMappingSchema>): z.infer<typeof csvMappingSchema> {
+  const { observation } = mapping;
+  return { ...mapping, observation: { ...observation, sourceUrl: withoutSecretParameters(observation.sourceUrl) } };
+}
+
+/** Of a header: what is no placeholder is listed. */
+function secretTextFault(value: string): string | null {
+  const found = neverPublicIn(withSecrets(value, () => ''));
+  return found === null ? null : `must not hold ${found}: recipes are kept and listed`;
+}
 
 const limitsSchema = z.strictObject({
   /** Of the answer, as it is sent, decoded and unpacked. It is in memory as a whole. */
@@ -60,7 +74,7 @@ export const recipeSchema = z.strictObject({
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'must be lower-case words joined by single hyphens' }),
   /** For people: the contents, their publisher, and everything that is special about them. */
   description: note(1000),
-  /** An https URL. `{date}` stands for the day of the run in UTC, YYYY-MM-DD; the host must be written out. */
+  /** An https URL. `${NAME}` as the value of a parameter is a secret of the service, see `docs/sources.md`. `{date}` stands for the day of the run in UTC, YYYY-MM-DD; the host must be written out. */
   url: z.string().max(2048),
   /**
    * The hosts that may be asked: that of `url`, and those to which it may redirect. Exact names, no wildcards. One that is not public
@@ -79,10 +93,18 @@ export const recipeSchema = z.strictObject({
     )
     .min(1)
     .max(10),
+  /** Sent to the host of `url`, and to no other. A value may have secrets: `"authorization": "Bearer ${NAME}"`. */
+  headers: z
+    .record(
+      z.string().regex(/^[a-z0-9-]{1,60}$/, { error: 'must be the name of a header in lower case' }),
+      z.string().regex(/^[!-~][ -~]{0,499}$/, { error: 'must be printable ASCII, at most 500 characters' }),
+    )
+    .refine((headers) => Object.keys(headers).length <= 10, { error: 'has more than 10 headers' })
+    .optional(),
   schedule: scheduleSchema,
   /** The form in which the file is packed: a ZIP archive of exactly one file, or gzip. Left out: not packed. */
   unpack: z.enum(['zip', 'gzip']).optional(),
-  mapping: csvMappingSchema,
+  mapping: csvMappingSchema.transform(withPublicUrl),
   /**
    * For a document that has no history: it stands until it changes. Only its differences from the answer before become records,
    * and a value that is the newest standing one of its source is not recorded again. A value that so many fetches in a row do not
@@ -101,11 +123,12 @@ export const recipeSchema = z.strictObject({
   limits: limitsSchema.prefault({}),
 });
 
-const { url, hosts, mapping, list } = recipeSchema.shape;
+const { url, hosts, headers, mapping, list } = recipeSchema.shape;
 /** The parts that refer to each other; null for one that has another fault. */
 const partsSchema = z.object({
   url: url.nullable().catch(null),
   hosts: hosts.nullable().catch(null),
+  headers: headers.catch(undefined),
   mapping: mapping.nullable().catch(null),
   list: list.catch(undefined),
 });
@@ -137,10 +160,14 @@ export function urlOfRun({ url }: Recipe, date: string): string {
 
 /** Faults that the shape alone does not show, of those parts whose shape is right. */
 function referenceFaults(input: unknown): MappingFault[] {
-  const { url, hosts, mapping, list } = partsSchema.safeParse(input).data ?? {};
+  const { url, hosts, headers = {}, mapping, list } = partsSchema.safeParse(input).data ?? {};
   const faults: MappingFault[] = [];
   const ofUrl = url == null || hosts == null ? null : urlFault(url, hosts);
   if (ofUrl !== null) faults.push({ pointer: '/url', detail: ofUrl });
+  for (const [name, value] of Object.entries(headers)) {
+    const detail = headerFault(name, value) ?? secretTextFault(value);
+    if (detail !== null) faults.push({ pointer: `/headers${pointerOf([name])}`, detail });
+  }
   if (mapping == null) return faults;
   if (url != null && requiredColumns(mapping).has(RUN_DATE) && !url.includes(URL_DATE)) {
     const detail = `has no ${URL_DATE}, so its answer need not be of {${RUN_DATE}}, as the mapping says`;

@@ -26,10 +26,10 @@ const wordsOf = (folder: string, words: readonly string[]) => [
   ...words,
 ];
 
-/** Without the variables by which git itself tells its hooks where they are, and without a question to anybody. */
+/** Without our own secrets, the variables by which git tells its hooks where they are, and without a question to anybody. */
 function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
-    ([name]) => !/^GIT_(?!SSL_|TRACE|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)/.test(name),
+    ([name]) => !/^TIDEMARK_|^GIT_(?!SSL_|TRACE|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$)/.test(name),
   );
   return { ...Object.fromEntries(own), GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: 'true', LC_ALL: 'C' };
 }

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
-import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
 import { NotTakenIn } from '../../lambdas/sources/past/send-chunk.ts';
 import { type PastTakenIn, takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
@@ -25,6 +24,7 @@ import { watchLostObjects } from '../folder/lost-objects.ts';
 import { removeOldUploads } from '../folder/old-uploads.ts';
 import { type GitFile, openGitVersions } from '../git/git-versions.ts';
 import { openUploads } from '../http/write-api.ts';
+import { sourceAsker } from '../loops/ask-source.ts';
 import { makeDailyFiles } from '../loops/daily-loop.ts';
 import { expire } from '../loops/expiry-loop.ts';
 import { sourceRuns } from '../loops/source-loop.ts';
@@ -203,7 +203,7 @@ async function runOn(
     ...systemRuntime,
     ...{ ledger, uploads, report, info, folder: config.dataFolder },
     archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
-    ask: (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
+    ask: sourceAsker(config),
   });
   const past = takenIn.past === null ? null : await takePast(takenIn.past);
   const wants = (source: string) => takenIn.sources?.has(source) ?? true;

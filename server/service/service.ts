@@ -2,11 +2,11 @@
  * All of Tidemark on one machine. The core is here: ledger, objects, ingest of the sample, write API, worker, publisher.
  * The edge has its own thread (edge-host/), so that no reader waits for the core.
  */
+
 import { createRefusalLog } from '../../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../../lambdas/ingest/upload-sender.ts';
 import { WRITE_RESOURCES } from '../../lambdas/pipeline/route.ts';
-import { fetchSource, INTERNET } from '../../lambdas/sources/fetch/fetch-source.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { readAll } from '../../storage/ports/paging.ts';
@@ -22,6 +22,7 @@ import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { publishIfNothingIsShown } from '../folder/lost-objects.ts';
 import { answerWrites } from '../http/answer-writes.ts';
 import { type OperatorKeyFile, openWriteApi, uploadsFolder } from '../http/write-api.ts';
+import { sourceAsker } from '../loops/ask-source.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
 import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
 import { WriteCounts } from '../metrics/write-counts.ts';
@@ -67,7 +68,7 @@ export async function startService(
   config: EmbeddedConfig,
   progress: StartProgress,
   log: Log,
-  ask: AskSource = (request) => fetchSource(request, { ...INTERNET, internal: config.sourceHosts }),
+  ask: AskSource = sourceAsker(config),
   edge: EdgeThread = startEdge(log),
 ): Promise<Service> {
   try {

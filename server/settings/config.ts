@@ -10,12 +10,14 @@ import { verifierKey } from '../../contract/log/notes.ts';
 import { isLogOrigin } from '../../contract/log/origin.ts';
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 import { isLoopback } from '../../lambdas/http/network.ts';
+import type { SourceSecret } from '../../lambdas/sources/fetch/secrets.ts';
 import { isInternalOrigin } from '../../mapping/recipe/recipe-url.ts';
 import { isProxy, type Proxies } from '../http/sender.ts';
 import { parseWitnesses, type WitnessAddress } from '../loops/witness-client.ts';
 import { SettingError, StartError } from '../service/start-error.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
 import { type GivenSecret, readGivenSecret } from './given-secret.ts';
+import { readSourceSecrets } from './source-secrets.ts';
 
 /** The bundled samples; the first one is the default. */
 export const SAMPLES = ['currencies', 'models'] as const;
@@ -58,6 +60,8 @@ export interface EmbeddedConfig {
   readonly nextLogKey: string | null;
   /** Internal hosts that sources may be at, as origins such as `http://prices:8080`. */
   readonly sourceHosts: ReadonlySet<string>;
+  /** By the name that recipes give them. */
+  readonly sourceSecrets: ReadonlyMap<string, SourceSecret>;
   /** Witnesses that cosign the log. */
   readonly witnesses: readonly WitnessAddress[];
   /** The issuer of user tokens. Null: this process, with its own key, for trials. */
@@ -93,7 +97,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_TO`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`, `TIDEMARK_SECRET_…`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws SettingError for an invalid value
@@ -134,6 +138,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     logKey: readGivenSecret(environment, 'TIDEMARK_LOG_KEY'),
     nextLogKey: readNextLogKey(environment),
     sourceHosts: readSourceHosts(environment),
+    sourceSecrets: readSourceSecrets(environment),
     witnesses: readWitnesses(environment),
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),

@@ -1,5 +1,6 @@
 /** Settings in the environment that no part of Tidemark reads, and that look like one that the server does or did. */
 import type { Environment } from './config.ts';
+import { SECRET_PREFIX } from './source-secrets.ts';
 
 const PREFIX = 'TIDEMARK_';
 /** Of the server. */
@@ -40,7 +41,8 @@ const LETTERS_IN_COMMON = 3;
 export function misspeltSettings(environment: Environment): readonly string[] {
   return Object.keys(environment).flatMap((variable) => {
     const name = variable.startsWith(PREFIX) ? variable.slice(PREFIX.length) : '';
-    if (name === '' || SETTINGS.includes(name) || OTHERS.includes(name)) return [];
+    if (name === '' || variable.startsWith(SECRET_PREFIX) || SETTINGS.includes(name) || OTHERS.includes(name))
+      return [];
     const [nearest = ''] = SETTINGS.toSorted((one, other) => lettersInCommon(other, name) - lettersInCommon(one, name));
     if (lettersInCommon(nearest, name) < LETTERS_IN_COMMON) return [];
     return [`Unknown setting ${variable}, ignored. Did you mean ${PREFIX}${nearest}?`];

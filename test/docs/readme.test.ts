@@ -55,6 +55,7 @@ async function startOnFolder() {
       logKey: null,
       target: null,
       sourceHosts: new Set<string>(),
+      sourceSecrets: new Map(),
     },
     {
       ingesting: () => {},

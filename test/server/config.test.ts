@@ -25,6 +25,7 @@ const DEFAULTS = {
   nextLogKey: null,
   witnesses: [],
   sourceHosts: new Set(),
+  sourceSecrets: new Map(),
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 

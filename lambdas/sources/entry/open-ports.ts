@@ -4,6 +4,7 @@ import { createS3Client } from '../../../storage/s3/s3-client.ts';
 import { putRecordFile } from '../../../storage/s3/s3-record-files.ts';
 import { openS3Uploads } from '../../../storage/s3/s3-uploads.ts';
 import { fetchSource } from '../fetch/fetch-source.ts';
+import { askWithSecrets } from '../fetch/secrets.ts';
 import type { SourceDependencies } from '../run/dependencies.ts';
 
 /** Sends no request. */
@@ -16,6 +17,6 @@ export function openPorts(bucket: string): Pick<SourceDependencies, 'archive' | 
       head: (id) => files.head(id),
       put: (id, content, bytes) => putRecordFile(place, id, content, bytes()),
     },
-    ask: (request) => fetchSource(request),
+    ask: askWithSecrets(fetchSource, () => undefined),
   };
 }

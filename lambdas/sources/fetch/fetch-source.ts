@@ -12,7 +12,7 @@
  * 2. The addresses of the host are checked by the look-up that the connection itself makes. There is no second look-up,
  *    so a name server cannot answer one of them with a public address and the other with a private one.
  * 3. The server must show a valid certificate for the host.
- * 4. No proxy, cookie or credential is used: nothing of this machine's environment changes a request.
+ * 4. No proxy, cookie or credential is used but those of the recipe, which go to its own host alone: nothing of this machine's environment changes a request.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -35,6 +35,10 @@ export interface FetchRequest {
   /** Of the answer that is known; null: ask without conditions. */
   readonly etag: string | null;
   readonly lastModified: string | null;
+  /** Of the recipe: sent to the host of the URL, and after a redirect to no other. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a text holds something that no other host may see. */
+  readonly isSecret?: (text: string) => boolean;
 }
 
 export type FetchAnswer =
@@ -80,8 +84,13 @@ export async function fetchSource(asked: FetchRequest, network: FetchNetwork = I
   const allowed = { hosts: asked.hosts, internal: network.internal ?? new Set<string>() };
   try {
     let url = allowedUrl(asked.url, allowed);
+    const { origin } = url;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const response = await ask(url, asked, isInternal(url, allowed) ? null : network, agents, signal);
+      if (url.origin !== origin && asked.isSecret?.(url.href)) {
+        throw new NotAllowed(`the source redirects to ${url.host} with the secret in the URL`);
+      }
+      const own = url.origin === origin ? asked : { ...asked, headers: {} };
+      const response = await ask(url, own, isInternal(url, allowed) ? null : network, agents, signal);
       const status = response.statusCode ?? 0;
       if (!REDIRECT_STATUSES.includes(status)) return await answerOf(response, asked);
       response.destroy();
@@ -98,7 +107,7 @@ export async function fetchSource(asked: FetchRequest, network: FetchNetwork = I
 /** @param network null: the URL is internal, and says itself how it is asked */
 function ask(
   url: URL,
-  { etag, lastModified }: FetchRequest,
+  { etag, lastModified, headers: own }: FetchRequest,
   network: FetchNetwork | null,
   agents: { readonly 'http:': HttpAgent; readonly 'https:': Agent },
   signal: AbortSignal,
@@ -106,6 +115,7 @@ function ask(
   return new Promise((resolve, reject) => {
     const headers = {
       accept: '*/*',
+      ...own,
       'accept-encoding': 'gzip, br',
       'user-agent': 'tidemark',
       ...(etag !== null && { 'if-none-match': etag }),

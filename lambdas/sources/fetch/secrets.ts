@@ -1,0 +1,99 @@
+/** Fills the secrets of a recipe in, just before its source is asked, and takes care that no answer and no error brings them back. */
+import { readableForms } from '../../../contract/values/public-text.ts';
+import { secretsIn, withSecrets } from '../../../mapping/recipe/recipe-secrets.ts';
+import type { AskSource } from '../run/dependencies.ts';
+import type { FetchAnswer, FetchRequest } from './fetch-source.ts';
+
+export interface SourceSecret {
+  /** The only host to which it may go, with its port unless it is that of the scheme. */
+  readonly host: string;
+  readonly value: string;
+}
+
+const HIDDEN = '[secret]';
+
+/** @param secretOf those that the operator of the service has set, and no recipe can change */
+export function askWithSecrets(ask: AskSource, secretOf: (name: string) => SourceSecret | undefined): AskSource {
+  return async (request) => {
+    const { url, headers = {} } = request;
+    const names = new Set([url, ...Object.values(headers)].flatMap(secretsIn));
+    if (names.size === 0) return await ask(request);
+    const { host } = new URL(url);
+    const values = new Map<string, string>();
+    for (const name of names) {
+      const secret = secretOf(name);
+      if (secret === undefined) {
+        return refused(
+          'no-secret',
+          `The recipe needs the secret ${name}, and TIDEMARK_SECRET_${name} of the service is not set.`,
+        );
+      }
+      if (secret.host !== host) {
+        return refused(
+          'not-allowed',
+          `The secret ${name} may go to ${secret.host} alone, and the recipe asks ${host}.`,
+        );
+      }
+      values.set(name, secret.value);
+    }
+    const secretFor = (name: string) => values.get(name) as string;
+    const filled = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, secretFor)]);
+    const secrets = [...values.values()];
+    const isSecret = finder(secrets);
+    try {
+      const answer = await ask({
+        ...request,
+        url: withSecrets(url, (name) => encodeURIComponent(secretFor(name))),
+        headers: Object.fromEntries(filled),
+        isSecret,
+      });
+      return cleared(answer, isSecret, secrets);
+    } catch (error) {
+      // Its stack and its causes may hold the URL.
+      throw isSecret((error as Error).message) ? new Error(`The fetch failed: ${HIDDEN}.`) : error;
+    }
+  };
+}
+
+function cleared(
+  answer: FetchAnswer,
+  isSecret: NonNullable<FetchRequest['isSecret']>,
+  secrets: readonly string[],
+): FetchAnswer {
+  if (answer.kind === 'not-modified') return answer;
+  if (answer.kind === 'failed')
+    return isSecret(answer.detail) ? { ...answer, detail: `The fetch failed: ${HIDDEN}.` } : answer;
+  // Archived answers are kept for good.
+  if (isInBytes(answer.bytes, secrets)) {
+    return refused('secret-in-answer', 'The answer repeats the secret of the request, so it is not kept.');
+  }
+  const shown = (header: string | null) => (header === null || isSecret(header) ? null : header);
+  return { ...answer, etag: shown(answer.etag), lastModified: shown(answer.lastModified) };
+}
+
+/** As they are, and in Base64. */
+function formsOf(secrets: readonly string[]): readonly string[] {
+  return secrets.flatMap((value) => {
+    const plain = Buffer.from(value);
+    return [value, ...[plain.toString('base64'), plain.toString('base64url')].map((text) => text.replace(/=+$/, ''))];
+  });
+}
+
+/** Of short texts, however often they are percent-encoded. */
+function finder(secrets: readonly string[]): (text: string) => boolean {
+  const forms = formsOf(secrets);
+  return (text) => readableForms(text).some((readable) => forms.some((form) => readable.includes(form)));
+}
+
+function isInBytes(bytes: Uint8Array, secrets: readonly string[]): boolean {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const forms = formsOf(secrets).flatMap((form) => {
+    const encoded = encodeURIComponent(form);
+    return [form, encoded, encoded.replace(/%../g, (hex) => hex.toLowerCase())];
+  });
+  return forms.some((form) => whole.includes(form));
+}
+
+function refused(code: string, detail: string): FetchAnswer {
+  return { kind: 'failed', code, detail, isRetryable: false, retryAfterSeconds: null };
+}

@@ -1,0 +1,185 @@
+/** A recipe names a secret: it goes to its host, and is in nothing that is kept, shown or published. */
+import { once } from 'node:events';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { parseRecipe } from '../../mapping/recipe/recipe.ts';
+import { withoutSecretParameters } from '../../mapping/recipe/recipe-secrets.ts';
+import { readSourceSecrets } from '../../server/settings/source-secrets.ts';
+import { filesIn, openRunWorld, type RunWorld } from '../run/run-world.ts';
+import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from './example-recipe.ts';
+
+const SECRET = 'pl4nted/secret+value=&%';
+const FORMS = [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase()].concat(
+  (['base64', 'base64url'] as const).map((form) => Buffer.from(SECRET).toString(form).replace(/=+$/, '')),
+);
+const CSV = Buffer.from(metalsCsv(['gold', '2026-11-18', '4129.10'])).toString();
+
+async function startHost(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer);
+  server.listen(0, 'localhost');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `localhost:${(server.address() as AddressInfo).port}`;
+}
+
+/** A run of a recipe with a secret in its URL and in a header. */
+async function fetchedFrom(
+  world: RunWorld,
+  host: string,
+  others: readonly string[] = [],
+  secret = `${host} ${SECRET}`,
+) {
+  const hosts = [host, ...others].map((each) => `http://${each}`);
+  const url = `${hosts[0]}/daily.csv?a=1&key=\${TEA_KEY}&b=2`;
+  const mapping = EXAMPLE_RECIPE.mapping as { observation: object };
+  const observation = { ...mapping.observation, sourceUrl: url };
+  const headers = { authorization: `Bearer \${TEA_KEY}` };
+  const recipe = join(world.folder, 'recipe.json');
+  await writeFile(
+    recipe,
+    JSON.stringify(recipeWith({ url, hosts, headers, mapping: { ...mapping, observation } } as never)),
+  );
+  return await world.run(['--source', recipe], {
+    TIDEMARK_SOURCE_HOSTS: hosts.join(','),
+    TIDEMARK_SECRET_TEA_KEY: secret,
+  });
+}
+
+/** Every byte that is kept or published, and everything that was said. */
+async function traces(
+  world: RunWorld,
+  ...runs: readonly { output: string; errors: string }[]
+): Promise<readonly string[]> {
+  const paths = [...(await filesIn(world.data)).keys()];
+  const texts = await Promise.all(paths.map(async (path) => [path, await readFile(join(world.data, path), 'latin1')]));
+  const said = runs.flatMap(({ output, errors }) => [
+    ['output', output],
+    ['errors', errors],
+  ]);
+  return [...texts, ...said].flatMap(([path, text]) =>
+    FORMS.some((form) => text?.includes(form)) ? [path as string] : [],
+  );
+}
+
+describe('a secret', () => {
+  test('is sent to the host, and stands nowhere else', async () => {
+    const world = await openRunWorld();
+    const asked: [string | null, string | undefined][] = [];
+    const host = await startHost(({ url, headers }, response) => {
+      asked.push([new URL(url ?? '', 'http://x').searchParams.get('key'), headers.authorization]);
+      response.setHeader('etag', `"${SECRET}"`);
+      response.end(CSV);
+    });
+    const run = await fetchedFrom(world, host);
+    expect(run).toMatchObject({ code: 0, report: { markets: 1, sources: [{ outcome: 'taken-in' }] } });
+    expect(asked).toEqual([[SECRET, `Bearer ${SECRET}`]]);
+    const history = await readFile(join(world.data, 'public/api/v1/markets/gold-usd/history.json'), 'utf8');
+    expect(JSON.parse(history).data[0].sourceUrl).toBe(`http://${host}/daily.csv?a=1&b=2`);
+    expect(await traces(world, run)).toEqual([]);
+  });
+
+  test.each<[string, string, (secret: string) => [number, Record<string, string>, string]]>([
+    ['an answer that repeats it', 'secret-in-answer', (secret) => [200, {}, `${CSV}${secret}\n`]],
+    ['one in Base64', 'secret-in-answer', (secret) => [200, {}, CSV + Buffer.from(secret).toString('base64')]],
+    ['one that is percent-encoded', 'secret-in-answer', (secret) => [200, {}, CSV + encodeURIComponent(secret)]],
+    ['an error that repeats it', 'http-500', (secret) => [500, { 'x-echo': secret }, secret]],
+    ['a redirect to no URL', 'not-allowed', (secret) => [302, { location: `http://[${secret}` }, '']],
+    [
+      'a redirect to a host that the recipe lacks',
+      'not-allowed',
+      (secret) => [302, { location: `http://evil.test.example/${secret}` }, ''],
+    ],
+  ])('is not kept from %s', async (_, code, answer) => {
+    const world = await openRunWorld();
+    const host = await startHost((_request, response) => {
+      const [status, headers, body] = answer(SECRET);
+      response.writeHead(status, headers).end(body);
+    });
+    const run = await fetchedFrom(world, host);
+    expect(run).toMatchObject({ report: { sources: [{ outcome: 'failed', reason: { code } }] } });
+    expect(await traces(world, run)).toEqual([]);
+  });
+
+  test('is not sent to the host of a redirect', async () => {
+    const world = await openRunWorld();
+    const seen: string[] = [];
+    const other = await startHost(({ url, rawHeaders }, response) => {
+      seen.push(`${url} ${rawHeaders.join(' ')}`);
+      response.end(CSV);
+    });
+    let location = `http://${other}/file.csv`;
+    const host = await startHost((_, response) => void response.writeHead(302, { location }).end());
+    expect(await fetchedFrom(world, host, [other])).toMatchObject({ report: { sources: [{ outcome: 'taken-in' }] } });
+    expect(seen).toEqual([expect.stringMatching(/^\/file\.csv (?!.*authorization)/i)]);
+    for (const form of FORMS.slice(1)) {
+      location = `http://${other}/file.csv?key=${form}`;
+      const run = await fetchedFrom(world, host, [other]);
+      expect(run).toMatchObject({ report: { sources: [{ reason: { code: 'not-allowed' } }] } });
+      expect(await traces(world, run)).toEqual([]);
+    }
+    expect(seen).toHaveLength(1);
+  });
+
+  test('is not sent to another host than the one that the service names, and asked for if it is missing', async () => {
+    const world = await openRunWorld();
+    let count = 0;
+    const host = await startHost((_, response) => {
+      count += 1;
+      response.end(CSV);
+    });
+    const elsewhere = await fetchedFrom(world, host, [], `prices.test.example ${SECRET}`);
+    expect(elsewhere).toMatchObject({ report: { sources: [{ reason: { code: 'not-allowed' } }] } });
+    expect(await fetchedFrom(world, host, [], '')).toMatchObject({
+      report: { sources: [{ reason: { code: 'no-secret' } }] },
+    });
+    expect(count).toBe(0);
+    expect(await traces(world, elsewhere)).toEqual([]);
+  });
+
+  test('without a host, or too short, ends the start, without its value', async () => {
+    const world = await openRunWorld();
+    for (const text of [SECRET, 'prices.test.example short', `${SECRET} prices.test.example`]) {
+      const run = await world.run([], { TIDEMARK_SECRET_TEA_KEY: text });
+      expect(run).toMatchObject({ code: EXIT_CODES.refused.code });
+      expect(run.output + run.errors).not.toContain(SECRET);
+    }
+  });
+
+  test('may be in a file that only its owner can read', async () => {
+    const { folder } = await openRunWorld();
+    const file = join(folder, 'key');
+    await writeFile(file, `prices.test.example ${SECRET}\n`, { mode: 0o600 });
+    const environment = { TIDEMARK_SECRET_TEA_KEY_FILE: file };
+    expect(readSourceSecrets(environment).get('TEA_KEY')).toEqual({ host: 'prices.test.example', value: SECRET });
+    await chmod(file, 0o644);
+    expect(() => readSourceSecrets(environment)).toThrow(file);
+  });
+});
+
+const HOST = 'https://metals.test.example';
+
+test.each<[string, object, string]>([
+  ['a secret that is part of a value', { url: `${HOST}/?key=a\${TEA_KEY}` }, '/url'],
+  ['a secret in the path', { url: `${HOST}/\${TEA_KEY}/a` }, '/url'],
+  ['a secret in the host', { url: `https://\${TEA_KEY}.test.example/` }, '/url'],
+  ['a secret with a name in small letters', { url: `${HOST}/?key=\${tea}` }, '/url'],
+  ['a header that the fetch sets', { headers: { host: 'x' } }, '/headers/host'],
+  ['a header with a line break', { headers: { 'x-a': 'a\r\nb: c' } }, '/headers/x-a'],
+  ['a credential that is written out', { headers: { 'x-api-key': 'abcdefgh' } }, '/headers/x-api-key'],
+  ['a bearer token that is written out', { headers: { authorization: 'Bearer abc' } }, '/headers/authorization'],
+])('a recipe with %s is refused', (_, change, pointer) => {
+  expect(parseRecipe(recipeWith(change as never))).toMatchObject({ faults: [{ pointer }] });
+});
+
+test.each([
+  [`https://a.example/x?key=\${K1}`, 'https://a.example/x'],
+  [`https://a.example/x?key=\${K1}&b=2`, 'https://a.example/x?b=2'],
+  [`https://a.example/x?b=2&key=\${K1}&id=\${K2}`, 'https://a.example/x?b=2'],
+  [`https://a.example/x?key=\${K1}&id=\${K2}&b={day}`, 'https://a.example/x?b={day}'],
+])('without its secrets %s is %s', (url, shown) => {
+  expect(withoutSecretParameters(url)).toBe(shown);
+});
