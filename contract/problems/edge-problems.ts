@@ -48,12 +48,17 @@ export function edgeProblem(code: keyof typeof EDGE_PROBLEMS, detail: string): E
   return { type: problemType(code), title: definition.title, status: definition.status, code: code, detail: detail };
 }
 
+const NO_RESOURCE =
+  'No such resource: /api/v1/markets lists the slugs of all markets. /api/v1/openapi.json lists all resources.';
+
+/** The 404 of a path that is no page of a list. */
+export const NO_RESOURCE_PROBLEM: EdgeProblem = edgeProblem('not-found', NO_RESOURCE);
+
 /**
- * The body of every 404 of the public reads: from the router, from the embedded edge and from the CDN's error page. A
- * static file does not know the URL of the request, so it names each possible cause with its remedy.
+ * The 404 of a page of a list, and of a host that sends one file for every 404: such a file does not know the URL of the
+ * request, so it names each possible cause with its remedy.
  */
 export const NOT_FOUND_PROBLEM: EdgeProblem = edgeProblem(
   'not-found',
-  'No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start ' +
-    'again from the first page, without a cursor.',
+  `${NO_RESOURCE} If a cursor is unknown or has expired, start again from the first page, without a cursor.`,
 );

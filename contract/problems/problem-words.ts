@@ -87,7 +87,7 @@ export const PROBLEM_WORDS: { readonly [Code in ProblemCode]: ProblemWords } = {
     remedy:
       'Check the slug against `GET /api/v1/markets`. If the URL has a cursor, start again from the first page. A kind of file that this service does not publish is 404 too: `GET /api/v1/snapshot` lists the kinds.',
     detail:
-      'No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor.',
+      'No such resource: /api/v1/markets lists the slugs of all markets. /api/v1/openapi.json lists all resources. If a cursor is unknown or has expired, start again from the first page, without a cursor.',
   },
   'method-not-allowed': {
     meaning: 'The resource exists, but not for this method. Public reads take GET, HEAD and OPTIONS.',

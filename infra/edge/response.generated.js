@@ -25,9 +25,11 @@ function edgeProblem(code, detail) {
   const definition = EDGE_PROBLEMS[code];
   return { type: problemType(code), title: definition.title, status: definition.status, code: code, detail: detail };
 }
+var NO_RESOURCE = "No such resource: /api/v1/markets lists the slugs of all markets. /api/v1/openapi.json lists all resources.";
+var NO_RESOURCE_PROBLEM = edgeProblem("not-found", NO_RESOURCE);
 var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
-  "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
+  `${NO_RESOURCE} If a cursor is unknown or has expired, start again from the first page, without a cursor.`
 );
 function handler(event) {
   const response = event.response;

@@ -36,7 +36,7 @@ import {
 import {
   type EdgeProblem,
   edgeProblem,
-  NOT_FOUND_PROBLEM,
+  NO_RESOURCE_PROBLEM,
   PROBLEM_CONTENT_TYPE,
 } from '../../contract/problems/edge-problems.ts';
 
@@ -141,7 +141,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   }
   const uri = decodeUnreserved(request.uri);
   const target = targetOf(uri);
-  if (target === null) return refuse(NOT_FOUND_PROBLEM);
+  if (target === null) return refuse(NO_RESOURCE_PROBLEM);
   if (target.isPage && uri.endsWith('/') && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
   // Links to pages get parameters on their way, such as `utm_source`. Nothing reads them.
@@ -275,7 +275,7 @@ function refuse(document: EdgeProblem): RouterResponse {
     statusCode: document.status,
     statusDescription: document.title,
     headers: headers,
-    // The documents are flat, so listing their names in order gives canonical JSON: the bytes of every other 404.
+    // The documents are flat, so listing their names in order gives canonical JSON, as every problem.
     body: { encoding: 'text', data: JSON.stringify(document, Object.keys(document).sort()) },
   };
 }

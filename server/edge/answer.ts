@@ -76,7 +76,7 @@ export function createAnswer(options: AnswerOptions): Answer {
   ): Promise<void> {
     const found = await cache.read(key, isPassedOver ? 'newest' : 'fresh');
     let reply: EdgeReply;
-    if (found.kind === 'absent') reply = absentReply(ageSeconds(found), found.provenance);
+    if (found.kind === 'absent') reply = absentReply(key, ageSeconds(found), found.provenance);
     else if (found.kind === 'unavailable') {
       reply = unavailableReply(Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000)));
     } else {

@@ -1,7 +1,8 @@
 /** Makes answers, and hands them to node:http. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
-import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
+import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { NO_RESOURCE_PROBLEM, NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { type Problem, problem } from '../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
 import { matchesIfNoneMatch } from '../../contract/values/etags.ts';
@@ -112,8 +113,9 @@ export function sendProblem(
 }
 
 /** The 404 of a missing key. It is cached as briefly as an object that may replace it. */
-export function absentReply(ageSeconds: number, provenance: Provenance): EdgeReply {
-  return problemReply(NOT_FOUND_PROBLEM, [
+export function absentReply(key: string, ageSeconds: number, provenance: Provenance): EdgeReply {
+  const name = parsePublicKey(key);
+  return problemReply(name !== null && 'cursor' in name ? NOT_FOUND_PROBLEM : NO_RESOURCE_PROBLEM, [
     ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, 'Age', String(ageSeconds)],
     ...['Cache-Status', cacheStatus(provenance, ageSeconds)],
   ]);

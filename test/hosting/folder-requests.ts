@@ -109,6 +109,12 @@ export const DIFFERENCES: readonly Difference[] = [
     because: 'a path that can have no file is not told from a file that is missing: both are kept for 15 s',
   },
   {
+    of: ['nginx', 'caddy', 'cloudflare'],
+    when: (request, status) => status === 404 && !request.includes('cursor='),
+    ignored: ['body'],
+    because: 'one file for every 404 names the causes of all',
+  },
+  {
     of: ['nginx', 'caddy'],
     when: (_, status) => status === 416,
     ignored: ['body', 'cache-control', 'vary'],

@@ -25,9 +25,11 @@ function edgeProblem(code, detail) {
   const definition = EDGE_PROBLEMS[code];
   return { type: problemType(code), title: definition.title, status: definition.status, code, detail };
 }
+var NO_RESOURCE = "No such resource: /api/v1/markets lists the slugs of all markets. /api/v1/openapi.json lists all resources.";
+var NO_RESOURCE_PROBLEM = edgeProblem("not-found", NO_RESOURCE);
 var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
-  "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
+  `${NO_RESOURCE} If a cursor is unknown or has expired, start again from the first page, without a cursor.`
 );
 
 // contract/files/limits.ts
@@ -232,7 +234,7 @@ function handler(event) {
   }
   const uri = decodeUnreserved(request.uri);
   const target = targetOf(uri);
-  if (target === null) return refuse(NOT_FOUND_PROBLEM);
+  if (target === null) return refuse(NO_RESOURCE_PROBLEM);
   if (target.isPage && uri.endsWith("/") && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
   if (names.length === 0 || target.isPage) return rewrite(request, target.path);
@@ -334,7 +336,7 @@ function refuse(document) {
     statusCode: document.status,
     statusDescription: document.title,
     headers,
-    // The documents are flat, so listing their names in order gives canonical JSON: the bytes of every other 404.
+    // The documents are flat, so listing their names in order gives canonical JSON, as every problem.
     body: { encoding: "text", data: JSON.stringify(document, Object.keys(document).sort()) }
   };
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePublicKey } from '../../../contract/files/public-objects.ts';
-import { NOT_FOUND_PROBLEM } from '../../../contract/problems/edge-problems.ts';
+import { OPENAPI_URL } from '../../../contract/files/routes.ts';
+import { NO_RESOURCE_PROBLEM } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { handler } from '../../../infra/edge/router.ts';
@@ -384,9 +385,11 @@ describe('answers of the router itself', () => {
     });
   });
 
-  test('404 has the bytes that every other 404 of the public reads has', () => {
+  test('404 names the list of resources, and no cursor', () => {
     const routed = route('GET', '/nowhere') as { body: Buffer };
-    expect(routed.body.toString()).toBe(canonicalJson(NOT_FOUND_PROBLEM as unknown as Json));
+    expect(routed.body.toString()).toBe(canonicalJson(NO_RESOURCE_PROBLEM as unknown as Json));
+    expect(routed.body.toString()).toContain(OPENAPI_URL);
+    expect(routed.body.toString()).not.toContain('cursor');
   });
 
   // Links of a page are relative to its file.

@@ -3,7 +3,11 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
-import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
+import {
+  NO_RESOURCE_PROBLEM,
+  NOT_FOUND_PROBLEM,
+  PROBLEM_CONTENT_TYPE,
+} from '../../../contract/problems/edge-problems.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { PurgeTargets } from '../../../publisher/notify/purge.ts';
 import type { HealthReport } from '../../../server/edge/answer.ts';
@@ -308,10 +312,10 @@ describe('the edge', () => {
   });
 
   describe('problems', () => {
-    test('404 of an absent object has the body of every 404, and may be cached as briefly as an object', async () => {
+    test('404 of an absent object may be cached as briefly as an object', async () => {
       const reply = await ask(edge, '/api/v1/markets/no-such');
       expect(reply.status).toBe(404);
-      expect(reply.body.toString()).toBe(canonicalJson(NOT_FOUND_PROBLEM as unknown as Json));
+      expect(reply.body.toString()).toBe(canonicalJson(NO_RESOURCE_PROBLEM as unknown as Json));
       expect(reply.headers).toMatchObject({
         'content-type': 'application/problem+json',
         'cache-control': 'public, max-age=15',
@@ -319,6 +323,15 @@ describe('the edge', () => {
         'x-content-type-options': 'nosniff',
         age: '0',
       });
+    });
+
+    test.each([
+      `/api/v1/markets?cursor=7-${'0'.repeat(32)}`,
+      `/api/v1/markets/gold-usd/history/pages/7-${'0'.repeat(32)}.json`,
+    ])('404 of a page says what to do about its cursor: %s', async (url) => {
+      const reply = await ask(edge, url);
+      expect([reply.status, JSON.parse(reply.body.toString())]).toEqual([404, NOT_FOUND_PROBLEM]);
+      expect(NOT_FOUND_PROBLEM.detail).toContain('cursor');
     });
 
     test.each([

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
 import type { PublicObjectName, SiteKind } from '../../../contract/files/public-object-names.ts';
 import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
-import { NOT_FOUND_PROBLEM } from '../../../contract/problems/edge-problems.ts';
+import { NO_RESOURCE_PROBLEM } from '../../../contract/problems/edge-problems.ts';
 import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
 const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
@@ -123,7 +123,7 @@ describe('the edge', () => {
     const text = await converse(edge, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     const { status, headers, body } = parseReply(text);
     expect([status, headers['content-type']]).toEqual([404, 'application/problem+json']);
-    expect(JSON.parse(body.toString())).toEqual(NOT_FOUND_PROBLEM);
+    expect(JSON.parse(body.toString())).toEqual(NO_RESOURCE_PROBLEM);
   });
 
   test('queries of pages do not fill the cache, and other files take none', async () => {
