@@ -19,7 +19,7 @@ export interface RestoreFromLogCommand {
   readonly progress: CopyStep;
 }
 
-export interface RestoreFromLogReport extends BegunFolder {
+export interface RestoreFromLogReport extends Omit<BegunFolder, 'proven'> {
   readonly dataFolder: string;
   readonly source: string;
 }
@@ -41,7 +41,7 @@ export async function restoreFromLog(
     );
   }
   const reader = namedFilesReader(source, timeoutSeconds * 1000);
-  const begun = await beginFromLog({
+  const { proven: _, ...begun } = await beginFromLog({
     dataFolder,
     reader,
     source,

@@ -21,8 +21,7 @@ import { LEDGER_FILE, openDataFolder, RESTORING_FILE } from '../folder/data-fold
 import { StartError } from '../service/start-error.ts';
 import { type LogKey, publishedLog } from '../settings/log-key.ts';
 
-/** A step reads a file of entries, or writes some markets. */
-const STEPS_BETWEEN = 32;
+const GARBAGE_BYTES_MAX = 64 * 1024 * 1024;
 /** They sign the log that goes on. */
 const KEYS_OF_LOG = ['log-key', 'log-key-previous'];
 
@@ -102,17 +101,24 @@ function settingsOf(projections: BeginFromLog['projections']) {
 /** V8 would let the garbage of a long log lie. */
 function collecting(progress: CopyStep): CopyStep {
   const collect = garbageCollector();
-  let calls = 0;
+  let after = bytesHeld();
   return (...step) => {
-    calls += 1;
-    if (calls % STEPS_BETWEEN === 0) collect();
+    if (bytesHeld() > after + GARBAGE_BYTES_MAX) {
+      collect();
+      after = bytesHeld();
+    }
     progress(...step);
   };
 }
 
+function bytesHeld(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
 async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], projections, ...more }: BeginFromLog) {
   const { forgetNames = false } = more;
-  const ledger = openSqliteLedger(path, { exclusive: true });
+  const ledger = openSqliteLedger(path, { exclusive: true, isBulk: true });
   try {
     await claimFormat({ ...systemRuntime, ledger });
     const progress = collecting(more.progress);

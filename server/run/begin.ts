@@ -1,10 +1,17 @@
 /** Begins the ledger of a run that has none: of a job without a disk of its own. */
+import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
 import { publicPath } from '../../contract/files/public-objects.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { readDue } from '../../publisher/kernel/marks.ts';
+import { isRaised } from '../../publisher/kernel/swap-head.ts';
+import { PROJECTORS } from '../../publisher/projections.ts';
+import type { ProvenLog } from '../../publisher/repair/from-log/ledger-from-log.ts';
+import { passOver } from '../../publisher/verify/log-pass.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { beginFromLog, isLedgerMissing } from '../from-log/begin-from-log.ts';
 import { filesReader, namedFilesReader } from '../from-log/published-files.ts';
 import { StartError } from '../service/start-error.ts';
@@ -19,30 +26,24 @@ const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((ki
 ) as [string, string];
 
 /**
- * - `present`: the folder has a ledger.
- * - `empty`: the target publishes no log yet, so this is the first run.
- * - `begun`: the ledger has the facts of the log. Everything that it makes is in the target already.
- * - `copied`: the same, and the log is that of another place.
- */
-export type Beginning = 'present' | 'empty' | 'begun' | 'copied';
-
-/**
  * @param fromLog a URL or a folder; true: the target
+ * @returns the log, if the ledger was begun from that of the target: then everything that the ledger makes is there already.
+ *   Otherwise null
  * @throws StartError if it cannot be begun; then nothing was changed
  */
 export async function beginIfMissing(
   { dataFolder, target, logKey, projections }: EmbeddedConfig,
   fromLog: string | true,
   step: (name: string) => void,
-): Promise<Beginning> {
-  if (!isLedgerMissing(dataFolder)) return 'present';
+): Promise<ProvenLog | null> {
+  if (!isLedgerMissing(dataFolder)) return null;
   const source = fromLog === true ? target : fromLog;
   if (source === null) {
     throw new StartError('--from-log alone means the target: name it with --to, or say --from-log URL.');
   }
   const published = fromLog === true ? await openTarget(dataFolder, source) : null;
   if (published !== null && (await published.read(CHECKPOINT)) === null) {
-    if ((await published.read(SNAPSHOT)) === null) return 'empty';
+    if ((await published.read(SNAPSHOT)) === null) return null;
     // A new log under the same key would be a fork of the one that was there.
     throw new StartError(
       `${source} has published markets, and no checkpoint of a log: put ${CHECKPOINT} back, or say --from-log URL.`,
@@ -55,19 +56,41 @@ export async function beginIfMissing(
   const { nowMs } = systemRuntime;
   const reader = published === null ? namedFilesReader(source) : filesReader(published.read);
   const progress = () => step('Reading the log');
-  await beginFromLog({ dataFolder, reader, source, keys, projections, target, nowMs: nowMs(), progress });
-  return source === target ? 'begun' : 'copied';
+  const options = { dataFolder, reader, source, keys, projections, target, nowMs: nowMs(), progress };
+  const { proven } = await beginFromLog(options);
+  return source === target ? proven : null;
 }
 
-/** Whether this run has brought something. What else is due then is in the target, if the ledger has `begun` from it. */
+/** Whether the ledger has published nothing itself since it was begun from a log, or restored. */
+export async function isUnused(ledger: Ledger): Promise<boolean> {
+  const head = await ledger.get(HEAD_KEY);
+  return head !== null && isRaised(head.value);
+}
+
+/** Whether this run has brought something. What else is due then is in the target, if the ledger was begun from its log. */
 export async function hasNews(ledger: Ledger): Promise<boolean> {
   const { markets } = await readDue(ledger, '', 1, new Set());
   return markets.some(({ isRefresh }) => !isRefresh);
 }
 
-/** Whether the files are those of their log. A run that was killed may have left files that the log does not have. */
-export async function isWhole({ read }: PublicTarget, vkeys: readonly string[]): Promise<boolean> {
+/**
+ * Whether the files are those of the log, as the oracles judge them. A run that was killed may have left files that the log
+ * does not have.
+ *
+ * @param log of the target. Null: it was not read yet
+ */
+export async function isWhole({ read }: PublicTarget, ledger: Ledger, log: ProvenLog | null): Promise<boolean> {
   const reader = filesReader(read);
-  const { findings } = await verifyLog(reader, { vkeys, seen: null });
-  return findings.length === 0 && (await verify(reader, { settled: true })).findings.length === 0;
+  if (log === null) {
+    const { size = 0, vkeys = [] } = (await ledger.get(HEAD_KEY))?.value.log ?? {};
+    const report = await verifyLog(reader, { vkeys, seen: null });
+    const isOfLedger = size > 0 && report.size === size && report.findings.length === 0;
+    return isOfLedger && (await verify(reader, { settled: true })).findings.length === 0;
+  }
+  const pass = { ...log, reader, pageSizes: DEFAULT_PAGE_SIZES, partEntries: EXPORT_PART_ENTRIES, nowMs: null };
+  const { findings } = await passOver({ ...pass, projectors: PROJECTORS });
+  if (findings.length > 0) return false;
+  // Bodies of markets are those that the log gives, byte for byte.
+  const keeper = { has: () => true, take: async () => [] };
+  return (await verify(reader, { settled: true, keeper })).findings.length === 0;
 }

@@ -11,6 +11,7 @@ import { type PastTakenIn, takeInPast } from '../../lambdas/sources/past/take-in
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { NO_CACHES } from '../../publisher/notify/purge.ts';
+import type { ProvenLog } from '../../publisher/repair/from-log/ledger-from-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -36,7 +37,7 @@ import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { readLogCheckpoint, readLogKeys } from '../settings/log-key.ts';
 import type { TargetState } from '../state/target-state.ts';
-import { type Beginning, beginIfMissing, hasNews, isWhole } from './begin.ts';
+import { beginIfMissing, hasNews, isUnused, isWhole } from './begin.ts';
 import { countFiles, type FileCounts } from './counted-objects.ts';
 import { endSourceRuns } from './end-source-runs.ts';
 import { openLocalApi } from './local-api.ts';
@@ -121,7 +122,8 @@ export async function runRound(environment: Environment, options: RoundOptions):
 
 interface Opened {
   readonly data: DataFolder;
-  readonly beginning: Beginning;
+  /** As of {@link beginIfMissing}. */
+  readonly begunFrom: ProvenLog | null;
   /** The folder of a ledger that was moved aside. */
   readonly replaced: string | null;
 }
@@ -144,13 +146,13 @@ async function openInTime(
   const deadlineMs = performance.now() + waitSeconds * 1000;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      let beginning: Beginning = 'present';
+      let begunFrom: ProvenLog | null = null;
       const begin = async () => {
-        if (fromLog !== null) beginning = await beginIfMissing(config, fromLog, step);
+        if (fromLog !== null) begunFrom = await beginIfMissing(config, fromLog, step);
       };
-      if (state !== null) return { ...(await state.open(begin)), beginning };
+      if (state !== null) return { ...(await state.open(begin)), begunFrom };
       await begin();
-      return { data: await openDataFolder(config.dataFolder, config), beginning, replaced: null };
+      return { data: await openDataFolder(config.dataFolder, config), begunFrom, replaced: null };
     } catch (error) {
       if (!(error instanceof FolderInUse) || performance.now() + pauseMs > deadlineMs) throw error;
       step('Waiting for another run');
@@ -160,7 +162,7 @@ async function openInTime(
 }
 
 async function runOn(
-  { data, beginning, replaced }: Opened,
+  { data, begunFrom, replaced }: Opened,
   state: TargetState | null,
   config: EmbeddedConfig,
   { isUnsigned, takeIn, step }: RoundOptions,
@@ -217,8 +219,7 @@ async function runOn(
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
 
-  const vkeys = logKeys?.signers.map(({ vkey }) => vkey) ?? [];
-  const isIdle = beginning === 'begun' && !(await hasNews(ledger)) && (await isWhole(target, vkeys));
+  const isIdle = (await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWhole(target, ledger, begunFrom));
   const deferred = isIdle ? [] : await publishAndSweep();
   const isNews =
     takenIn.isNews || (past?.counts.accepted ?? 0) > 0 || sources.some(({ outcome }) => outcome === 'taken-in');

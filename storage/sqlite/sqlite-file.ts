@@ -34,6 +34,14 @@ const CACHE_KIB = 32 * 1024;
  */
 const CHECKPOINT_PAGES = 8_000;
 
+/** The statements around a transaction. */
+export const WHOLE = { begin: 'BEGIN IMMEDIATE', read: 'BEGIN', commit: 'COMMIT', undo: ['ROLLBACK'] };
+/** Within a transaction that is committed later. */
+export const PART = {
+  ...{ begin: 'SAVEPOINT part', read: 'SAVEPOINT part', commit: 'RELEASE part' },
+  undo: ['ROLLBACK TO part', 'RELEASE part'],
+};
+
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;

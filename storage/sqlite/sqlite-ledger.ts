@@ -30,7 +30,7 @@ import {
 } from '../ports/ledger-rules.ts';
 import { packValue, unpackValue } from '../ports/packed-value.ts';
 import { type CopyProgress, copyDatabase, findDamage, openImmutable } from './sqlite-copy.ts';
-import { prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
+import { PART, prepareFile, REMEDY, rewriteHeader, translateError, WHOLE } from './sqlite-file.ts';
 
 /** How long a process waits for another process's transaction. */
 const SHARED_WAIT_MS = 5_000;
@@ -47,6 +47,8 @@ export interface SqliteLedgerOptions {
    * option, several processes may share the file, and writers wait for one another.
    */
   readonly exclusive?: boolean;
+  /** For a new file that is thrown away unless it is filled: everything is one transaction, which `close` commits. */
+  readonly isBulk?: boolean;
 }
 
 export interface SqliteLedger extends Ledger {
@@ -93,7 +95,8 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
     if (path !== ':memory:') makeFolderSync(dirname(path));
     database = new DatabaseSync(path, { timeout: options.exclusive ? EXCLUSIVE_WAIT_MS : SHARED_WAIT_MS });
     prepareFile(database, path, options.exclusive ?? false);
-    return new OpenSqliteLedger(database, path);
+    if (options.isBulk) database.exec('BEGIN IMMEDIATE');
+    return new OpenSqliteLedger(database, path, options.isBulk ? PART : WHOLE);
   } catch (error) {
     database?.close();
     throw translateError(error, path);
@@ -123,11 +126,13 @@ class OpenSqliteLedger implements SqliteLedger {
   readonly #path: string;
   readonly #statements = new Map<string, StatementSync>();
   readonly #inode: number | null;
+  readonly #frame: typeof WHOLE;
 
-  constructor(database: DatabaseSync, path: string) {
+  constructor(database: DatabaseSync, path: string, frame = WHOLE) {
     this.#database = database;
     this.#path = path;
     this.#inode = inodeOf(path);
+    this.#frame = frame;
   }
 
   async transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult> {
@@ -135,18 +140,19 @@ class OpenSqliteLedger implements SqliteLedger {
     checkAppendOnly(changes);
     const texts = checkTransact(changes, attemptId);
     const values = changes.map((change, index) => storedText(change, texts[index] ?? null));
+    const { begin, read, commit, undo } = this.#frame;
     return this.#guard(() => {
       for (;;) {
-        this.#run('BEGIN IMMEDIATE');
+        this.#run(begin);
         if (changes.every((change, index) => this.#apply(change, values[index] ?? null, attemptId))) {
-          this.#run('COMMIT');
+          this.#run(commit);
           return { committed: true };
         }
-        this.#run('ROLLBACK');
+        for (const sql of undo) this.#run(sql);
         // One snapshot for all of them. Few transactions are refused, so a refused one may read twice.
-        this.#run('BEGIN');
+        this.#run(read);
         const refusals = this.#findRefusals(changes);
-        this.#run('ROLLBACK');
+        for (const sql of undo) this.#run(sql);
         // The keys of one transaction are distinct, so only an earlier try of this transaction can have left its id
         // there.
         if (refusals.some((refusal) => refusal.found?.attemptId === attemptId)) return { committed: true };
@@ -214,7 +220,12 @@ class OpenSqliteLedger implements SqliteLedger {
   }
 
   close(): void {
-    if (this.#database.isOpen) this.#database.close();
+    if (!this.#database.isOpen) return;
+    try {
+      if (this.#database.isTransaction) this.#guard(() => this.#run('COMMIT'));
+    } finally {
+      this.#database.close();
+    }
   }
 
   #findRefusals(changes: readonly Change[]): Refusal[] {

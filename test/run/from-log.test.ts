@@ -31,12 +31,15 @@ test('each run goes on with the log of the one before, and a correction too', as
 });
 
 test('a run without news changes no file', async () => {
-  const { run, records, target } = await jobs();
+  const { run, runOnce, records, target } = await jobs();
   const before = await filesIn(target);
   for (const words of [[], [await records('a.ndjson', { gold: [1000, 1001, 1002], silver: [20] })]]) {
     expect(await run(words)).toMatchObject({ code: codeOf('unchanged'), report: { observations: 4 } });
     expect(await filesIn(target)).toEqual(before);
   }
+  // The data folder is kept this time.
+  expect(await runOnce(['--to', target])).toMatchObject({ code: codeOf('unchanged') });
+  expect(await filesIn(target)).toEqual(before);
 });
 
 test('killed at any rename, the next run goes on', async () => {

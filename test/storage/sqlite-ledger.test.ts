@@ -20,23 +20,24 @@ ledgerContract('the SQLite ledger in memory', async () => {
   return { ledger, reopen: async () => ledger, close: async () => ledger.close() };
 });
 
-ledgerContract('the SQLite ledger in a file', async () => {
-  const { folder, remove } = await makeTemporaryFolder();
-  const path = join(folder, 'ledger.sqlite');
-  let ledger: SqliteLedger = openSqliteLedger(path, { exclusive: true });
-  return {
-    ledger,
-    reopen: async () => {
-      ledger.close();
-      ledger = openSqliteLedger(path, { exclusive: true });
-      return ledger;
-    },
-    close: async () => {
-      ledger.close();
-      await remove();
-    },
-  };
-});
+for (const isBulk of [false, true])
+  ledgerContract(`the SQLite ledger in a file${isBulk ? ' that is filled in bulk' : ''}`, async () => {
+    const { folder, remove } = await makeTemporaryFolder();
+    const path = join(folder, 'ledger.sqlite');
+    let ledger: SqliteLedger = openSqliteLedger(path, { exclusive: true, isBulk });
+    return {
+      ledger,
+      reopen: async () => {
+        ledger.close();
+        ledger = openSqliteLedger(path, { exclusive: true });
+        return ledger;
+      },
+      close: async () => {
+        ledger.close();
+        await remove();
+      },
+    };
+  });
 
 /** https://sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;

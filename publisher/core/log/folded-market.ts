@@ -13,7 +13,7 @@ import { laterInstant } from '../../../contract/values/instants.ts';
 import type { Source, SourceVerification } from '../../../contract/values/market.ts';
 import { type MarketRecordValue, observationKey } from '../../../storage/records/markets.ts';
 import type { OrderedObservation } from '../../kernel/history-plan.ts';
-import { recountOf } from '../../repair/recount.ts';
+import { type Recount, recountOf } from '../../repair/recount.ts';
 
 /** The standing entries of a market, but for its observations. */
 export interface MarketFacts {
@@ -77,13 +77,18 @@ export function recordOf(
     market,
   );
   const disputedMetrics = standing?.disputedMetrics ?? [];
+  let known: Recount | null = null;
+  const recount = () => {
+    known ??= recountOf(stored);
+    return known;
+  };
   return {
     revision,
     observations,
     representedBy: standing?.representedBy ?? null,
     record: (representative) => ({
       ...{ name, kind, status, nativeCurrency, unit, updatedAt },
-      ...recountOf(stored),
+      ...recount(),
       ...ruleOf(market),
       sources: standingSources.map(sourcePart),
       standing: {

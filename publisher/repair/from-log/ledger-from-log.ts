@@ -28,7 +28,7 @@ import type { BundleLine } from '../../kernel/bundle.ts';
 import { checkBody, Findings } from '../../verify/check-body.ts';
 import { isNamed, representativeOf } from '../../verify/check-folded.ts';
 import { keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from '../../verify/log-files.ts';
-import { checkTakedowns } from '../../verify/log-pass.ts';
+import { checkTakedowns, type LogPass } from '../../verify/log-pass.ts';
 import { type LogSink, LogWalk } from '../../verify/log-walk.ts';
 import { PastMarket } from '../../verify/past-market.ts';
 import type { PublicReader } from '../../verify/reader.ts';
@@ -75,7 +75,11 @@ export interface LedgerFromLog {
   readonly takenDown: number;
   /** Markets of which the log has a digest of a representative, and no body has the name. They show none from now on. */
   readonly lostNames: readonly string[];
+  /** What was read and proven, for those who look at more of the copy. */
+  readonly proven: ProvenLog;
 }
+
+export type ProvenLog = Pick<LogPass, 'checkpoint' | 'files' | 'note' | 'walk'>;
 
 /** Greater numbers are no generations: a cursor could not name them. */
 const GENERATION_MAX = 999_999_999_999;
@@ -158,7 +162,11 @@ async function fill({
   await writer.flush();
   const { markets, observations } = counts;
   const removed = slugs.length - markets;
-  return { logSize: size, origin, generation, markets, removed, observations, takenDown: fold.takenDown, lostNames };
+  const proven = { checkpoint, files, note, walk };
+  return {
+    ...{ logSize: size, origin, generation, markets, removed, observations, takenDown: fold.takenDown, lostNames },
+    proven,
+  };
 }
 
 /** Our own keys. Of lost ones, only the published files have the public half. */
