@@ -25,6 +25,9 @@ export const MARKET_METRICS_MAX = 40;
 
 export const MARKET_SOURCES_MAX = 20;
 
+/** Texts of one market that are no numbers. Its definition must fit an entry of the log. */
+export const MARKET_ATTRIBUTES_MAX = 10;
+
 /** Sources of one metric whose newest value the market shows. */
 export const BY_SOURCE_MAX = 10;
 

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { ERRORS_MAX, MARKET_SOURCES_MAX } from '../files/limits.ts';
 import {
+  attributesSchema,
   marketDefinitionFields,
   OUTLIERS_REASON_MAX,
   outlierRuleSchema,
@@ -30,6 +31,12 @@ export const marketRecordSchema = z
       .exactOptional()
       .describe(
         "Where the market's numbers come from. If left out: the market keeps those that it has, with their cadence. If given, they replace those: a source that leaves out its cadence has none.",
+      ),
+    attributes: attributesSchema
+      .exactOptional()
+      .describe(
+        'Facts that are no numbers, by name, each with its source. If left out: the market keeps those that it has. If given, they ' +
+          'replace those; one that says the same as before, or is older, keeps its time and URL.',
       ),
     outliers: outlierRuleSchema
       .nullable()

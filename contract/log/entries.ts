@@ -23,7 +23,7 @@ import { parseVkey } from './notes.ts';
 
 /** The format of nearly every entry. */
 export const LOG_FORMAT = 1;
-/** The format of `service`, of the definition of a market with its own rule for outliers, and of announced values. */
+/** The format of `service`, of the definition of a market with its own rule for outliers or with attributes, and of announced values. */
 export const SECOND_FORMAT = 2;
 /** Of a later one, readers know nothing. */
 export const NEWEST_LOG_FORMAT = SECOND_FORMAT;
@@ -58,12 +58,18 @@ const definitionFields = {
 
 const marketEntrySchema = z.discriminatedUnion('format', [
   z.strictObject({ ...definitionFields, format: z.literal(LOG_FORMAT) }),
-  z.strictObject({
-    ...definitionFields,
-    format: z.literal(SECOND_FORMAT),
-    outliers: z.union([z.literal('off'), z.strictObject({ factor: z.number(), neighbours: many })]),
-    outliersReason: text.nullable(),
-  }),
+  z
+    .strictObject({
+      ...definitionFields,
+      format: z.literal(SECOND_FORMAT),
+      attributes: z
+        .record(metricName, z.strictObject({ observedAt: instant, sourceLabel: text, sourceUrl: text, value: text }))
+        .exactOptional(),
+      outliers: z.union([z.literal('off'), z.strictObject({ factor: z.number(), neighbours: many })]).exactOptional(),
+      outliersReason: text.nullable().exactOptional(),
+    })
+    .refine(({ outliers, outliersReason }) => (outliers === undefined) === (outliersReason === undefined))
+    .refine(({ attributes, outliers }) => attributes !== undefined || outliers !== undefined),
 ]);
 
 const anyCadence = { graceSeconds: z.int().min(0), holidays: z.array(text), weekdays: z.array(z.enum(WEEKDAYS)) };

@@ -4,6 +4,7 @@ import { cadenceSchema } from '../files/cadence.ts';
 import {
   BY_SOURCE_MAX,
   CURSOR_PATTERN,
+  MARKET_ATTRIBUTES_MAX,
   MARKET_METRICS_MAX,
   MARKET_SOURCES_MAX,
   QUANTITY_MAX,
@@ -68,6 +69,21 @@ export const outlierRuleSchema = z
   ])
   .describe(OUTLIERS);
 
+/** A fact that is no number, such as the mode of a language model, and where it is from. */
+const attributeSchema = z.strictObject({
+  value: publicTextSchema(200).describe("The source's own text."),
+  sourceLabel: publicTextSchema(200).describe('The name of the source.'),
+  sourceUrl: sourceUrlSchema.describe('The page or file from which the text was read: absolute http or https.'),
+  observedAt: instantSchema.describe('Since when the source is known to say it.'),
+});
+
+export const attributesSchema = z
+  .record(metricNameSchema.describe('The name of the fact: a camelCase word.'), attributeSchema)
+  .refine((attributes) => Object.keys(attributes).length <= MARKET_ATTRIBUTES_MAX, {
+    error: `a market has at most ${MARKET_ATTRIBUTES_MAX} attributes`,
+  })
+  .meta({ maxProperties: MARKET_ATTRIBUTES_MAX });
+
 /** The fields of an ingested `market` record. Everything else on a market is derived from its observations. */
 export const marketDefinitionFields = {
   slug: slugSchema,
@@ -106,6 +122,12 @@ export const marketSchema = z.strictObject({
   outliersReason: publicTextSchema(OUTLIERS_REASON_MAX)
     .exactOptional()
     .describe('Why the market has its own rule `outliers`, in the words of who set it. Left out: not stated.'),
+  attributes: attributesSchema
+    .exactOptional()
+    .describe(
+      'Facts that are no numbers, by name, such as `mode` and `deprecationDate`, each with its source. A change is a new revision ' +
+        'of the market; the log has the earlier texts. Left out: none.',
+    ),
   metrics: z
     .record(metricNameSchema, metricSchema.nullable())
     .refine((metrics) => 'price' in metrics)
@@ -191,6 +213,7 @@ export const marketSchema = z.strictObject({
   revision: z.int().min(0).describe('Grows with every change of the market or of its observations.'),
 });
 
+export type MarketAttributes = z.infer<typeof attributesSchema>;
 export type OutlierRule = z.infer<typeof outlierRuleSchema>;
 export type Unit = z.infer<typeof unitSchema>;
 export type SourceVerification = z.infer<typeof sourceVerificationSchema>;

@@ -171,8 +171,7 @@ class MarketDraft {
       if (canonicalJson(unit) !== canonicalJson(definition.unit)) return refused('conflict.existing', '/unit', detail);
     }
     if (isTooLarge({ ...this.#value, ...definition })) return TOO_LARGE;
-    delete this.#value.outliers;
-    delete this.#value.outliersReason;
+    for (const own of ['attributes', 'outliers', 'outliersReason'] as const) delete this.#value[own];
     Object.assign(this.#value, definition);
     restate(this.#value, (standing) => withSources(standing, definition.sources));
     this.#revision++;

@@ -2,6 +2,7 @@
  * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
  */
 import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest/ingest-records.ts';
+import type { MarketAttributes } from '../../contract/values/market.ts';
 import {
   canonicalInstant,
   isUnknown,
@@ -19,12 +20,18 @@ import { amountOfRecord } from './amount-rules.ts';
 import { restate, withoutComparison } from './standing.ts';
 
 type OwnRule = Pick<MarketRecordValue, 'outliers' | 'outliersReason'>;
-type Definition = OwnRule & Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
+type OwnAttributes = Pick<MarketRecordValue, 'attributes'>;
+type Definition = OwnRule &
+  OwnAttributes &
+  Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
 
 /** The market's record before its first observation. */
 export function newMarketValue(record: MarketRecord): MarketRecordValue {
-  const { kind, name, nativeCurrency, sources, status, unit, ...rule } = definitionOf(record, { sources: [] });
+  const { attributes, kind, name, nativeCurrency, sources, status, unit, ...rule } = definitionOf(record, {
+    sources: [],
+  });
   return {
+    ...(attributes && { attributes }),
     firstObservedAt: null,
     kind,
     lastObservedAt: null,
@@ -46,15 +53,19 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
 /**
  * The fields of a market's record that its definition sets.
  *
- * @param known the sources, the rule for outliers and the unit of a definition that leaves them out, or keeps them
+ * @param known the sources, the attributes, the rule for outliers and the unit of a definition that leaves them out, or keeps them
  */
 export function definitionOf(
   record: Omit<MarketRecord, 'type' | 'slug'>,
-  known: OwnRule & Pick<MarketRecordValue, 'sources'> & Partial<Pick<MarketRecordValue, 'observations' | 'unit'>>,
+  known: OwnRule &
+    OwnAttributes &
+    Pick<MarketRecordValue, 'sources'> &
+    Partial<Pick<MarketRecordValue, 'observations' | 'unit'>>,
 ): Definition {
   const { kind, name, nativeCurrency, sources = known.sources, status, keepUnit = false } = record;
   const unit = (keepUnit && (known.observations ?? 0) > 0 && known.unit) || record.unit;
   return {
+    ...attributesOf(record.attributes, known.attributes),
     kind,
     name,
     nativeCurrency,
@@ -66,6 +77,18 @@ export function definitionOf(
     status,
     unit: { of: unit.of, quantity: unit.quantity },
   };
+}
+
+/** A source that goes on saying the same is no news: the text keeps the moment since when it is known. */
+function attributesOf(sent: MarketAttributes | undefined, known: MarketAttributes = {}): OwnAttributes {
+  const attributes = Object.entries(sent ?? known).map(([name, { observedAt, sourceLabel, sourceUrl, value }]) => {
+    const before = Object.hasOwn(known, name) ? known[name] : undefined;
+    const isSame = before?.sourceLabel === sourceLabel && before.value === value;
+    const isOlder = before !== undefined && Date.parse(observedAt) < Date.parse(before.observedAt);
+    if (before !== undefined && (isSame || isOlder)) return [name, before] as const;
+    return [name, { observedAt: canonicalInstant(observedAt), sourceLabel, sourceUrl, value }] as const;
+  });
+  return attributes.length === 0 ? {} : { attributes: Object.fromEntries(attributes) };
 }
 
 function ruleOf({ outliers, outliersReason }: Partial<MarketRecord>, known: OwnRule): OwnRule {

@@ -151,6 +151,11 @@ const marketTemplateSchema = z.strictObject({
   }),
   sources: z.array(sourceTemplateSchema).max(20).default([]),
   /**
+   * Facts that are no numbers, by name, such as `"mode": "{mode}"`. If they differ between rows of a
+   * market, its first row that is taken counts. A blank one is left out. Each has the source and the date of its row's observation.
+   */
+  attributes: z.record(metricNameSchema, template).optional(),
+  /**
    * The markets' own rule for outliers: `off`, or how many times their usual size a value may be away from so many neighbours.
    * Readers see it. Left out: markets keep the rule that they have. Null: the rule of the service.
    */

@@ -11,6 +11,7 @@ import { rowMelter, unpivotedColumns } from '../input/wide-rows.ts';
 import { isRunColumn, RUN_COLUMNS, type RunColumns } from '../values/template.ts';
 import { type CsvMapping, isExact, metricsOf } from './csv-mapping.ts';
 import { withQuantities } from './exact-quantities.ts';
+import { attributeMapper } from './map-attributes.ts';
 import { dateMapper } from './map-date.ts';
 import { marketMapper } from './map-market.ts';
 import { observationMapper } from './map-observation.ts';
@@ -113,6 +114,7 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   }));
   /** A row that gives nothing is one of two equal times, too. */
   const passTime = () => date.overlap === 'in-order' && dateOf();
+  const withAttributes = attributeMapper(mapping);
   const defined = new Set<MarketRecord>();
   const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
   return ({ line, fields }) => {
@@ -145,11 +147,16 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
           results.push(...refusals.map((refusal) => ({ ...refusal, market: market.record.slug })));
           continue;
         }
-        if (!defined.has(market.record)) {
-          defined.add(market.record);
-          results.push({ kind: 'record', line, record: market.record });
-        }
         const { record, isTimeCut } = result;
+        if (!defined.has(market.record)) {
+          const definition = withAttributes(columns, market.record, record);
+          if ('refusals' in definition) {
+            results.push(...refusalsOf(line, definition.refusals));
+            break;
+          }
+          defined.add(market.record);
+          results.push({ kind: 'record', line, record: definition.value });
+        }
         results.push({ kind: 'record', line, record, ...(isTimeCut ? { isTimeCut } : {}) });
       }
     }

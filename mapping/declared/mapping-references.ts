@@ -291,6 +291,9 @@ function listUses(mapping: CsvMapping): Use[] {
         inTemplate(`/market/sources/${index}/${field}`, 'market', source[field]),
       ),
     ),
+    ...Object.entries(market.attributes ?? {}).flatMap(([name, value]) =>
+      inTemplate(`/market/attributes/${name}`, 'row', value),
+    ),
     ...metricsOf(mapping).flatMap(({ value, currency }, index) => [
       inColumn(`${metricPointer(index)}/value/column`, value.column),
       ...inTemplate(`${metricPointer(index)}/value/quotedQuantity`, 'row', value.quotedQuantity),

@@ -3,6 +3,7 @@
  * from the answer before. They follow from the recipe and from the answers alone, so a run can be replayed.
  */
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { statedAttributes } from '../declared/map-attributes.ts';
 import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
 import { deriveRecords, fetchedOn, type RunContext } from './derive-records.ts';
 import type { Recipe } from './recipe.ts';
@@ -107,6 +108,7 @@ function nameOf(record: IngestRecordInput): string {
 
 /** All that a list says, without the moment at which it was seen. */
 function contentOf(record: IngestRecordInput): string {
+  if (record.type === 'market') return JSON.stringify({ ...record, attributes: statedAttributes(record) });
   if (record.type !== 'observation') return JSON.stringify(record);
   const { observedAt, releasedAt, sourceUrl, ...content } = record;
   return JSON.stringify(content);

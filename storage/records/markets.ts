@@ -13,7 +13,14 @@
 
 import type { Removal } from '../../contract/files/removed-market.ts';
 import { millisecondInstant } from '../../contract/values/instants.ts';
-import type { Market, OutlierRule, Source, SourceVerification, Unit } from '../../contract/values/market.ts';
+import type {
+  Market,
+  MarketAttributes,
+  OutlierRule,
+  Source,
+  SourceVerification,
+  Unit,
+} from '../../contract/values/market.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import type { Item, ItemKey } from '../ports/ledger.ts';
 import type { KeyRange, PrefixRange } from '../ports/paging.ts';
@@ -28,6 +35,8 @@ export type MarketRecordValue = {
   nativeCurrency: string;
   unit: Unit;
   sources: Source[];
+  /** Facts that are no numbers. Absent: none. */
+  attributes?: MarketAttributes;
   /** Its own rule for outliers, and why. Absent: that of the service. */
   outliers?: OutlierRule;
   outliersReason?: string;

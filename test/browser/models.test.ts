@@ -52,6 +52,7 @@ it('the page of a model says what each price was, since when it is another one, 
   await tile.getByText('was 1.00 USD').waitFor();
   expect(await tile.innerText()).toMatch(/0\.20 USD per 1M tokens\s+was 1\.00 USD −80 %\s+since 9 Aug 2026 · LiteLLM/);
   expect(await tile.getByRole('link').getAttribute('href')).toBe('https://pypi.org/project/litellm/1.96.0/');
+  expect(await page.locator('.market-facts').innerText()).toMatch(/Provider\s+openai since 6 Sep 2026 · LiteLLM/);
   await page.getByLabel('Metric').selectOption({ label: 'Cache read price' });
   expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(
     /^9 Aug 2026, 01:35:19 UTC\s+0\.02 USD\s+LiteLLM\s+.*was 0\.10 USD, −80 %/,

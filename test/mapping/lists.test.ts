@@ -106,6 +106,66 @@ describe('a slug with a digest', () => {
   });
 });
 
+describe('facts that are no numbers', () => {
+  const changes: Change[] = [
+    ['/json', { rows: '' }],
+    ['/observation/date', { column: 'day', format: 'YYYY-MM-DD', precision: 'day' }],
+    ['/market/attributes', { mode: '{mode}', provider: 'made by {vendor}' }],
+  ];
+  const rows = [
+    { model: 'a', in: '0.0000015', day: '2026-01-02', mode: 'chat', vendor: 'X' },
+    { model: 'b', in: '1', day: '2026-01-02', mode: '', vendor: '' },
+    { model: 'a', in: '0.00000015', day: '2026-01-03', mode: 'chat', vendor: 'X' },
+    { model: 'a', in: '0.000000015', day: '2026-01-04', mode: 'responses', vendor: 'X' },
+  ];
+  const defined = async (text: string) => {
+    const document = changes.reduce((before, [path, value]) => withChange(before, path, value), LIST);
+    const parsed = parseMapping(document);
+    if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+    const found: unknown[] = [];
+    for await (const result of mapCsv(parsed.mapping, text)) {
+      if (result.kind === 'refusal') found.push([result.line, result.code, result.pointer, result.detail]);
+      else if (result.record.type === 'market') {
+        const { slug, unit, attributes = null } = result.record;
+        const facts = Object.entries(attributes ?? {}).map(([name, { value, observedAt }]) => [
+          name,
+          value,
+          observedAt,
+        ]);
+        found.push([slug, unit.quantity, ...facts]);
+      }
+    }
+    return found;
+  };
+
+  test('are those of the first row of a market, beside the quantity that all its rows need', async () => {
+    expect(await defined(JSON.stringify(rows))).toEqual([
+      ['a', 10_000_000, ['mode', 'chat', '2026-01-02T00:00:00Z'], ['provider', 'made by X', '2026-01-02T00:00:00Z']],
+      ['b', 1_000_000, ['provider', 'made by', '2026-01-02T00:00:00Z']],
+    ]);
+  });
+
+  test('refuse a row whose text cannot become public', async () => {
+    const [first, ...others] = rows;
+    const found = await defined(JSON.stringify([{ ...first, mode: 'ask me@example.com' }, ...others]));
+    expect(found[0]).toEqual([
+      expect.any(Number),
+      'record.invalid',
+      '/attributes/mode',
+      expect.stringContaining('e-mail'),
+    ]);
+  });
+
+  test('have names of one form, and columns that are there', async () => {
+    expect(await results([['/market/attributes', { 'a b': '{mode}' }]], '{}')).toEqual({
+      faults: ['/market/attributes/a b'],
+    });
+    expect(await results(changes, JSON.stringify([{ model: 'a', in: '1', day: '2026-01-02' }]))).toMatchObject({
+      refused: ['record.invalid mode -', 'record.invalid vendor -'],
+    });
+  });
+});
+
 describe('an exact quantity', () => {
   test.each([
     [['0.00000015'], 1_000_000],

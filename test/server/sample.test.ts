@@ -63,7 +63,9 @@ test('a folder that was begun with the models has them alone, and refuses the cu
       price: null,
       inputPrice: { decimal: '2.50', rounded: false, sourceUrl: 'https://pypi.org/project/litellm/1.80.5/' },
       contextWindow: { value: '128000', unit: 'token' },
+      maxOutput: { value: '16384' },
     },
+    attributes: { provider: { value: 'openai' }, mode: { value: 'chat', sourceLabel: 'LiteLLM' } },
     sources: [{ licence: 'MIT', label: 'LiteLLM' }],
   });
   const { data } = (await (await fetch(`${await begun.started}/api/v1/latest`)).json()) as { data: LatestEntry[] };

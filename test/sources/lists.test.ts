@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Observation } from '../../contract/values/metric.ts';
 import { readAll } from '../../storage/ports/paging.ts';
-import { observationsOf } from '../../storage/records/markets.ts';
+import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { recipeWith } from './example-recipe.ts';
 import { failing, NOT_MODIFIED, ok, openSourceWorld, type SourceWorld } from './source-world.ts';
 
@@ -85,6 +85,21 @@ describe('a list', () => {
     expect(await history('a')).toEqual(['inputPrice 01 100', 'window 01 1000']);
     expect(await history('b')).toEqual(['inputPrice 01 200', 'inputPrice 02 250']);
     expect((await world.state()).lastSuccessAt).toMatch(/^2026-12-03/);
+  });
+
+  test('defines a market again for a fact that changed, and for none that is repeated', async () => {
+    const mapping = LIST.mapping as { readonly market: object };
+    const attributes = { mode: '{mode}' };
+    await world.add(
+      { ...LIST, mapping: { ...mapping, market: { ...mapping.market, attributes } } },
+      { 'if-match': '"1"' },
+    );
+    const modeOf = async () => (await world.api.ledger.get(marketKey('a')))?.value.attributes?.mode;
+    expect(await fetched({ a: { ...ONE, mode: 'chat' } })).toMatchObject({ records: 3 });
+    expect(await fetched({ a: { ...ONE, mode: 'chat' } })).toMatchObject({ outcome: 'unchanged' });
+    expect(await modeOf()).toMatchObject({ value: 'chat', observedAt: '2026-12-01T06:00:00Z' });
+    expect(await fetched({ a: { ...ONE, mode: 'responses' } })).toMatchObject({ outcome: 'taken-in', records: 1 });
+    expect(await modeOf()).toMatchObject({ value: 'responses', observedAt: '2026-12-03T06:00:00Z' });
   });
 
   test('says that a value is gone after so many fetches, and that it is back', async () => {

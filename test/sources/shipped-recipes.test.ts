@@ -172,9 +172,9 @@ describe('the map of LiteLLM', () => {
   test('gives one market a model, with the digits of the map', async () => {
     const records = await run('litellm', '2026-11-26');
     const words = records.map(wordsOf);
-    expect(words.slice(0, 6)).toEqual([
+    expect(words.slice(0, 7)).toEqual([
       ...['gpt-4o = gpt-4o for 1000000 token', 'inputPrice 2.5e-06', 'outputPrice 1e-05', 'cacheReadPrice 1.25e-06'],
-      ...['contextWindow 128000', 'azure-gpt-4o-d018f83b = azure/gpt-4o for 1000000 token'],
+      ...['contextWindow 128000', 'maxOutput 16384', 'azure-gpt-4o-d018f83b = azure/gpt-4o for 1000000 token'],
     ]);
     expect(words).toContain('inputPrice 1.6000000000000001e-06');
     // The first member describes the fields, and one has a price for an image only.

@@ -21,69 +21,72 @@ const RELEASES = [
 
 /** Well-known models, many of them with changes. Each is on the newest list. */
 const MODELS = [
-  ...[
-    'claude-haiku-4-5',
-    'claude-haiku-5-5',
-    'claude-opus-4-5',
-    'claude-opus-4-6',
-    'claude-opus-4-7',
-    'claude-opus-4-8',
-  ],
-  ...[
-    'claude-opus-5',
-    'claude-opus-5-5',
-    'claude-sonnet-4-5',
-    'claude-sonnet-4-6',
-    'claude-sonnet-5',
-    'claude-sonnet-5-5',
-  ],
-  ...['command-r7b-12-2024', 'deepinfra/deepseek-ai/DeepSeek-V3.1'],
+  'claude-haiku-4-5',
+  'claude-haiku-5-5',
+  'claude-opus-4-5',
+  'claude-opus-4-6',
+  'claude-opus-4-7',
+  'claude-opus-4-8',
+  'claude-opus-5',
+  'claude-opus-5-5',
+  'claude-sonnet-4-5',
+  'claude-sonnet-4-6',
+  'claude-sonnet-5',
+  'claude-sonnet-5-5',
+  'command-r7b-12-2024',
+  'deepinfra/deepseek-ai/DeepSeek-V3.1',
   'deepinfra/meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8',
-  ...['deepseek/deepseek-chat', 'deepseek/deepseek-reasoner', 'deepseek/deepseek-v4-flash', 'deepseek/deepseek-v4-pro'],
-  ...[
-    'gemini/gemini-2.5-flash',
-    'gemini/gemini-2.5-flash-lite',
-    'gemini/gemini-2.5-pro',
-    'gemini/gemini-3-flash-preview',
-  ],
-  ...[
-    'gemini/gemini-3.1-flash-lite',
-    'gemini/gemini-3.1-pro-preview',
-    'gemini/gemini-3.5-flash',
-    'gemini/gemini-3.6-flash',
-  ],
-  ...[
-    'gemini/gemini-3.8-flash',
-    'gpt-4.1',
-    'gpt-4.1-mini',
-    'gpt-4o',
-    'gpt-4o-mini',
-    'gpt-5',
-    'gpt-5-mini',
-    'gpt-5-nano',
-  ],
-  ...[
-    'gpt-5-pro',
-    'gpt-5.1',
-    'gpt-5.2',
-    'gpt-5.4',
-    'gpt-5.5',
-    'gpt-5.6',
-    'gpt-5.6-luna',
-    'gpt-5.6-sol',
-    'gpt-5.6-terra',
-  ],
-  ...['groq/openai/gpt-oss-120b', 'groq/openai/gpt-oss-20b', 'minimax/MiniMax-M3', 'mistral/codestral-latest'],
-  ...['mistral/magistral-medium-latest', 'mistral/mistral-large-4', 'mistral/mistral-large-latest'],
-  ...['mistral/mistral-medium-latest', 'mistral/mistral-small-latest'],
-  ...['together_ai/Qwen/Qwen3.7-Max', 'together_ai/meta-llama/Llama-3.3-70B-Instruct-Turbo'],
-  ...['together_ai/moonshotai/Kimi-K3', 'xai/grok-4.20-0309-reasoning', 'xai/grok-4.5', 'xai/grok-code-fast-1'],
+  'deepseek/deepseek-chat',
+  'deepseek/deepseek-reasoner',
+  'deepseek/deepseek-v4-flash',
+  'deepseek/deepseek-v4-pro',
+  'gemini/gemini-2.5-flash',
+  'gemini/gemini-2.5-flash-lite',
+  'gemini/gemini-2.5-pro',
+  'gemini/gemini-3-flash-preview',
+  'gemini/gemini-3.1-flash-lite',
+  'gemini/gemini-3.1-pro-preview',
+  'gemini/gemini-3.5-flash',
+  'gemini/gemini-3.6-flash',
+  'gemini/gemini-3.8-flash',
+  'gpt-4.1',
+  'gpt-4.1-mini',
+  'gpt-4o',
+  'gpt-4o-mini',
+  'gpt-5',
+  'gpt-5-mini',
+  'gpt-5-nano',
+  'gpt-5-pro',
+  'gpt-5.1',
+  'gpt-5.2',
+  'gpt-5.4',
+  'gpt-5.5',
+  'gpt-5.6',
+  'gpt-5.6-luna',
+  'gpt-5.6-sol',
+  'gpt-5.6-terra',
+  'groq/openai/gpt-oss-120b',
+  'groq/openai/gpt-oss-20b',
+  'minimax/MiniMax-M3',
+  'mistral/codestral-latest',
+  'mistral/magistral-medium-latest',
+  'mistral/mistral-large-4',
+  'mistral/mistral-large-latest',
+  'mistral/mistral-medium-latest',
+  'mistral/mistral-small-latest',
+  'together_ai/Qwen/Qwen3.7-Max',
+  'together_ai/meta-llama/Llama-3.3-70B-Instruct-Turbo',
+  'together_ai/moonshotai/Kimi-K3',
+  'xai/grok-4.20-0309-reasoning',
+  'xai/grok-4.5',
+  'xai/grok-code-fast-1',
 ];
 
 const FIELDS = [
   ...(['input_cost_per_token', 'output_cost_per_token', 'cache_read_input_token_cost'] as const),
-  ...(['cache_creation_input_token_cost', 'max_input_tokens'] as const),
+  ...(['cache_creation_input_token_cost', 'max_input_tokens', 'max_output_tokens'] as const),
 ] as const;
+const FACTS = ['litellm_provider', 'mode', 'deprecation_date'] as const;
 
 const SAMPLE = join(import.meta.dirname, '../../mapping/sample/models.csv');
 const MAP_IN_WHEEL = 'litellm/model_prices_and_context_window_backup.json';
@@ -133,7 +136,8 @@ async function uploadTimes(): Promise<ReadonlyMap<string, string>> {
 }
 
 /**
- * A row for each release that changed a model. A blank cell: it says the same as before, or nothing.
+ * A row for each release that changed a number of a model. A blank number is the same as before, or is not there. The facts are
+ * those of the release. Newest first, because a market takes its facts from its first row.
  *
  * @throws Error if a field of a model disappears: blank would hide that
  */
@@ -152,11 +156,12 @@ async function sampleCsv(folder: string): Promise<string> {
         known.set(place, digits);
         return digits;
       });
-      if (cells.some((cell) => cell !== ''))
-        rows.push(csvRecord([times.get(version) as string, version, name, ...cells]));
+      if (cells.every((cell) => cell === '')) continue;
+      const facts = FACTS.map((fact) => models[name]?.[fact]);
+      rows.push(csvRecord([times.get(version), version, name, ...cells, ...facts]));
     }
   }
-  return `${[['released', 'version', 'model', ...FIELDS].join(','), ...rows].join('\n')}\n`;
+  return `${[['released', 'version', 'model', ...FIELDS, ...FACTS].join(','), ...rows.reverse()].join('\n')}\n`;
 }
 
 if (import.meta.main) {

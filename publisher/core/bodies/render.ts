@@ -43,9 +43,10 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   }
   const { representedBy = null, verifications = {} } = record.standing ?? {};
   const disputedMetrics = disputedMetricsOf(record.standing);
-  const { outliers, outliersReason } = record;
+  const { attributes, outliers, outliersReason } = record;
   return canonicalJson({
     ...(announced.length > 0 && { announced: Object.fromEntries(announced) }),
+    ...(attributes !== undefined && { attributes }),
     bySource,
     disputed: disputedMetrics.length > 0,
     disputedMetrics,

@@ -89,7 +89,7 @@ export function recordOf(
     record: (representative) => ({
       ...{ name, kind, status, nativeCurrency, unit, updatedAt },
       ...recount(),
-      ...ruleOf(market),
+      ...secondFormatOf(market),
       sources: standingSources.map(sourcePart),
       standing: {
         // Ids of claims stay in the ledger, and are not rendered.
@@ -102,10 +102,15 @@ export function recordOf(
   };
 }
 
-function ruleOf(market: MarketEntry): Pick<MarketRecordValue, 'outliers' | 'outliersReason'> {
+/** The members that a definition in the first format does not have. */
+function secondFormatOf(market: MarketEntry): Pick<MarketRecordValue, 'attributes' | 'outliers' | 'outliersReason'> {
   if (market.format === LOG_FORMAT) return {};
-  const { outliers, outliersReason } = market;
-  return { outliers, ...(outliersReason === null ? {} : { outliersReason }) };
+  const { attributes, outliers, outliersReason = null } = market;
+  return {
+    ...(attributes && { attributes }),
+    ...(outliers && { outliers }),
+    ...(outliersReason !== null && { outliersReason }),
+  };
 }
 
 function sourcePart({ label, url, publisher, licence, attribution, cadence }: SourceEntry): Source {

@@ -110,11 +110,13 @@ export class MarketEntries {
   }
 }
 
-/** A definition without a rule for outliers stays in the first format, byte for byte. */
+/** A definition without attributes and a rule for outliers stays in the first format, byte for byte. */
 function definitionOf(record: MarketRecordValue): object {
-  const { name, kind, status, nativeCurrency, unit, sources, outliers, outliersReason = null } = record;
+  const { name, kind, status, nativeCurrency, unit, sources, attributes, outliers, outliersReason = null } = record;
   const definition = { name, kind, status, nativeCurrency, unit, sourceCount: sources.length };
-  return outliers === undefined ? definition : { ...definition, format: SECOND_FORMAT, outliers, outliersReason };
+  if (attributes === undefined && outliers === undefined) return definition;
+  const rule = outliers === undefined ? {} : { outliers, outliersReason };
+  return { ...definition, format: SECOND_FORMAT, ...(attributes && { attributes }), ...rule };
 }
 
 function sourceEntry({ sources, standing }: MarketRecordValue, position: number): object {

@@ -28,6 +28,7 @@ import {
   NEXT_SIGNER,
   ORIGIN,
   SAMPLE_ANNOUNCED,
+  SAMPLE_ATTRIBUTES,
   SAMPLE_ENTRIES,
   SAMPLE_RULED_MARKET,
   SAMPLE_SERVICE,
@@ -61,6 +62,7 @@ beforeAll(async () => {
   files.set('entry-8.tlog-proof', Buffer.from(proof));
   files.set('takedown.json', Buffer.from(entryText(SAMPLE_TAKEDOWN)));
   files.set('ruled-market.json', Buffer.from(entryText(SAMPLE_RULED_MARKET)));
+  files.set('attributes.json', Buffer.from(entryText(SAMPLE_ATTRIBUTES)));
   files.set('announced-value.json', Buffer.from(entryText(SAMPLE_ANNOUNCED)));
   files.set('service.json', Buffer.from(entryText(SAMPLE_SERVICE)));
   files.set('vkey', Buffer.from(`${NEXT_SIGNER.vkey}\n${SIGNER.vkey}\n`));

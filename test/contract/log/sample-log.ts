@@ -156,6 +156,20 @@ export const SAMPLE_RULED_MARKET: LogEntry = {
   outliersReason: 'Prices of power cross zero.',
 };
 
+/** A definition with attributes, in format 2. */
+export const SAMPLE_ATTRIBUTES: LogEntry = {
+  ...(SAMPLE_ENTRIES[2] as Extract<LogEntry, { type: 'market' }>),
+  format: 2,
+  attributes: {
+    mode: {
+      value: 'chat',
+      sourceLabel: 'A list',
+      sourceUrl: 'https://example.com/list',
+      observedAt: '2026-10-01T00:00:00Z',
+    },
+  },
+};
+
 /** An announced value, in format 2. */
 export const SAMPLE_ANNOUNCED: LogEntry = {
   ...(SAMPLE_ENTRIES.find(({ type }) => type === 'observation') as Extract<LogEntry, { kind: 'money' }>),

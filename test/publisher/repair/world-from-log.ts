@@ -59,7 +59,15 @@ export async function livedWorld(seed: number): Promise<World> {
     } else if (kind === 6) {
       const sources = [`s${step}`, 'two'].map((label) => ({ label, url: `https://example.com/${label}`, ...source }));
       const outliers = random() < 0.5 ? {} : { outliers: 'off', outliersReason: 'it leaps' };
-      await world.ingest([{ ...market(slug), name: `Named ${step}`, sources, ...outliers } as IngestRecordInput]);
+      const mode = {
+        value: `mode ${step % 2}`,
+        sourceLabel: 's',
+        sourceUrl: 'https://example.com/',
+        observedAt: '2026-09-30T08:00:00Z',
+      };
+      const attributes = random() < 0.5 ? {} : { attributes: { mode } };
+      const definition = { ...market(slug), name: `Named ${step}`, sources, ...outliers, ...attributes };
+      await world.ingest([definition as IngestRecordInput]);
     } else if (kind === 7) {
       const salt = 'ab'.repeat(32);
       const representedBy = random() < 0.5 ? null : { name: `Council ${step}`, claim: 'clm_1', salt };

@@ -57,6 +57,7 @@ export function marketTop(content: TopContent): HTMLElement {
       : element('p', { class: 'notice notice-alarm', role: 'alert' }, `${refused} Below is what is known now.`),
     isOnList(metrics) ? metricTiles(content) : priceLine(price, words),
     ...(asOf === null ? announcedLines(market, words) : []),
+    attributeFacts(market),
     price === null ? null : priceFacts(price, rowOf('price'), asOf),
   );
 }
@@ -153,6 +154,27 @@ function announcedLines({ announced = {}, metrics }: Market, words: RowWords): r
     const text = `Announced: ${title}${words.value(next)} from ${momentText(next.observedAt)}`;
     return element('p', { class: 'soft' }, text);
   });
+}
+
+/** Texts of sources, each with where it is from and since when. Null: there are none. */
+function attributeFacts({ attributes = {} }: Market): HTMLElement | null {
+  const all = Object.entries(attributes).sort(([one], [other]) => compareMetrics(one, other));
+  if (all.length === 0) return null;
+  const pairs = all.map(([name, { value, sourceLabel, sourceUrl, observedAt }]) =>
+    element(
+      'div',
+      {},
+      element('dt', {}, metricTitle(name)),
+      element(
+        'dd',
+        {},
+        `${value} `,
+        element('span', { class: 'soft' }, `since ${dayText(observedAt)} · `),
+        outsideLink(sourceLabel, sourceUrl),
+      ),
+    ),
+  );
+  return element('dl', { class: 'market-facts' }, ...pairs);
 }
 
 function roundedWords(sourceValue: string | null): readonly (Node | string)[] {

@@ -1,0 +1,57 @@
+/** Facts of a market that are no numbers: what readers see of them, and what the log says. */
+import { expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
+import { faultsOfLog } from './log-oracle.ts';
+import { readLog, testSigner, withLog } from './test-log.ts';
+
+const fact = (value: string, day: number, sourceLabel = 'A list') => ({
+  value,
+  sourceLabel,
+  sourceUrl: `https://example.com/${day}`,
+  observedAt: `2026-09-0${day}T00:00:00Z`,
+});
+const having = (attributes?: Readonly<Record<string, ReturnType<typeof fact>>>) =>
+  ({ ...market('a'), ...(attributes && { attributes }) }) as IngestRecordInput;
+
+test('a fact is in the body with its source; a change is an entry of format 2, and what is repeated or older is none', async () => {
+  const world = createWorld();
+  const dependencies = withLog(world.dependencies);
+  const read = readerOf(world.objects);
+  const bodyOf = async () => JSON.parse(Buffer.from((await read('/api/v1/markets/a')).body).toString('utf8'));
+  const step = async (...records: IngestRecordInput[]) => {
+    const known = (await readLog(world.objects)).length;
+    await world.ingest(records);
+    await publish(dependencies);
+    expect(await faultsOfLog(world.objects)).toEqual([]);
+    return (await readLog(world.objects)).slice(known);
+  };
+
+  await publish(dependencies);
+  await step(market('a'), price('a', 0, 8000));
+  expect(await bodyOf()).not.toHaveProperty('attributes');
+
+  const first = { mode: fact('chat', 2) };
+  expect(await step(having(first))).toMatchObject([{ format: 2, type: 'market', market: 'a', attributes: first }]);
+  const { revision, ...body } = await bodyOf();
+  expect(body).toMatchObject({ attributes: first });
+
+  expect(await step(having({ mode: fact('chat', 3) }))).toEqual([]);
+  expect(await step(having({ mode: fact('completion', 1) }))).toEqual([]);
+  expect(await step(having())).toEqual([]);
+  expect((await bodyOf()).revision).toBe(revision);
+
+  const changed = { mode: fact('responses', 4), deprecationDate: fact('2027-01-01', 4) };
+  expect(await step(having(changed), price('a', 1, 8100))).toMatchObject([
+    { format: 2, type: 'market', attributes: changed },
+    { format: 1, type: 'observation' },
+  ]);
+  const proven = await verifyLog(read, { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES });
+  expect(proven.findings).toEqual([]);
+  expect(await step(having({ mode: fact('responses', 5, 'Another list') }))).toHaveLength(1);
+
+  expect(await step(having({}))).toMatchObject([{ format: 1, type: 'market' }]);
+  expect(await bodyOf()).not.toHaveProperty('attributes');
+});
