@@ -1,8 +1,12 @@
-/** Finds out which conditions a store evaluates, by requests that must be refused. The documents of stores do not agree. */
+/**
+ * Finds out which conditions a store evaluates, by requests that must be refused, and by requests that must not: Ceph's
+ * gateway refuses every `If-Match`, because it takes the quotes for a part of the tag. The documents of stores do not agree.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   DeleteObjectCommand,
   HeadObjectCommand,
+  type HeadObjectCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
@@ -35,9 +39,13 @@ export async function probeConditions(client: S3Client, bucket: string, prefix: 
     await client.send(put('1'));
     await checkIsKept(client, place);
     const create = await isRefused(() => client.send(put('2', { IfNoneMatch: '*' })));
-    const replace = await isRefused(() => client.send(put('3', { IfMatch: OTHER_ETAG })));
-    const remove = await isRefused(() => client.send(new DeleteObjectCommand({ ...place, IfMatch: OTHER_ETAG })));
-    return { create, replace, remove: remove && (await isThere(client, place)) };
+    const replaces = (IfMatch = '') => isRefused(() => client.send(put('3', { IfMatch })));
+    const removes = (IfMatch = '') => isRefused(() => client.send(new DeleteObjectCommand({ ...place, IfMatch })));
+    const etag = async () => (await headOf(client, place))?.ETag;
+    const replace = (await replaces(OTHER_ETAG)) && !(await replaces(await etag()));
+    const isKept = (await removes(OTHER_ETAG)) && (await etag()) !== undefined;
+    const remove = isKept && !(await removes(await etag())) && (await etag()) === undefined;
+    return { create, replace, remove };
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error;
     const { name, message } = error as Error;
@@ -64,12 +72,11 @@ async function isRefused(send: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function isThere(client: S3Client, place: Place): Promise<boolean> {
+async function headOf(client: S3Client, place: Place): Promise<HeadObjectCommandOutput | null> {
   try {
-    await client.send(new HeadObjectCommand(place));
-    return true;
+    return await client.send(new HeadObjectCommand(place));
   } catch (error) {
-    if (isAbsent(error)) return false;
+    if (isAbsent(error)) return null;
     throw error;
   }
 }

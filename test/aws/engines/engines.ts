@@ -2,6 +2,7 @@
 import { dynoxide } from './dynoxide.ts';
 import type { Engine } from './engine.ts';
 import { moto } from './moto.ts';
+import { radosgw } from './radosgw.ts';
 import { versitygw } from './versitygw.ts';
 
-export const ENGINES: readonly Engine[] = [dynoxide, moto, versitygw];
+export const ENGINES: readonly Engine[] = [dynoxide, moto, radosgw, versitygw];
