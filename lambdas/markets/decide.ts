@@ -224,7 +224,7 @@ class MarketDraft {
       ? null
       : this.#guard.contradictionOf(metric, record.metric, first, value.outliers);
     if (other !== null) {
-      const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed`;
+      const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed, or give a market that often leaps a rule (outliers)`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     const isAnnounced = isAnnouncedBy(record);
