@@ -1,6 +1,6 @@
 /** The commands, with their options and help. Each command loads its own code when it runs. */
 import { readFileSync } from 'node:fs';
-import { Command, Option } from 'commander';
+import { Command, Help, Option } from 'commander';
 import { addIngestCommands } from '../ingest/commands.ts';
 import { addInitCommand } from '../init/command.ts';
 import { addBackupCommands } from '../local/backup-commands.ts';
@@ -46,6 +46,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .helpCommand(false)
     .exitOverride()
     .configureOutput(PARSER_OUTPUT)
+    .configureHelp({ commandUsage })
     .showSuggestionAfterError()
     .addOption(new Option('--url <url>', 'base URL of the public reads'))
     .addOption(new Option('--write-url <url>', 'base URL of the write API, if it is another one'))
@@ -84,6 +85,12 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     addOperationCommands(program);
   }
   return program;
+}
+
+/** Options that must be there are shown as such. */
+function commandUsage(command: Command): string {
+  const needed = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => `${flags} `);
+  return new Help().commandUsage(command).replace('[options]', `${needed.join('')}[options]`);
 }
 
 function readVersion(): string {

@@ -15,7 +15,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { makeFolder, syncFolderSync } from '../../storage/directory/durable-files.ts';
@@ -55,6 +55,7 @@ async function attach(dataFolder: string, link: string, target: string): Promise
       `${target} is neither a folder nor s3://BUCKET/PREFIX: name a folder, and copy it to its host with the tool of that host.`,
     );
   }
+  checkNotNested(target);
   await makeFolder(target, READABLE_FOLDER).catch((cause: Error) => {
     throw new StartError(`The target ${target} cannot be used: ${cause.message}`, { cause });
   });
@@ -105,6 +106,16 @@ function checkApart(dataFolder: string, target: string): void {
   throw new StartError(
     `The data folder ${dataFolder} and the target ${target} must lie apart: the data folder holds keys, and the target is public. Name another data folder with --data.`,
   );
+}
+
+/** Not one that is there already. @throws StartError for a folder among the public files of a target, this one or another */
+function checkNotNested(target: string): void {
+  if (existsSync(fileIn(target, SNAPSHOT))) return;
+  for (let folder = resolve(target); folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    if (!existsSync(fileIn(folder, SNAPSHOT))) continue;
+    throw new StartError(`The target ${target} lies in ${folder}, which is a target already: name a folder beside it.`);
+  }
 }
 
 function removeEmptyFolder(folder: string, target: string): void {

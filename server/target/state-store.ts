@@ -1,13 +1,15 @@
 /** The place of a file beside the public ones: of the sealed copy of a ledger (server/state/target-state.ts). */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder, syncFolder } from '../../storage/directory/durable-files.ts';
 import { moveAcross } from '../../storage/directory/move-across.ts';
 import { READABLE_FOLDER, translateErrors } from '../../storage/directory/object-places.ts';
+import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
 import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
+import { StartError } from '../service/start-error.ts';
 
 /** Rejects with StorageUnavailable if the store does not answer. */
 export interface StateStore {
@@ -73,7 +75,7 @@ async function digestOf(path: string): Promise<string | null> {
 }
 
 /**
- * In memory as a whole.
+ * In memory as a whole, so at most {@link MAX_OBJECT_BYTES}: some 700,000 observations.
  *
  * @param hold resolves when this process may write
  */
@@ -92,6 +94,13 @@ export function stateInBucket(files: ObjectStore, name: string, hold: () => Prom
       };
     },
     async replace(version, path) {
+      const { size } = await stat(path);
+      if (size > MAX_OBJECT_BYTES) {
+        const [found, most] = [size, MAX_OBJECT_BYTES].map((bytes) => Math.ceil(bytes / 1024 / 1024));
+        throw new StartError(
+          `The sealed ledger has ${found} MB, and ${name} takes ${most} MB: keep the data folder, or begin by --from-log.`,
+        );
+      }
       await hold();
       const condition: PutCondition =
         version === null ? { kind: 'absent' } : { kind: 'matches', etag: version as ETag };

@@ -199,13 +199,15 @@ describe('--help', () => {
     },
   );
 
-  test('every command has a description and an example', async () => {
+  test('every command has a description and an example, and shows first what it needs', async () => {
     const { createProgram } = await import('../../cli/program/program.ts');
     const leaves = (function* walk(command: Command): Generator<Command> {
       if (command.commands.length === 0) yield command;
       for (const child of command.commands) yield* walk(child);
     })(await createProgram());
     for (const command of leaves) {
+      for (const { flags, mandatory } of command.options)
+        if (mandatory) expect(command.helpInformation().split('\n')[0]).toContain(flags);
       expect(command.description(), command.name()).not.toBe('');
       expect((command as unknown as EventEmitter).listenerCount('afterHelp'), command.name()).toBe(1);
     }

@@ -136,6 +136,18 @@ test('a target that holds the data folder, or pages of somebody else, is refused
   expect([...(await filesIn(world.target)).keys()]).toEqual(['index.html']);
 });
 
+test('a target that lies in a target is refused, and makes no folder', async () => {
+  const { run, target, folder } = await published();
+  const before = await filesIn(target);
+  for (const to of ['sub', 'api/v1/sub'])
+    expect(await run(['--to', join(target, to)])).toMatchObject({ code: codeOf('refused') });
+  expect(await run(['--data', join(folder, 'other'), '--to', join(target, 'sub')])).toMatchObject({
+    code: codeOf('refused'),
+  });
+  expect(await filesIn(target)).toEqual(before);
+  expect(existsSync(join(target, 'sub'))).toBe(false);
+});
+
 test('a target on another disk gets whole files, and no others; also after kill -9', async ({ skip }) => {
   const memory = '/dev/shm';
   skip(!existsSync(memory) || statSync(memory).dev === statSync(tmpdir()).dev, `${memory} is no other disk here`);
