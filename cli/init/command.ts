@@ -22,7 +22,9 @@ export function addInitCommand(program: Command): void {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--host <host>', 'who runs the job').choices(Object.keys(HOSTS)).default('github' satisfies Host),
+      new Option('--host <host>', 'who runs the job, and serves; with cloudflare, GitHub runs it')
+        .choices(Object.keys(HOSTS))
+        .default('github' satisfies Host),
     )
     .addHelpText('after', HELP)
     .action(

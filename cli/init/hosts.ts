@@ -8,6 +8,14 @@ export const HOSTS = {
       'Choose *GitHub Actions* under *Settings, Pages*.',
     ],
   },
+  cloudflare: {
+    workflow: '.github/workflows/publish.yml',
+    steps: [
+      'Make an empty repository at GitHub, add it by `git remote add origin URL`, and push both branches: `git push --set-upstream origin main site`.',
+      'Make a project of Cloudflare Pages: `npx wrangler pages project create NAME --production-branch main`.',
+      'Under *Settings, Secrets and variables, Actions*, store the secrets `TIDEMARK_LOG_KEY` (the text of `log-key`), `CLOUDFLARE_API_TOKEN` (with the permission *Cloudflare Pages: Edit*) and `CLOUDFLARE_ACCOUNT_ID`, and the variable `CLOUDFLARE_PROJECT` (the name).',
+    ],
+  },
   gitlab: {
     workflow: '.gitlab-ci.yml',
     steps: [

@@ -1,5 +1,5 @@
 /** For repositories whose job publishes without a server. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAIN } from '../cli/tidemark.ts';
 
@@ -12,6 +12,7 @@ export const AUTHOR = {
 /** In the place of npm, which package.test.ts tries. */
 export async function installTidemark(folder: string): Promise<void> {
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
+  await symlink(join(MAIN, '../..'), join(folder, 'node_modules/tidemark'));
   const command = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
   await writeFile(join(folder, 'node_modules/.bin/tidemark'), command, { mode: 0o755 });
 }

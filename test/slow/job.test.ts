@@ -132,16 +132,17 @@ test('without the key, nothing is committed; the file log-key has it, too', asyn
 });
 
 /** All commands of a workflow, in order. The package is installed by another test: package.test.ts. */
-async function commandsOf(file: 'github.yml' | 'gitlab.yml'): Promise<readonly string[]> {
+async function commandsOf(file: string): Promise<readonly string[]> {
   const workflow = parse(await readFile(join(JOB, file), 'utf8'));
   const jobs: readonly { readonly steps?: readonly { readonly run?: string }[]; readonly script?: string[] }[] =
-    file === 'github.yml' ? Object.values(workflow.jobs) : [workflow.publish, workflow.pages];
+    file === 'gitlab.yml' ? [workflow.publish, workflow.pages] : Object.values(workflow.jobs);
   const commands = jobs.flatMap(({ steps = [], script = [] }) => [...steps.flatMap(({ run = [] }) => run), ...script]);
   return commands.filter((command) => command !== 'npm ci');
 }
 
 test.each([
   ['github.yml', ['bash publish.sh']],
+  ['cloudflare.yml', ['bash publish.sh', expect.stringContaining('_worker.js')]],
   ['gitlab.yml', expect.arrayContaining(['bash publish.sh', 'mkdir public'])],
 ] as const)('the commands of %s publish', async (file, expected) => {
   const { source, host, clone, git, env, published } = await openRepository();
@@ -160,6 +161,8 @@ test.each([
     });
     expect(run, command).toMatchObject({ exitCode: 0 });
   }
+  if (file === 'cloudflare.yml')
+    expect(await readdir(join(path, 'site'))).toEqual(expect.arrayContaining(['_headers', '_worker.js', '404.html']));
   expect(await verify(file === 'gitlab.yml' ? join(path, 'public') : await published())).toMatchObject({ code: 0 });
 });
 

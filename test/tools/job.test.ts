@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -20,6 +21,14 @@ test.each<[string, string, string, number, string]>([
   await writeFile(file, (await readFile(join(JOB, 'github.yml'), 'utf8')).replace(from, to));
   const { exitCode, output } = await runTool(ACTIONLINT, ['-no-color', file], { cwd: JOB });
   expect([exitCode, output]).toEqual([expected, expect.stringContaining(named)]);
+});
+
+test('actionlint finds nothing in the workflow for Cloudflare, which publishes as the one for GitHub does', async () => {
+  expect(await runTool(ACTIONLINT, ['-no-color', 'cloudflare.yml'], { cwd: JOB })).toMatchObject({ exitCode: 0 });
+  const [github, cloudflare] = await Promise.all(
+    ['github.yml', 'cloudflare.yml'].map(async (file) => parse(await readFile(join(JOB, file), 'utf8'))),
+  );
+  expect(cloudflare.jobs.publish).toEqual(github.jobs.publish);
 });
 
 test('ShellCheck finds nothing in publish.sh', async () => {
