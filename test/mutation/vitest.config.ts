@@ -11,8 +11,9 @@ export default defineConfig({
       .map((place) => (place.endsWith('.ts') ? `test/${place}` : `test/${place}/**/*.test.ts`)),
     restoreMocks: true,
     unstubEnvs: true,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    // Stryker ends what hangs, by the time that its first run took. That run may be slow.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });
