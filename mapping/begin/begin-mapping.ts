@@ -4,13 +4,14 @@ import { parseMappingText } from '../declared/parse-mapping.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { guessDialect, OTHER_ENCODING } from './dialect.ts';
 import { draftOf } from './draft.ts';
-import { guessColumns } from './guess-columns.ts';
+import { type ColumnGuess, guessColumns } from './guess-columns.ts';
 import type { MarketColumns } from './guess-market-columns.ts';
 import { guessQuantity } from './guess-quantity.ts';
-import { readJsonTable } from './json-table.ts';
+import { formOf, readJsonTable } from './json-table.ts';
 import { quotedNumbers } from './quoted-numbers.ts';
-import { profileTable } from './table-profile.ts';
+import { profileTable, type TableProfile } from './table-profile.ts';
 import { writeMapping } from './write-mapping.ts';
+import { readXmlTable } from './xml-table.ts';
 
 export type BegunMapping =
   | {
@@ -23,7 +24,7 @@ export type BegunMapping =
   | { readonly fault: string };
 
 /**
- * Looks at a CSV file or JSON document and writes a starting mapping, with its guesses in comments. A guess that the file does not
+ * Looks at a CSV file, or JSON or XML document, and writes a starting mapping, with its guesses in comments. A guess that the file does not
  * support is left to a person: the text says `FILL IN`. The whole file is read two or three times, and bounded
  * parts of it are kept in memory.
  *
@@ -31,31 +32,36 @@ export type BegunMapping =
  * @param name of the file, for the text and for a slug
  */
 export async function beginMapping(open: () => AsyncIterable<Uint8Array>, name: string): Promise<BegunMapping> {
-  const json = await readJsonTable(open);
-  if (json === null) return await beginFromCsv(open, name, null);
-  return 'fault' in json ? json : await beginFromCsv(() => onlyPiece(json.csv), name, json.options);
+  const form = await formOf(open());
+  if (form === 'csv') return await beginFromCsv(open, name, null);
+  const table = form === 'json' ? await readJsonTable(open) : await readXmlTable(open);
+  return 'fault' in table ? table : await beginFromCsv(() => onlyPiece(table.csv), name, table.options);
 }
+
+/** Where the rows of a document are. */
+type Place = NonNullable<CsvMapping['json'] | CsvMapping['xml']>;
 
 async function* onlyPiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** @param json where the rows come from; null if the file is CSV itself */
+/** @param place where the rows come from; null if the file is CSV itself */
 async function beginFromCsv(
   open: () => AsyncIterable<Uint8Array>,
   name: string,
-  json: CsvMapping['json'] | null,
+  place: Place | null,
 ): Promise<BegunMapping> {
+  const json = place !== null && 'columns' in place ? place : null;
   let dialect = await guessDialect(open);
   if (dialect === null) {
     return {
       fault: 'no line has two fields by comma, semicolon, tab or bar: is it a CSV file with a line of column names?',
     };
   }
-  let table = await profileTable(open(), dialect, json === null);
+  let table = await profileTable(open(), dialect, place === null);
   if (table.isDamaged && dialect.encoding === 'utf-8') {
     dialect = { ...dialect, encoding: OTHER_ENCODING };
-    table = await profileTable(open(), dialect, json === null);
+    table = await profileTable(open(), dialect, place === null);
   }
   if (table.rows === 0) {
     const { line, detail } = table.firstFault ?? {
@@ -66,18 +72,28 @@ async function beginFromCsv(
   }
   const headless = table.columns.find(({ name: column }) => /^-?\d+([.,]\d+)?$/.test(column));
   const guess = guessColumns(table, json?.name);
-  if (json === null && headless !== undefined && guess.date?.column !== null) {
+  if (place === null && headless !== undefined && guess.date?.column !== null) {
     const line = dialect.linesBeforeHeader + 1;
     return { fault: `line ${line} must name the columns, but it has the number ${headless.name}: add a line above it` };
   }
-  const named = table.columns.find(({ name: column }) => column === json?.name);
+  const isXml = place !== null && json === null;
+  const named = isXml ? onlyName(table, guess) : table.columns.find(({ name: column }) => column === json?.name);
   const isMarket = named !== undefined && named !== guess.date?.column;
   const market = isMarket ? marketByName(named, json?.value !== undefined, guess.market) : guess.market;
   const draft = draftOf(table, { ...guess, market });
   const quantities = await guessQuantity(quotedNumbers(open(), dialect, draft));
-  const text = writeMapping(name, json ?? dialect, draft, quantities);
+  const text = writeMapping(name, place ?? dialect, draft, quantities);
   const result = parseMappingText(text);
   return { text, toFill: 'faults' in result ? result.faults : [] };
+}
+
+/** The one text that is another in each row, if all rows are of one date. */
+function onlyName({ columns, rows }: TableProfile, { date, values }: ColumnGuess): ColumnProfile | undefined {
+  if (date?.column?.distinct?.size !== 1) return undefined;
+  const names = columns.filter((column) => {
+    return !values.includes(column) && column.numberFormat() === null && column.distinct?.size === rows;
+  });
+  return names.length === 1 ? names[0] : undefined;
 }
 
 /** The members of one object have different names. If they are single values, nothing else could tell markets apart. */

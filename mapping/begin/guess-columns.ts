@@ -150,8 +150,8 @@ function doubtsOf(
   times: readonly ColumnProfile[],
   ownName: string | undefined,
 ): Pick<DateGuess, 'isSure' | 'rivals'> {
-  // In a JSON document: the last part of a pointer, or a position, which says nothing.
-  const [lastPart = ''] = own.name.split('/').slice(-1);
+  // In a document: the last part of a place, or a position, which says nothing.
+  const [lastPart = ''] = own.name.split(/[/@]/).slice(-1);
   const isNamed = own.name === ownName || DATE_NAME.test(lastPart) || /^\d+$/.test(lastPart);
   const rivals = [...others.filter(({ name }) => LIKE_DATE_NAME.test(name)), ...times].map(({ name }) => name);
   return { isSure: isNamed && rivals.length === 0, rivals };

@@ -2,6 +2,7 @@
 
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { wholeText } from '../input/csv-input.ts';
+import type { CsvFault, CsvRow } from '../input/csv-rows.ts';
 import { JSON_DOCUMENT_CHARACTERS, type JsonNode, pointerPart, readJsonDocument } from '../input/json-document.ts';
 import { readJsonRows } from '../input/json-rows.ts';
 
@@ -15,19 +16,24 @@ export interface JsonTable {
 
 const COLUMN_CHARACTERS = 200;
 
-/** Null if the file does not begin like a JSON document. */
 export async function readJsonTable(
   open: () => AsyncIterable<Uint8Array>,
-): Promise<JsonTable | { readonly fault: string } | null> {
-  if (!(await beginsLikeJson(open()))) return null;
+): Promise<JsonTable | { readonly fault: string }> {
   const text = await wholeText(open(), JSON_DOCUMENT_CHARACTERS);
   if (text === null)
     return { fault: `a JSON document of more than ${JSON_DOCUMENT_CHARACTERS} characters is not read` };
   const root = readJsonDocument(text);
   if ('detail' in root) return { fault: `line ${root.line}: ${root.detail}` };
   const options = guessOptions(root);
+  return await csvOf(readJsonRows(text, options), options);
+}
+
+export async function csvOf<Options>(
+  rows: AsyncIterable<CsvRow | CsvFault>,
+  options: Options,
+): Promise<{ readonly options: Options; readonly csv: Uint8Array } | { readonly fault: string }> {
   const lines: string[] = [];
-  for await (const row of readJsonRows(text, options)) {
+  for await (const row of rows) {
     if (row.kind === 'fault') return { fault: `line ${row.line}: ${row.detail}` };
     lines.push(`${row.fields.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`);
   }
@@ -35,13 +41,14 @@ export async function readJsonTable(
   return { options, csv: new TextEncoder().encode(lines.join('')) };
 }
 
-async function beginsLikeJson(file: AsyncIterable<Uint8Array>): Promise<boolean> {
+/** The form that a file's first character shows. */
+export async function formOf(file: AsyncIterable<Uint8Array>): Promise<'json' | 'xml' | 'csv'> {
   const decoder = new TextDecoder();
   for await (const piece of file) {
-    const text = decoder.decode(piece, { stream: true }).trimStart();
-    if (text !== '') return text.startsWith('{') || text.startsWith('[');
+    const [first] = decoder.decode(piece, { stream: true }).trimStart();
+    if (first !== undefined) return first === '{' || first === '[' ? 'json' : first === '<' ? 'xml' : 'csv';
   }
-  return false;
+  return 'csv';
 }
 
 /** The place with most rows, and the dates at the top of the document, which may be those of all rows. */
@@ -64,7 +71,7 @@ function guessOptions(root: JsonNode): JsonOptions {
 }
 
 /** Digits, and something beside them. */
-const LIKE_DATE = /^\d+[^\d.eE]/;
+export const LIKE_DATE = /^\d+[^\d.eE]/;
 
 interface Place {
   readonly options: Omit<JsonOptions, 'columns'>;

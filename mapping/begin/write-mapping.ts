@@ -14,7 +14,7 @@ import type { TableProfile } from './table-profile.ts';
 
 export function writeMapping(
   fileName: string,
-  form: Dialect | NonNullable<CsvMapping['json']>,
+  form: Dialect | NonNullable<CsvMapping['json'] | CsvMapping['xml']>,
   draft: MappingDraft,
   quantities: QuantityGuess,
 ): string {
@@ -26,9 +26,11 @@ export function writeMapping(
     fields === null ? [] : [object(...fields)],
   );
   const document = object(
-    'rows' in form
+    'columns' in form
       ? field('json', draftJson(form), JSON_ROWS)
-      : field('csv', draftDialect(draft, form), faultsOf(table)),
+      : 'rows' in form
+        ? field('xml', object(field('rows', form.rows)), XML_ROWS)
+        : field('csv', draftDialect(draft, form), faultsOf(table)),
     added !== null && field('unpivot', draftUnpivot(draft, added), UNPIVOT),
     field('match', draftMatch(draft), matchComment(draft)),
     field('market', draftMarket(draft, fileName, currency.template, unit, quantity.comment)),
@@ -64,6 +66,8 @@ export function writeMapping(
 
 const UNPIVOT =
   'Each of these columns has a value in each row. "name" and "value" are the two columns that replace them.';
+
+const XML_ROWS = 'The elements that are rows. "../@time" is an attribute of the element around a row.';
 
 const JSON_ROWS =
   'Where the rows are (a JSON Pointer). "name" and "value" are columns for the name and the value of a member, "columns" those that all rows share.';

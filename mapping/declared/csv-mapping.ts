@@ -1,5 +1,5 @@
 /**
- * The mapping of an operator's CSV file, or JSON document, to ingest records: itself a JSON document, in which comments and trailing commas are
+ * The mapping of an operator's CSV file, or JSON or XML document, to ingest records: itself a JSON document, in which comments and trailing commas are
  * allowed, validated here and carried out by `map-csv.ts`. `docs/mapping.md` shows it by examples; this is the
  * reference.
  *
@@ -20,70 +20,13 @@ import {
   metricStatusSchema,
   unknownReasonSchema,
 } from '../../contract/values/metric.ts';
-import { isEncoding } from '../input/csv-input.ts';
 import { isDateFormat } from '../values/date-format.ts';
 import { DECIMAL_MARKS, GROUP_MARKS } from '../values/number-format.ts';
 import { timeZoneSchema } from '../values/zone-clock.ts';
+import { columnName, csvSchema, jsonSchema, unpivotSchema, xmlSchema } from './file-forms.ts';
 
-const columnName = z.string().trim().min(1).max(200);
 const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
 const template = text.min(1).max(2048);
-
-const csvSchema = z.strictObject({
-  /** The character between two fields, e.g. `;` or a tab. */
-  delimiter: z
-    .string()
-    .length(1)
-    .regex(/[^"\r\n]/, { error: 'must not be a quote or a line break' })
-    .default(','),
-  /** A label of the WHATWG Encoding Standard, e.g. `windows-1252` or `utf-16le`. */
-  encoding: z.string().refine(isEncoding, { error: 'is no known encoding' }).default('utf-8'),
-  /** Lines of the file before the one that names the columns. They are not read. */
-  linesBeforeHeader: z.int().min(0).max(10_000).default(0),
-  /** Rows directly after the header that are not data, such as a second header or one of units. */
-  rowsAfterHeader: z.int().min(0).max(100).default(0),
-});
-
-/** RFC 6901; the empty one is the document itself. */
-const jsonPointer = z
-  .string()
-  .max(500)
-  .regex(/^(\/([^~/]|~[01])*)*$/, {
-    error: 'must be a JSON Pointer such as /data/rates',
-  });
-
-/**
- * For a JSON document in place of a CSV file. A row's columns are named by the JSON Pointers of its values without the
- * first slash: `{"day": "…", "price": {"usd": 1.1}}` has `day` and `price/usd`, and `["…", 1.1]` has `0` and `1`. Numbers
- * stay as they are written; null is blank. A column that a row does not have is blank.
- */
-const jsonSchema = z.strictObject({
-  /** The place of the rows: an array of them, or an object, which is one row. */
-  rows: jsonPointer,
-  /** For an object whose members are the rows, such as `{"usd": …, "jpy": …}`: the column with the member's name. */
-  name: columnName.optional(),
-  /** For rows that are a single value, such as `1.1`: the column with it. */
-  value: columnName.optional(),
-  /**
-   * The object at `rows` has arrays of one length, which are columns: `{"unix_seconds": [1, 2], "price": [10, 11]}` has two rows.
-   * Its other members are left alone.
-   */
-  parallel: z.literal(true).optional(),
-  /** Columns that all rows share, from anywhere in the document. */
-  columns: z.record(columnName, jsonPointer).default({}),
-});
-
-/**
- * For a wide table, which has several values in a row, e.g. a column for each currency. Each row becomes one row for
- * each of `columns`, with two more columns: `name` holds the column's name, and `value` its cell. Everything else in the
- * mapping is as if the file had been written in that way.
- */
-const unpivotSchema = z.strictObject({
-  /** A list; or all columns but some: then a new column of the file is taken too. Columns without a name never are. */
-  columns: z.union([z.array(columnName).min(1), z.strictObject({ except: z.array(columnName) })]),
-  name: columnName,
-  value: columnName,
-});
 
 /**
  * Either one word for every row, or a word for each value of a column. A row with a value that is not listed is
@@ -321,6 +264,11 @@ const observationTemplateSchema = z.strictObject({
   sourceUrl: template,
   confidence: choiceOf(confidenceSchema),
   status: choiceOf(metricStatusSchema),
+  /**
+   * `leave-out`: a row that says the same as an earlier one of its market and date is passed over, such as the rate of a currency in a list of
+   * countries. Its observations are in memory. `refuse`: two rows of one observation are an error.
+   */
+  repeats: z.enum(['refuse', 'leave-out']).default('refuse'),
 });
 
 /**
@@ -346,6 +294,8 @@ export const csvMappingSchema = z.strictObject({
   invisible: z.enum(['refuse', 'strip']).default('refuse'),
   /** If the file is JSON. */
   json: jsonSchema.optional(),
+  /** If the file is XML. */
+  xml: xmlSchema.optional(),
   unpivot: unpivotSchema.optional(),
   /**
    * The columns that identify a market: rows that agree in all of them belong to one market. None, if the file is about

@@ -8,6 +8,7 @@ import { type CsvFault, type CsvRow, readCsv } from '../input/csv-rows.ts';
 import { readJsonRows } from '../input/json-rows.ts';
 import { RowColumns, type RowPart, type RowRefusal } from '../input/row-columns.ts';
 import { rowMelter, unpivotedColumns } from '../input/wide-rows.ts';
+import { readXmlRows } from '../input/xml-rows.ts';
 import { isRunColumn, RUN_COLUMNS, type RunColumns } from '../values/template.ts';
 import { type CsvMapping, isExact, metricsOf } from './csv-mapping.ts';
 import { withQuantities } from './exact-quantities.ts';
@@ -88,8 +89,8 @@ async function* mappedRows(
   }
 }
 
-async function* rowsOf({ csv, json, invisible }: CsvMapping, input: CsvInput): AsyncGenerator<CsvRow | CsvFault> {
-  const rows = json === undefined ? readCsv(input, csv) : readJsonRows(input, json);
+async function* rowsOf({ csv, json, xml, invisible }: CsvMapping, input: CsvInput): AsyncGenerator<CsvRow | CsvFault> {
+  const rows = json ? readJsonRows(input, json) : xml ? readXmlRows(input, xml) : readCsv(input, csv);
   if (invisible === 'refuse') return yield* rows;
   for await (const row of rows) {
     yield row.kind === 'fault' ? row : { ...row, fields: row.fields.map((cell) => withoutInvisible(cell).trim()) };
@@ -115,6 +116,7 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   /** A row that gives nothing is one of two equal times, too. */
   const passTime = () => date.overlap === 'in-order' && dateOf();
   const withAttributes = attributeMapper(mapping);
+  const isRepeated = repeatTest(mapping);
   const defined = new Set<MarketRecord>();
   const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
   return ({ line, fields }) => {
@@ -148,6 +150,10 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
           continue;
         }
         const { record, isTimeCut } = result;
+        if (isRepeated(record)) {
+          leftOut += 1;
+          continue;
+        }
         if (!defined.has(market.record)) {
           const definition = withAttributes(columns, market.record, record);
           if ('refusals' in definition) {
@@ -161,6 +167,18 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
       }
     }
     return { kind: 'row', line, values, leftOut, results };
+  };
+}
+
+function repeatTest({ observation: { repeats } }: CsvMapping): (record: MappedRecord['record']) => boolean {
+  const known = new Map<string, string>();
+  return (record) => {
+    if (repeats === 'refuse' || record.type !== 'observation') return false;
+    const { market, metric, observedAt, ...content } = record;
+    const [name, said] = [`${market} ${metric} ${observedAt}`, JSON.stringify(content)];
+    if (known.get(name) === said) return true;
+    known.set(name, said);
+    return false;
   };
 }
 
@@ -185,10 +203,14 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
     detail,
   });
   const missing = [...requiredColumns(mapping)].filter((column) => !header.includes(column));
-  if (missing.length > 0 && mapping.json === undefined && /^[{[]/.test(header[0] ?? '')) {
-    return [refuse(null, 'begins like JSON: say where its rows are, by "json" in the mapping in place of "csv"')];
+  const isCsv = mapping.json === undefined && mapping.xml === undefined;
+  const [, form] = /^\uFEFF?([{[<])/.exec(header[0] ?? '') ?? [];
+  if (missing.length > 0 && isCsv && form !== undefined) {
+    const name = form === '<' ? 'xml' : 'json';
+    const detail = `begins like ${name.toUpperCase()}: say where its rows are, by "${name}" in the mapping in place of "csv"`;
+    return [refuse(null, detail)];
   }
-  if (missing.length > 0 && mapping.json === undefined && header.some((name) => /[\0\uFFFD]/.test(name))) {
+  if (missing.length > 0 && isCsv && header.some((name) => /[\0\uFFFD]/.test(name))) {
     const detail = `is not written in ${mapping.csv.encoding}: give the file's encoding as csv.encoding, e.g. "utf-16le" or "windows-1252"`;
     return [refuse(null, detail)];
   }

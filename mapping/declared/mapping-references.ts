@@ -31,12 +31,14 @@ export function requiredColumns(mapping: CsvMapping): ReadonlySet<string> {
   return new Set(needed.filter((column) => !added.has(column)));
 }
 
-/** Those of `requiredColumns` without which a row only says less: values of which blank ones are left out. */
+/** Those of `requiredColumns` without which a row only says less: of facts, and of values of which blank ones are left out. */
 export function optionalColumns(mapping: CsvMapping): ReadonlySet<string> {
-  const values = metricsOf(mapping).flatMap(({ value }) => (value.blank === 'leave-out' ? [value.column] : []));
-  const uses = listUses(mapping).flatMap((use) => use.columns);
-  const required = requiredColumns(mapping);
-  return new Set(values.filter((name) => required.has(name) && uses.indexOf(name) === uses.lastIndexOf(name)));
+  const leftOut = metricsOf(mapping).flatMap(({ value }, index) =>
+    value.blank === 'leave-out' ? [`${metricPointer(index)}/value/column`] : [],
+  );
+  const isSoft = ({ pointer }: Use) => pointer.startsWith('/market/attributes/') || leftOut.includes(pointer);
+  const hard = new Set(listUses(mapping).flatMap((use) => (isSoft(use) ? [] : use.columns)));
+  return new Set([...requiredColumns(mapping)].filter((column) => !hard.has(column)));
 }
 
 /** The columns that the mapping adds. The CSV file must not have them. */
@@ -93,12 +95,14 @@ function metricFaults(mapping: CsvMapping): MappingFault[] {
   return faults;
 }
 
-function jsonFaults({ csv, json }: CsvMapping): MappingFault[] {
-  if (json === undefined) return [];
+function jsonFaults({ csv, json, xml }: CsvMapping): MappingFault[] {
   const faults: MappingFault[] = [];
-  if (csv.delimiter !== ',' || csv.encoding !== 'utf-8' || csv.linesBeforeHeader > 0 || csv.rowsAfterHeader > 0) {
-    faults.push({ pointer: '/csv', detail: NO_USE });
-  }
+  const isSet =
+    csv.delimiter !== ',' || csv.encoding !== 'utf-8' || csv.linesBeforeHeader > 0 || csv.rowsAfterHeader > 0;
+  if (json !== undefined && xml !== undefined) faults.push({ pointer: '/xml', detail: NO_USE });
+  else if (xml !== undefined && isSet) faults.push({ pointer: '/csv', detail: NO_USE.replace('json', 'xml') });
+  if (json === undefined) return faults;
+  if (isSet) faults.push({ pointer: '/csv', detail: NO_USE });
   const exists = (added: string) => `"${added}" exists already: rename it`;
   if (json.name !== undefined && json.name in json.columns)
     faults.push({ pointer: '/json/name', detail: exists(json.name) });

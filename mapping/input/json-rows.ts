@@ -36,9 +36,11 @@ export async function* readJsonRows(input: CsvInput, options: JsonOptions): Asyn
   const found = rowNodes(root, options);
   if ('detail' in found) return yield fatal(found.line, found.detail);
   const rows: (Row | CsvFault)[] = [];
-  const header = new Set([...constants.keys(), options.name, options.value].filter((name) => name !== undefined));
-  for (const [name, node] of found.rows) {
-    const cells = new Map(constants);
+  const around = [...(found.groups[0]?.around.keys() ?? [])];
+  const added = [...constants.keys(), ...around, options.name, options.value];
+  const header = new Set(added.filter((name) => name !== undefined));
+  for (const [name, node, own] of rowsIn(found.groups)) {
+    const cells = new Map([...constants, ...own]);
     if (options.name !== undefined) cells.set(options.name, name.trim());
     if (node.text !== null) {
       if (options.value === undefined) {
@@ -70,7 +72,41 @@ interface Rows {
   readonly rows: Iterable<readonly [string, JsonNode]>;
 }
 
-function rowNodes(root: JsonNode, { rows, name, parallel }: JsonOptions): Rows | { line: number; detail: string } {
+/** Rows of one place, and the names of the members on the way there, by column. */
+interface Group extends Rows {
+  readonly around: ReadonlyMap<string, string>;
+}
+
+type Fault = { readonly line: number; readonly detail: string };
+
+function* rowsIn(groups: readonly Group[]): Generator<readonly [string, JsonNode, Group['around']]> {
+  for (const { rows, around } of groups) for (const [name, node] of rows) yield [name, node, around];
+}
+
+/** Of each place that a pointer with braces stands for. A member without the rest of the pointer has no rows. */
+function rowNodes(root: JsonNode, options: JsonOptions): { line: number; groups: readonly Group[] } | Fault {
+  const [, before, column, after] = /^(.*?)\/\{([^{}/]+)\}(.*)$/.exec(options.rows) ?? [];
+  if (before === undefined || column === undefined || after === undefined) {
+    const found = rowsAt(root, options);
+    return 'detail' in found ? found : { line: found.line, groups: [{ ...found, around: new Map() }] };
+  }
+  const place = nodeAt(root, before);
+  if (place?.members == null)
+    return { line: place?.line ?? 1, detail: `there is no object or array at ${before || 'the top'}` };
+  const groups: Group[] = [];
+  for (const [name, member] of place.members) {
+    if (nodeAt(member, after.replace(/\/\{.*$/, '')) === undefined) continue;
+    const found = rowNodes(member, { ...options, rows: after });
+    if ('detail' in found) return found;
+    groups.push(
+      ...found.groups.map((group) => ({ ...group, around: new Map([[column, name.trim()], ...group.around]) })),
+    );
+  }
+  if (groups.length > 0) return { line: place.line, groups };
+  return { line: place.line, detail: `no member of ${before || 'the document'} has anything at ${after}` };
+}
+
+function rowsAt(root: JsonNode, { rows, name, parallel }: JsonOptions): Rows | Fault {
   const node = nodeAt(root, rows);
   if (node === undefined) return { line: 1, detail: `there is nothing at ${rows}, where json.rows expects the rows` };
   const { line, members, isArray } = node;

@@ -34,13 +34,19 @@ export async function* deriveRecords(
     const missing = isPast ? 'leave-out' : 'refuse';
     const results = mapCsv(withSourceTexts(recipe), unpacked(recipe, bytes), runColumnsOf(context), missing);
     for await (const result of results) {
-      if (url === undefined || result.kind === 'refusal' || result.record.type !== 'observation') yield result;
-      else yield { ...result, record: { ...result.record, sourceUrl: url } };
+      yield url === undefined || result.kind === 'refusal' ? result : { ...result, record: atUrl(result.record, url) };
     }
   } catch (error) {
     if (!(error instanceof UnpackError)) throw error;
     yield { kind: 'refusal', line: 1, column: null, pointer: '', code: 'record.invalid', detail: error.message };
   }
+}
+
+function atUrl(record: MappedRecord['record'], sourceUrl: string): MappedRecord['record'] {
+  if (record.type === 'observation') return { ...record, sourceUrl };
+  if (record.type !== 'market' || record.attributes === undefined) return record;
+  const facts = Object.entries(record.attributes).map(([name, fact]) => [name, { ...fact, sourceUrl }]);
+  return { ...record, attributes: Object.fromEntries(facts) };
 }
 
 /** The columns of a run that fetched the answer. */

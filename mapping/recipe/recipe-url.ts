@@ -20,18 +20,34 @@ export function isInternalOrigin(text: string): boolean {
 /** The placeholder for the day of the run. */
 export const URL_DATE = '{date}';
 
-/** Fills in the day of the run. */
-export function recipeUrl(template: string, date: string): string {
-  return template.replaceAll(URL_DATE, date);
+const DAY_MS = 86_400_000;
+
+/** The text of each placeholder, by the day of a run: of that day, of the day after, and of the month after, as `2026-1`. */
+function placeholders(date: string): Readonly<Record<string, string>> {
+  const dayMs = Date.parse(date);
+  const [year, month] = date.split('-').map(Number) as [number, number];
+  return {
+    [URL_DATE]: date,
+    '{tomorrow}': new Date(dayMs + DAY_MS).toISOString().slice(0, 10),
+    '{nextMonth}': month === 12 ? `${year + 1}-1` : `${year}-${month + 1}`,
+  };
 }
+
+/** Fills in what follows from the day of the run. */
+export function recipeUrl(template: string, date: string): string {
+  return Object.entries(placeholders(date)).reduce((url, [name, text]) => url.replaceAll(name, text), template);
+}
+
+/** No text of its placeholders is a part of another. */
+const CHECKED_DATE = '2026-01-02';
 
 /** The fault of a URL template; null if it has none. */
 export function urlFault(template: string, hosts: readonly string[]): string | null {
-  const whole = recipeUrl(template, '2026-01-02');
+  const whole = recipeUrl(template, CHECKED_DATE);
   const filled = withoutSecretParameters(whole);
   if (secretsIn(filled).length > 0)
     return `has a secret that is not the whole value of a parameter, such as ?key=\${TEA_KEY}`;
-  if (/[{}]/.test(filled)) return 'has a placeholder other than {date}';
+  if (/[{}]/.test(filled)) return 'has a placeholder other than {date}, {tomorrow} and {nextMonth}';
   if (!URL.canParse(filled)) return 'is not an absolute URL';
   const url = new URL(filled);
   const isInternal = hosts.includes(url.origin);
@@ -43,7 +59,11 @@ export function urlFault(template: string, hosts: readonly string[]): string | n
   if (url.port !== '' && !isInternal) return 'must not name a port: only 443 is asked';
   if (url.hash !== '') return 'must not have a fragment (#…): it is never sent';
   // The parser repairs much; a reader must see the URL that is asked for.
-  if (url.href !== filled) return `is not written as it is sent: write ${url.href.replaceAll('2026-01-02', URL_DATE)}`;
+  if (url.href !== filled) {
+    const texts = Object.entries(placeholders(CHECKED_DATE));
+    const written = texts.reduce((href, [name, text]) => href.replaceAll(text, name), url.href);
+    return `is not written as it is sent: write ${written}`;
+  }
   if (!template.startsWith(`${url.origin}/`)) return 'must write out its host';
   if (!isInternal && !hosts.includes(url.hostname))
     return `asks ${url.hostname}, which is not one of hosts: add it there`;

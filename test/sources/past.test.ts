@@ -5,7 +5,7 @@ import { takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
 import type { PastVersions } from '../../lambdas/sources/past/version-reader.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { readAll } from '../../storage/ports/paging.ts';
-import { observationsOf } from '../../storage/records/markets.ts';
+import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { recipeWith } from './example-recipe.ts';
 import { ok, openSourceWorld, type SourceWorld } from './source-world.ts';
 
@@ -116,6 +116,20 @@ describe('the past of a list', () => {
     const documents = [{ a: { in: 1 } }, { a: { in: 1, out: 0.00007 } }];
     expect(await take(opened, pastOf(documents))).toMatchObject({ versions: 2, passedOver: 0, counts: { refused: 0 } });
     expect(await history(opened, 'a')).toEqual(['inputPrice 01 100000', 'outputPrice 02 7']);
+  });
+
+  test('has each fact from the version on that says it', async () => {
+    const opened = await world();
+    const { mapping } = LIST as { mapping: { market: object } };
+    const withFacts = { ...mapping, market: { ...mapping.market, attributes: { mode: '{mode}', ends: '{ends}' } } };
+    await opened.add({ ...LIST, mapping: withFacts } as never, { 'if-match': '"1"' });
+    const a = { in: 1, out: 1 };
+    const documents = [{ a }, { a: { ...a, mode: 'chat' } }, { a: { ...a, mode: 'chat', ends: '2027-01-01' } }];
+    expect(await take(opened, pastOf(documents), 1e9)).toMatchObject({ passedOver: 0, counts: { refused: 0 } });
+    expect((await opened.api.ledger.get(marketKey('a')))?.value.attributes).toMatchObject({
+      mode: { value: 'chat', observedAt: '2025-01-02T00:00:00Z' },
+      ends: { value: '2027-01-01', observedAt: '2025-01-03T00:00:00Z' },
+    });
   });
 
   test('leaves out versions that cannot be read, and says which', async () => {

@@ -12,14 +12,38 @@ import { mapCsv } from '../../mapping/declared/map-csv.ts';
 import { parseMappingText } from '../../mapping/declared/parse-mapping.ts';
 import { deriveRecords } from '../../mapping/recipe/derive-records.ts';
 import { parseRecipeText, type Recipe, urlOfRun } from '../../mapping/recipe/recipe.ts';
-import { currencyApiJson, ECB_DAILY, EURO_DAYS, ecbDailyZip, ecbHistoryZip } from './real-forms.ts';
+import {
+  BRENT,
+  currencyApiJson,
+  ECB_DAILY,
+  ENERGY_CHARTS,
+  EURO_DAYS,
+  ecbDailyZip,
+  ecbHistoryZip,
+  ecbXml,
+  HMRC,
+  MODELS_DEV,
+} from './real-forms.ts';
 import { type SourceServer, startSourceServer } from './source-server.ts';
 
 const RECIPES = new URL('../../mapping/recipes/', import.meta.url);
 const SAMPLE = new URL('../../mapping/sample/', import.meta.url);
 const NAMES = readdirSync(RECIPES).map((file) => file.replace(/\.json$/, ''));
 
-const HOSTS = ['cdn.jsdelivr.net', 'www.ecb.europa.eu', 'raw.githubusercontent.com'];
+/** Beside those with several documents. */
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'https://models.dev/api.json': MODELS_DEV,
+  'https://api.energy-charts.info/price?bzn=DE-LU&start=2026-09-29&end=2026-09-30': ENERGY_CHARTS,
+  'https://raw.githubusercontent.com/datasets/oil-prices/main/data/brent-daily.csv': BRENT,
+  'https://www.trade-tariff.service.gov.uk/api/v2/exchange_rates/files/monthly_csv_2026-10.csv': HMRC,
+  'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml': ecbXml(['2026-09-29']),
+  'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml': ecbXml(['2026-09-29', '2026-09-15']),
+};
+
+const HOSTS = [
+  ...['cdn.jsdelivr.net', 'www.ecb.europa.eu', 'raw.githubusercontent.com'],
+  ...['models.dev', 'api.energy-charts.info', 'www.trade-tariff.service.gov.uk'],
+];
 
 /** Nine members of LiteLLM’s map as they stand in it: see litellm-map.LICENSE. */
 const LITELLM_MAP = readFileSync(new URL('litellm-map.json', import.meta.url));
@@ -37,7 +61,9 @@ function answer(url: URL, response: ServerResponse): void {
   else response.writeHead(200, { etag: `"${found.length}"` }).end(found);
 }
 
-function bodyOf({ host, pathname }: URL): string | Buffer | null {
+function bodyOf({ host, pathname, search }: URL): string | Buffer | null {
+  const document = DOCUMENTS[`https://${host}${pathname}${search}`];
+  if (document !== undefined) return document;
   if (host === 'www.ecb.europa.eu') {
     if (pathname === '/stats/eurofxref/eurofxref.zip') return ecbDailyZip('2026-09-29');
     return pathname === '/stats/eurofxref/eurofxref-hist.zip' ? ecbHistoryZip() : null;
@@ -93,12 +119,8 @@ const sorted = (records: readonly object[]) => records.map((record) => JSON.stri
 describe('a shipped recipe', () => {
   test('is one of these', () => {
     expect(NAMES.sort()).toEqual([
-      'currency-api-eur',
-      'currency-api-usd',
-      'currency-api-xau',
-      'ecb-daily',
-      'ecb-history',
-      'litellm',
+      ...['brent-daily', 'currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-90-days', 'ecb-daily'],
+      ...['ecb-daily-xml', 'ecb-history', 'energy-charts-de-lu', 'hmrc-monthly', 'litellm', 'models-dev'],
     ]);
   });
 
@@ -145,6 +167,14 @@ describe('the reference rates of the ECB', () => {
     expect(sorted(daily).filter((record) => !known.has(record))).toEqual([]);
   });
 
+  test('are the same records from the XML documents', async () => {
+    const known = new Set(sorted(await run('ecb-history', '2026-09-29')));
+    const [day, days] = [await run('ecb-daily-xml', '2026-09-29'), await run('ecb-90-days', '2026-09-29')];
+    expect(day).toHaveLength(2 * ECB_DAILY.length);
+    expect(days).toHaveLength(3 * ECB_DAILY.length);
+    expect(sorted([...day, ...days]).filter((record) => !known.has(record))).toEqual([]);
+  });
+
   test('of all days leave out the currencies that have no rate', async () => {
     const history = await run('ecb-history', '2026-09-29');
     expect(history.filter(isMarket).map(({ nativeCurrency }) => nativeCurrency)).toEqual(ECB_DAILY);
@@ -180,5 +210,57 @@ describe('the map of LiteLLM', () => {
     // The first member describes the fields, and one has a price for an image only.
     expect(records.filter(isMarket)).toHaveLength(7);
     expect(records.filter(isMarket)[0]?.sources).toMatchObject([{ publisher: 'BerriAI', licence: 'MIT' }]);
+  });
+});
+
+describe('a shipped recipe gives', () => {
+  /** `slug = name` of a market, `slug metric value moment` of a value. */
+  const wordsOf = (record: IngestRecordInput) => {
+    if (isMarket(record)) return `${record.slug} = ${record.name}`;
+    const { market, metric, value, amountMinor, observedAt, announced } = record as unknown as Record<string, string>;
+    return [market, metric, value ?? amountMinor, observedAt, ...(announced ? [announced] : [])].join(' ');
+  };
+
+  test('the models of each provider, with their prices for a million tokens', async () => {
+    const records = await run('models-dev', '2026-09-29');
+    const at = '2026-09-29T00:00:00Z';
+    const [, ofGroq] = records.filter(isMarket).map(({ slug }) => slug);
+    const [gpt = '', ...others] = records.filter(isMarket).map(({ slug }) => slug);
+    expect([gpt, ...others]).toEqual([
+      expect.stringMatching(/^openai-gpt-4o-[0-9a-f]{8}$/),
+      expect.stringMatching(/^groq-openai-gpt-oss-20b-[0-9a-f]{8}$/),
+      expect.stringMatching(/^groq-whisper-large-v3-[0-9a-f]{8}$/),
+    ]);
+    const words = records.map(wordsOf);
+    expect(words.slice(0, 6)).toEqual([
+      ...[`${gpt} = gpt-4o, openai`, `${gpt} inputPrice 2.5 ${at}`, `${gpt} outputPrice 10 ${at}`],
+      ...[`${gpt} cacheReadPrice 1.25 ${at}`, `${gpt} contextWindow 128000 ${at}`, `${gpt} maxOutput 16384 ${at}`],
+    ]);
+    expect(words).toContain(`${ofGroq} cacheWritePrice 0.0125 ${at}`);
+    expect(records.filter(isMarket)[0]?.unit).toEqual({ quantity: 1_000_000, of: 'token' });
+  });
+
+  test('the prices of power of today and tomorrow', async () => {
+    expect((await run('energy-charts-de-lu', '2026-09-29')).map(wordsOf)).toEqual([
+      'power-de-lu = Electricity, day-ahead, Germany and Luxembourg',
+      'power-de-lu price 8831 2026-09-28T22:00:00Z when-ahead',
+      'power-de-lu price 0 2026-09-28T22:15:00Z when-ahead',
+      'power-de-lu price -499 2026-09-29T22:00:00Z when-ahead',
+    ]);
+  });
+
+  test('the price of a barrel of oil', async () => {
+    expect((await run('brent-daily', '2026-09-29')).map(wordsOf)).toEqual([
+      ...['brent-usd = Brent crude oil, spot', 'brent-usd price 1863 1987-05-20T00:00:00Z'],
+      ...['brent-usd price 1860 1987-05-25T00:00:00Z', 'brent-usd price 7150 2026-09-21T00:00:00Z'],
+      'brent-usd price 7200 2026-09-22T00:00:00Z',
+    ]);
+  });
+
+  test('the customs rates of the next month', async () => {
+    const words = (await run('hmrc-monthly', '2026-09-29')).map(wordsOf);
+    expect(words).toContain('hmrc-gbp-usd price 134210 2026-10-01T00:00:00Z when-ahead');
+    // A row a country, and one rate a currency.
+    expect(words).toHaveLength(6);
   });
 });

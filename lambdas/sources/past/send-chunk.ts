@@ -17,6 +17,21 @@ export class NotTakenIn extends Error {
 
 type MarketInput = Extract<IngestRecordInput, { type: 'market' }>;
 
+/** A later definition counts, but for two things. */
+function withEarlier(record: MarketInput, earlier: MarketInput | undefined): MarketInput {
+  if (earlier === undefined) return record;
+  // A quantity is fixed by the first observation, so it must hold the amounts that come later.
+  const quantity = Math.max(record.unit.quantity, earlier.unit.quantity);
+  // A fact has the moment from which on the source has said it.
+  const facts = Object.entries(record.attributes ?? {}).map(([name, fact]) => {
+    const before = earlier.attributes?.[name];
+    const isSame = before?.value === fact.value && before.sourceLabel === fact.sourceLabel;
+    return [name, isSame ? before : fact] as const;
+  });
+  const attributes = facts.length === 0 ? {} : { attributes: Object.fromEntries(facts) };
+  return { ...record, ...attributes, unit: { ...record.unit, quantity } };
+}
+
 /** The records of some versions. A market is defined once, and first. */
 export class Chunk {
   characters = 0;
@@ -25,9 +40,7 @@ export class Chunk {
 
   add(record: IngestRecordInput): void {
     if (record.type === 'market') {
-      const quantity = Math.max(record.unit.quantity, this.#markets.get(record.slug)?.unit.quantity ?? 0);
-      // A quantity is fixed by the first observation, so it must hold the amounts that come later.
-      this.#markets.set(record.slug, { ...record, unit: { ...record.unit, quantity } });
+      this.#markets.set(record.slug, withEarlier(record, this.#markets.get(record.slug)));
       return;
     }
     const line = JSON.stringify(record);

@@ -1,0 +1,45 @@
+/** Reads the rows of an XML document, as `csv-rows.ts` reads those of a CSV file. */
+import type { CsvMapping } from '../declared/csv-mapping.ts';
+import type { CsvInput } from './csv-input.ts';
+import type { CsvFault, CsvRow } from './csv-rows.ts';
+import { ownCells, readXml, type XmlElement } from './xml-elements.ts';
+
+/** A row has them all, so rows with names of their own would take the square of their number. */
+const COLUMNS_MAX = 1_000;
+
+/** Yields the header, then the rows in the order of the document. The rows are in memory as a whole. */
+export async function* readXmlRows(
+  input: CsvInput,
+  { rows: place }: NonNullable<CsvMapping['xml']>,
+): AsyncGenerator<CsvRow | CsvFault> {
+  const rows: { readonly line: number; readonly cells: ReadonlyMap<string, string> }[] = [];
+  const header = new Set<string>();
+  const found = await readXml(input, (element) => {
+    if (element.path !== place) return null;
+    const cells = new Map(cellsOfRow(element));
+    if (header.size <= COLUMNS_MAX) for (const column of cells.keys()) header.add(column);
+    rows.push({ line: element.line, cells });
+    return cells.size;
+  });
+  if (found !== null) return yield fatal(found.line, found.detail);
+  if (rows.length === 0) return yield fatal(1, `there is no element ${place}, where xml.rows expects the rows`);
+  if (header.size > COLUMNS_MAX) return yield fatal(1, `the rows have more than ${COLUMNS_MAX} columns`);
+  yield { kind: 'header', line: rows[0]?.line ?? 1, fields: [...header] };
+  for (const { line, cells } of rows) {
+    yield { kind: 'row', line, fields: [...header].map((column) => cells.get(column) ?? '') };
+  }
+}
+
+/** Its own, and those of the elements around it that came before: `../@time`. */
+function* cellsOfRow(row: XmlElement): Generator<[column: string, cell: string]> {
+  yield* ownCells(row);
+  let prefix = '../';
+  for (let around = row.parent; around !== null; around = around.parent) {
+    for (const [column, cell] of ownCells(around)) if (column !== '.') yield [prefix + column, cell];
+    prefix += '../';
+  }
+}
+
+function fatal(line: number, detail: string): CsvFault {
+  return { kind: 'fault', line, column: null, detail, fatal: true, isDamaged: false };
+}
