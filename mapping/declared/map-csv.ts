@@ -8,7 +8,6 @@ import { type CsvFault, type CsvRow, readCsv } from '../input/csv-rows.ts';
 import { readJsonRows } from '../input/json-rows.ts';
 import { RowColumns, type RowPart, type RowRefusal } from '../input/row-columns.ts';
 import { rowMelter, unpivotedColumns } from '../input/wide-rows.ts';
-import { readXmlRows } from '../input/xml-rows.ts';
 import { isRunColumn, RUN_COLUMNS, type RunColumns } from '../values/template.ts';
 import { type CsvMapping, isExact, metricsOf } from './csv-mapping.ts';
 import { withQuantities } from './exact-quantities.ts';
@@ -90,11 +89,20 @@ async function* mappedRows(
 }
 
 async function* rowsOf({ csv, json, xml, invisible }: CsvMapping, input: CsvInput): AsyncGenerator<CsvRow | CsvFault> {
-  const rows = json ? readJsonRows(input, json) : xml ? readXmlRows(input, xml) : readCsv(input, csv);
+  const rows = json ? readJsonRows(input, json) : xml ? await xmlRows(input, xml) : readCsv(input, csv);
   if (invisible === 'refuse') return yield* rows;
   for await (const row of rows) {
     yield row.kind === 'fault' ? row : { ...row, fields: row.fields.map((cell) => withoutInvisible(cell).trim()) };
   }
+}
+
+/** Its parser is loaded for documents that need it. */
+async function xmlRows(
+  input: CsvInput,
+  xml: NonNullable<CsvMapping['xml']>,
+): Promise<AsyncIterable<CsvRow | CsvFault>> {
+  const { readXmlRows } = await import('../input/xml-rows.ts');
+  return readXmlRows(input, xml);
 }
 
 function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow) => MappedRow {
