@@ -11,12 +11,6 @@ import { note, print } from '../program/output.ts';
  * @throws CommandError if the CSV file is not understood
  */
 export async function printBegunMapping(path: string): Promise<void> {
-  if (path === '-') {
-    throw new CommandError(
-      'usage',
-      'This command reads its input twice, and standard input can be read only once: write it to a file first.',
-    );
-  }
   async function* open(): AsyncGenerator<Uint8Array> {
     yield* (await openInput(path)).bytes;
   }

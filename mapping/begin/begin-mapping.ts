@@ -4,6 +4,7 @@ import { parseMappingText } from '../declared/parse-mapping.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { guessDialect, OTHER_ENCODING } from './dialect.ts';
 import { draftOf } from './draft.ts';
+import { beginningOf, wholeRows } from './file-head.ts';
 import { type ColumnGuess, guessColumns } from './guess-columns.ts';
 import type { MarketColumns } from './guess-market-columns.ts';
 import { guessQuantity } from './guess-quantity.ts';
@@ -25,17 +26,18 @@ export type BegunMapping =
 
 /**
  * Looks at a CSV file, or JSON or XML document, and writes a starting mapping, with its guesses in comments. A guess that the file does not
- * support is left to a person: the text says `FILL IN`. The whole file is read two or three times, and bounded
- * parts of it are kept in memory.
+ * support is left to a person: the text says `FILL IN`. Of a file of more than
+ * 4 MiB, the beginning is read.
  *
  * @param open opens the file from its beginning
  * @param name of the file, for the text and for a slug
  */
 export async function beginMapping(open: () => AsyncIterable<Uint8Array>, name: string): Promise<BegunMapping> {
-  const form = await formOf(open());
-  if (form === 'csv') return await beginFromCsv(open, name, null);
-  const table = form === 'json' ? await readJsonTable(open) : await readXmlTable(open);
-  return 'fault' in table ? table : await beginFromCsv(() => onlyPiece(table.csv), name, table.options);
+  const { bytes, isCut } = await beginningOf(open());
+  const form = await formOf(onlyPiece(bytes));
+  if (form === 'csv') return await beginFromCsv(() => onlyPiece(isCut ? wholeRows(bytes) : bytes), name, null, isCut);
+  const table = await (form === 'json' ? readJsonTable : readXmlTable)(bytes, isCut);
+  return 'fault' in table ? table : await beginFromCsv(() => onlyPiece(table.csv), name, table.options, isCut);
 }
 
 /** Where the rows of a document are. */
@@ -50,6 +52,7 @@ async function beginFromCsv(
   open: () => AsyncIterable<Uint8Array>,
   name: string,
   place: Place | null,
+  isCut: boolean,
 ): Promise<BegunMapping> {
   const json = place !== null && 'columns' in place ? place : null;
   let dialect = await guessDialect(open);
@@ -79,10 +82,11 @@ async function beginFromCsv(
   const isXml = place !== null && json === null;
   const named = isXml ? onlyName(table, guess) : table.columns.find(({ name: column }) => column === json?.name);
   const isMarket = named !== undefined && named !== guess.date?.column;
-  const market = isMarket ? marketByName(named, json?.value !== undefined, guess.market) : guess.market;
-  const draft = draftOf(table, { ...guess, market });
+  const isList = isMarket && guess.date === null && json?.name !== undefined;
+  const market = isMarket ? marketByName(named, isList || json?.value !== undefined, guess.market) : guess.market;
+  const draft = draftOf(table, { ...guess, market }, isList);
   const quantities = await guessQuantity(quotedNumbers(open(), dialect, draft));
-  const text = writeMapping(name, place ?? dialect, draft, quantities);
+  const text = writeMapping(name, place ?? dialect, draft, quantities, isCut);
   const result = parseMappingText(text);
   return { text, toFill: 'faults' in result ? result.faults : [] };
 }
@@ -96,8 +100,8 @@ function onlyName({ columns, rows }: TableProfile, { date, values }: ColumnGuess
   return names.length === 1 ? names[0] : undefined;
 }
 
-/** The members of one object have different names. If they are single values, nothing else could tell markets apart. */
-function marketByName(named: ColumnProfile, isValue: boolean, { match, others }: MarketColumns): MarketColumns {
-  const rest = isValue ? [] : [...match, ...others].filter((column) => column !== named);
+/** The members of one object have different names. If they are single values, or have no date, nothing else could tell markets apart. */
+function marketByName(named: ColumnProfile, isAlone: boolean, { match, others }: MarketColumns): MarketColumns {
+  const rest = isAlone ? [] : [...match, ...others].filter((column) => column !== named);
   return { match: [named], others: rest, isSure: rest.length === 0, isUnique: true };
 }

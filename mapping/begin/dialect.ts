@@ -3,6 +3,7 @@ import { CsvError } from 'csv-parse';
 import type { CsvMapping } from '../declared/csv-mapping.ts';
 import { textOf } from '../input/csv-input.ts';
 import { type ParsedRow, parseCsvRows } from '../input/csv-rows.ts';
+import { beginningOf } from './file-head.ts';
 
 export type Dialect = CsvMapping['csv'];
 
@@ -13,7 +14,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Null if no delimiter gives rows of more than one column. */
 export async function guessDialect(open: () => AsyncIterable<Uint8Array>): Promise<Dialect | null> {
   for (const bytes of HEAD_BYTES) {
-    const head = await headOf(open(), bytes);
+    const { bytes: head } = await beginningOf(open(), bytes);
     const dialect = await dialectOf(head, head.length < bytes);
     if (dialect !== null) return dialect;
   }
@@ -31,23 +32,6 @@ async function dialectOf(head: Uint8Array, isWhole: boolean): Promise<Dialect | 
     .sort((one, other) => other.rows - one.rows || other.width - one.width);
   if (best === undefined) return null;
   return { delimiter: best.delimiter, encoding, linesBeforeHeader: best.headerLine - 1, rowsAfterHeader: 0 };
-}
-
-async function headOf(file: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of file) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes >= most) break;
-  }
-  const head = new Uint8Array(bytes);
-  let at = 0;
-  for (const piece of pieces) {
-    head.set(piece, at);
-    at += piece.length;
-  }
-  return head.subarray(0, most);
 }
 
 function guessEncoding(head: Uint8Array): string {

@@ -11,7 +11,7 @@ import type { DateGuess } from './guess-columns.ts';
 const UNKNOWN = object(
   field(
     'column',
-    `${FILL_IN}: the column with the dates; or, if all values have one date, in its place: "constant": "2026-11-01"`,
+    `${FILL_IN}: the column with the dates; or, if all values have one date, in its place: "constant": "2026-11-01"; or, in the recipe of a current list: fetchedAt, with the format YYYY-MM-DDTHH:mm:ss.SZ`,
     'No column was recognised.',
   ),
   field('format', `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`),

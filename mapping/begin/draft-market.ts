@@ -5,7 +5,7 @@ import { freeName, type MappingDraft } from './draft.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
 
 export function draftMarket(
-  { guess, match }: MappingDraft,
+  { guess, match, isList }: MappingDraft,
   fileName: string,
   currency: string,
   unit: CommentedObject,
@@ -24,6 +24,7 @@ export function draftMarket(
       guess.market.isSure ? slug : `${FILL_IN}: ${slug}: with each column of match`,
       'Becomes the public address of a market, and cannot change later.',
     ),
+    isList && field('slugDigest', 'unless-exact', 'A name that a slug cannot spell gets eight characters of a digest.'),
     field(
       'name',
       match.length === 0 ? `${FILL_IN}: the name of the market` : match.map((column) => `{${column}}`).join(', '),
@@ -76,6 +77,8 @@ export interface DraftQuantity {
   readonly isLarger: boolean;
   readonly largest: number;
   readonly comment: string;
+  /** Of an exact one: the least. */
+  readonly atLeast?: string;
   /** The table of the template's column, if markets differ. */
   readonly table: readonly CommentedField[] | null;
   readonly lossy: number;
@@ -85,10 +88,14 @@ export interface DraftQuantity {
 
 export function draftQuantity(
   { byMarket, largest, unfit, example, ...counts }: QuantityGuess,
-  { table: { columns }, guess: { currency }, match }: MappingDraft,
+  { table: { columns }, guess: { currency }, match, isList }: MappingDraft,
 ): DraftQuantity {
   const comment = largest > 1 ? quantityComment({ unfit, example, ...counts }, currency.kind === 'unknown') : '';
   const quantities = new Set(byMarket?.values() ?? [largest]);
+  if (isList && largest > 1) {
+    const atLeast = String(mostFrequent([...(byMarket?.values() ?? [largest])]));
+    return { template: 'exact', atLeast, isLarger: true, largest, comment: EXACT, table: null, ...counts };
+  }
   if (byMarket === null || quantities.size <= 1) {
     return { template: String(largest), isLarger: largest > 1, largest, comment, table: null, ...counts };
   }
@@ -97,6 +104,15 @@ export function draftQuantity(
   const key = match.map((column) => `{${column}}`).join('-');
   const table = [field('key', key), field('columns', [name]), field('rows', rows)];
   return { template: `{${name}}`, isLarger: true, largest, comment, table, ...counts };
+}
+
+const EXACT =
+  'How many one price buys: for each market, the smallest power of ten from "atLeast" on for which each number is a whole number of minor units.';
+
+function mostFrequent(numbers: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1])[0]?.[0] ?? 1;
 }
 
 function quantityComment(
@@ -131,7 +147,8 @@ export function draftUnit(
   const column = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
   if (column === undefined) {
     const of = `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`;
-    return { unit: object(field('quantity', quantity.template), field('of', of)), table: null, quoted: '1' };
+    const least = quantity.atLeast !== undefined && field('atLeast', quantity.atLeast);
+    return { unit: object(field('quantity', quantity.template), least, field('of', of)), table: null, quoted: '1' };
   }
   const packs = [...(column.distinct?.keys() ?? [])].toSorted().map((text) => ({ text, pack: packOf(text) }));
   if (packs.every(({ pack }) => pack === null)) {

@@ -1,5 +1,6 @@
 /** Writes the starting mapping's value. */
 
+import { metricNameSchema } from '../../contract/values/metric.ts';
 import { FILL_IN } from '../declared/parse-jsonc.ts';
 import { areOfOneCurrency } from '../values/currency-signs.ts';
 import type { ColumnProfile } from './column-profile.ts';
@@ -8,8 +9,13 @@ import type { MappingDraft } from './draft.ts';
 import type { DraftQuantity } from './draft-market.ts';
 
 /** @param quoted how many of the unit the numbers of the file buy */
-export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuantity, quoted: string): CommentedObject {
-  const columns = guess.values.map(({ name }) => name);
+export function draftValue(
+  { guess, added, isList }: MappingDraft,
+  quantity: DraftQuantity,
+  quoted: string,
+): CommentedObject {
+  const names = guess.values.map(({ name }) => name);
+  const columns = isList ? names.slice(0, 1) : names;
   const column =
     added?.value ??
     (columns.length === 1
@@ -24,13 +30,42 @@ export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuanti
     blankWords.length > 0 && field('blankValues', blankWords, 'Texts that stand for a missing number.'),
     quantity.isLarger && field('quotedQuantity', quoted, quoted === '1' ? 'The file quotes for one.' : ''),
     field('rounding', rounding(quantity), quantity.lossy === 0 ? 'Each number that was looked at is kept whole.' : ''),
-    blank > 0 && draftBlank(blank, added !== null && blank > sum(guess.values, ({ rows }) => rows) * MANY_BLANKS),
+    blank > 0 &&
+      draftBlank(blank, isList || (added !== null && blank > sum(guess.values, ({ rows }) => rows) * MANY_BLANKS)),
     zeros > 0 &&
       field(
         'zero',
         `${FILL_IN}: ${zeros === 1 ? '1 value is' : `${zeros} values are`} zero: write "asserted" if zero is the price, or "refuse" if it stands for a missing one`,
       ),
   );
+}
+
+/** The names of the metrics: one is the price, of several each has its own. */
+export function draftMetrics(
+  { guess, isList }: MappingDraft,
+  value: CommentedObject,
+): { readonly metric: CommentedField | false; readonly also: CommentedField | false } {
+  const [first, ...others] = guess.values;
+  if (!isList || first === undefined || others.length === 0) return { metric: false, also: false };
+  const also = others.map(({ name }) => {
+    const fields = value.fields.map((each) =>
+      each.key === 'column' ? field('column', name) : { ...each, comment: '' },
+    );
+    return object(field('metric', metricOf(name)), field('value', { fields }));
+  });
+  return {
+    metric: field('metric', metricOf(first.name)),
+    also: field('also', also, 'Further metrics of each row. One that is no money has a "unit", such as "token".'),
+  };
+}
+
+function metricOf(column: string): string {
+  const [first = '', ...others] = column
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+  const name = first + others.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+  return metricNameSchema.safeParse(name).success ? name : `${FILL_IN}: a name such as inputPrice`;
 }
 
 /** In a wide table, so many blanks are columns that begin late or end early. */

@@ -1,10 +1,10 @@
 /** Finds the rows of a JSON document, and writes them as the CSV that the guesses are made from. */
 
 import type { CsvMapping } from '../declared/csv-mapping.ts';
-import { wholeText } from '../input/csv-input.ts';
 import type { CsvFault, CsvRow } from '../input/csv-rows.ts';
-import { JSON_DOCUMENT_CHARACTERS, type JsonNode, pointerPart, readJsonDocument } from '../input/json-document.ts';
+import { type JsonNode, pointerPart, readJsonDocument } from '../input/json-document.ts';
 import { readJsonRows } from '../input/json-rows.ts';
+import { closedJson } from './file-head.ts';
 
 type JsonOptions = NonNullable<CsvMapping['json']>;
 
@@ -16,12 +16,13 @@ export interface JsonTable {
 
 const COLUMN_CHARACTERS = 200;
 
+/** @param isCut whether the document goes on: then its rows are those that are whole */
 export async function readJsonTable(
-  open: () => AsyncIterable<Uint8Array>,
+  bytes: Uint8Array,
+  isCut: boolean,
 ): Promise<JsonTable | { readonly fault: string }> {
-  const text = await wholeText(open(), JSON_DOCUMENT_CHARACTERS);
-  if (text === null)
-    return { fault: `a JSON document of more than ${JSON_DOCUMENT_CHARACTERS} characters is not read` };
+  const whole = new TextDecoder().decode(bytes);
+  const text = isCut ? closedJson(whole) : whole;
   const root = readJsonDocument(text);
   if ('detail' in root) return { fault: `line ${root.line}: ${root.detail}` };
   const options = guessOptions(root);

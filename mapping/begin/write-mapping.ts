@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.ts';
 import type { MappingDraft } from './draft.ts';
 import { draftDate } from './draft-date.ts';
 import { draftCurrency, draftMarket, draftQuantity, draftUnit } from './draft-market.ts';
-import { draftValue } from './draft-value.ts';
+import { draftMetrics, draftValue } from './draft-value.ts';
 import type { ColumnGuess } from './guess-columns.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
 import type { TableProfile } from './table-profile.ts';
@@ -17,11 +17,14 @@ export function writeMapping(
   form: Dialect | NonNullable<CsvMapping['json'] | CsvMapping['xml']>,
   draft: MappingDraft,
   quantities: QuantityGuess,
+  isCut: boolean,
 ): string {
   const { table, added } = draft;
   const currency = draftCurrency(draft);
   const quantity = draftQuantity(quantities, draft);
   const { unit, table: packs, quoted } = draftUnit(draft, quantity);
+  const value = draftValue(draft, quantity, quoted);
+  const { metric, also } = draftMetrics(draft, value);
   const tables = [currency.table, packs ?? quantity.table].flatMap((fields) =>
     fields === null ? [] : [object(...fields)],
   );
@@ -37,8 +40,10 @@ export function writeMapping(
     field(
       'observation',
       object(
-        field('value', draftValue(draft, quantity, quoted)),
+        metric,
+        field('value', value),
         field('currency', currency.template),
+        also,
         field('date', draftDate(draft)),
         field('sourceLabel', `${FILL_IN}: the same label as above`),
         field(
@@ -57,7 +62,7 @@ export function writeMapping(
       field('tables', tables, 'Columns that are looked up. A key that is not listed refuses its row.'),
   );
   const title = [
-    `// A starting mapping for ${fileName.replaceAll(/[\s\p{Cc}]+/gu, ' ')}, from a look at its ${table.rows} rows.`,
+    `// A starting mapping for ${fileName.replaceAll(/[\s\p{Cc}]+/gu, ' ')}, from a look at its ${isCut ? 'first ' : ''}${table.rows} rows.`,
     `// A text that begins with ${FILL_IN} waits for your decision. Everything else is a guess: change it if it is wrong.`,
     '// Comments may stay. docs/mapping.md explains the fields.',
   ];

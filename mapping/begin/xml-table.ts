@@ -12,21 +12,23 @@ export interface XmlTable {
 }
 
 /** The elements with most others of their path, and with values of their own. Of two such paths, the outer one. */
-export async function readXmlTable(
-  open: () => AsyncIterable<Uint8Array>,
-): Promise<XmlTable | { readonly fault: string }> {
+export async function readXmlTable(bytes: Uint8Array, isCut: boolean): Promise<XmlTable | { readonly fault: string }> {
   const counts = new Map<string, number>();
-  const fault = await readXml(open(), ({ path, attributes, cells, parent }) => {
-    if (parent !== null && attributes.size + cells.size > 0) counts.set(path, (counts.get(path) ?? 0) + 1);
-    return null;
-  });
+  const fault = await readXml(
+    [bytes],
+    ({ path, attributes, cells, parent }) => {
+      if (parent !== null && attributes.size + cells.size > 0) counts.set(path, (counts.get(path) ?? 0) + 1);
+      return null;
+    },
+    isCut,
+  );
   if (fault !== null) return { fault: `line ${fault.line}: ${fault.detail}` };
   const depth = (path: string) => path.split('/').length;
   const [best] = [...counts].sort(([one, many], [other, more]) => more - many || depth(one) - depth(other));
   if (best === undefined)
     return { fault: 'no element of the document has attributes or children: where are its rows?' };
   const options = { rows: best[0] };
-  return await csvOf(withoutHead(readXmlRows(open(), options)), options);
+  return await csvOf(withoutHead(readXmlRows([bytes], options, isCut)), options);
 }
 
 /** Texts of the document's head are the same for each row. Only a date among them says something of the rows. */

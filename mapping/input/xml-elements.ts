@@ -38,8 +38,11 @@ const CELLS_MAX = 1_000_000;
 
 class Refused extends Error {}
 
-/** @returns the fault that has ended the reading; null: the document was read to its end */
-export async function readXml(input: CsvInput, onEnd: OnEnd): Promise<XmlFault | null> {
+/**
+ * @param isCut whether the document may end anywhere
+ * @returns the fault that has ended the reading; null: the document was read to its end
+ */
+export async function readXml(input: CsvInput, onEnd: OnEnd, isCut = false): Promise<XmlFault | null> {
   const open: XmlElement[] = [];
   const options = { position: true, strictEntities: true };
   const parser = sax.parser(true, options);
@@ -101,7 +104,7 @@ export async function readXml(input: CsvInput, onEnd: OnEnd): Promise<XmlFault |
       if (piece.includes('\uFFFD')) refuse('the document holds bytes that are not of its encoding, or U+FFFD');
       parser.write(piece);
     }
-    parser.close();
+    if (!isCut) parser.close();
     return null;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

@@ -11,16 +11,21 @@ const COLUMNS_MAX = 1_000;
 export async function* readXmlRows(
   input: CsvInput,
   { rows: place }: NonNullable<CsvMapping['xml']>,
+  isCut = false,
 ): AsyncGenerator<CsvRow | CsvFault> {
   const rows: { readonly line: number; readonly cells: ReadonlyMap<string, string> }[] = [];
   const header = new Set<string>();
-  const found = await readXml(input, (element) => {
-    if (element.path !== place) return null;
-    const cells = new Map(cellsOfRow(element));
-    if (header.size <= COLUMNS_MAX) for (const column of cells.keys()) header.add(column);
-    rows.push({ line: element.line, cells });
-    return cells.size;
-  });
+  const found = await readXml(
+    input,
+    (element) => {
+      if (element.path !== place) return null;
+      const cells = new Map(cellsOfRow(element));
+      if (header.size <= COLUMNS_MAX) for (const column of cells.keys()) header.add(column);
+      rows.push({ line: element.line, cells });
+      return cells.size;
+    },
+    isCut,
+  );
   if (found !== null) return yield fatal(found.line, found.detail);
   if (rows.length === 0) return yield fatal(1, `there is no element ${place}, where xml.rows expects the rows`);
   if (header.size > COLUMNS_MAX) return yield fatal(1, `the rows have more than ${COLUMNS_MAX} columns`);

@@ -103,7 +103,7 @@ test('check warns of a URL that may change between two versions of a file', asyn
 });
 
 test.each<[readonly string[], string]>([
-  [['init', '-'], 'twice'],
+  [['init', '-'], 'no line has two fields'],
   [['init', 'no-such.csv'], 'no file'],
   [['check', 'no-such.jsonc', 'no-such.csv'], 'cannot be read'],
   [['check', join(SAMPLE, 'mapping.json'), 'no-such.csv'], 'no file'],

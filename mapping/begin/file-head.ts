@@ -1,0 +1,58 @@
+/** The beginning of a file, cut after a whole row, so that a file of any size is looked at in the same time. */
+
+export interface FileHead {
+  readonly bytes: Uint8Array;
+  /** Whether the file has more. */
+  readonly isCut: boolean;
+}
+
+/** Of a file as it is decompressed. */
+export const HEAD_BYTES = 4 * 1024 * 1024;
+
+export async function beginningOf(file: AsyncIterable<Uint8Array>, most = HEAD_BYTES): Promise<FileHead> {
+  const pieces: Uint8Array[] = [];
+  let count = 0;
+  for await (const piece of file) {
+    pieces.push(piece);
+    count += piece.length;
+    if (count > most) break;
+  }
+  return { bytes: Buffer.concat(pieces).subarray(0, most), isCut: count > most };
+}
+
+const [LINE_FEED, QUOTE] = [0x0a, 0x22];
+
+/** The rows of a CSV file that are whole. A line break in quotes ends none. UTF-16, in which each letter has a NUL, is cut anywhere. */
+export function wholeRows(bytes: Uint8Array): Uint8Array {
+  if (bytes.subarray(0, 4).includes(0)) return bytes.subarray(0, bytes.length - (bytes.length % 2));
+  let [end, isQuoted] = [0, false];
+  for (const [at, byte] of bytes.entries()) {
+    if (byte === QUOTE) isQuoted = !isQuoted;
+    else if (byte === LINE_FEED && !isQuoted) end = at + 1;
+  }
+  return end === 0 ? bytes : bytes.subarray(0, end);
+}
+
+/**
+ * A JSON document that was cut, closed after the last whole row. Rows are between the outermost commas that reach to the end of
+ * the text: the comma of a head lies near its beginning.
+ */
+export function closedJson(text: string): string {
+  const open: string[] = [];
+  /** By depth: the place of the last comma, and what must be closed there. */
+  const commas: { readonly at: number; readonly closing: string }[] = [];
+  let isText = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at];
+    if (isText) {
+      if (sign === '\\') at += 1;
+      else if (sign === '"') isText = false;
+    } else if (sign === '"') isText = true;
+    else if (sign === '{') open.push('}');
+    else if (sign === '[') open.push(']');
+    else if (sign === '}' || sign === ']') open.pop();
+    else if (sign === ',') commas[open.length] = { at, closing: open.toReversed().join('') };
+  }
+  const cut = commas.find((comma) => comma !== undefined && 2 * comma.at > text.length);
+  return cut === undefined ? text : text.slice(0, cut.at) + cut.closing;
+}
