@@ -19,6 +19,12 @@ export const PRICE_FORMATS = { beancount: 'beancount', hledger: 'journal' } as c
 
 export type PriceFormat = keyof typeof PRICE_FORMATS;
 
+/** Markets of this kind are in the files of model prices. */
+export const MODEL_KIND = 'language-model';
+
+/** A deployment with more of them makes no files of model prices: all their changes are in memory. */
+export const MODELS_MAX = 20_000;
+
 /** Rates of a day are kept for this many days. */
 export const RATES_KEPT_DAYS = 35;
 

@@ -94,3 +94,36 @@ export type CompatRates = z.infer<typeof compatRatesSchema>;
 export const compatCurrenciesSchema = z
   .record(codeSchema, z.string())
   .describe('The English name of each currency that has a file of rates, by its code.');
+
+const perTokenSchema = z.number().describe('US dollars for one token.');
+const tokensSchema = z.number().describe('A number of tokens.');
+
+/** `GET /api/v1/compat/litellm/{date}.json`. */
+export const compatModelsSchema = z
+  .record(
+    z.string(),
+    z.strictObject({
+      input_cost_per_token: perTokenSchema.exactOptional(),
+      output_cost_per_token: perTokenSchema.exactOptional(),
+      cache_read_input_token_cost: perTokenSchema.exactOptional(),
+      cache_creation_input_token_cost: perTokenSchema.exactOptional(),
+      max_input_tokens: tokensSchema.exactOptional(),
+      max_output_tokens: tokensSchema.exactOptional(),
+      max_tokens: tokensSchema.exactOptional(),
+      litellm_provider: z.string().exactOptional(),
+      mode: z.string().exactOptional(),
+      deprecation_date: z.string().exactOptional(),
+    }),
+  )
+  .describe('By the name of the model. An unknown value is left out.');
+
+/** `GET /api/v1/compat/litellm/index.json`. */
+export const compatModelsIndexSchema = z.strictObject({
+  days: z
+    .record(z.iso.date(), z.string().regex(/^[0-9a-f]{16}$/))
+    .describe('The days on which a number changed, in UTC: each has a file. With a digest of all changes up to it.'),
+  markets: z
+    .record(slugSchema, z.int().min(0))
+    .describe('The markets in the files, and the revision of each that they show.'),
+  attributions: z.array(z.string()).describe('Texts that must be shown with the data.'),
+});

@@ -7,7 +7,14 @@
  */
 import type * as z from 'zod';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from '../files/cadence.ts';
-import { compatCurrenciesSchema, compatPartsSchema, compatQuotesSchema, compatRatesSchema } from '../files/compat.ts';
+import {
+  compatCurrenciesSchema,
+  compatModelsIndexSchema,
+  compatModelsSchema,
+  compatPartsSchema,
+  compatQuotesSchema,
+  compatRatesSchema,
+} from '../files/compat.ts';
 import { exportDatasetSchema, exportManifestSchema } from '../files/export-manifest.ts';
 import { historyIndexSchema, historyTooLongSchema } from '../files/history-files.ts';
 import { latestEntrySchema, latestSchema } from '../files/latest.ts';
@@ -105,6 +112,8 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     ExportDataset: exportDatasetSchema,
     ExportManifest: exportManifestSchema,
     CompatCurrencies: compatCurrenciesSchema,
+    CompatModels: compatModelsSchema,
+    CompatModelsIndex: compatModelsIndexSchema,
     CompatParts: compatPartsSchema,
     CompatQuotes: compatQuotesSchema,
     CompatRates: compatRatesSchema,

@@ -2,6 +2,8 @@
 import * as z from 'zod';
 import {
   compatCurrenciesSchema,
+  compatModelsIndexSchema,
+  compatModelsSchema,
   compatPartsSchema,
   compatQuotesSchema,
   compatRatesSchema,
@@ -19,6 +21,11 @@ const partParams = z.strictObject({
 const dateSchema = z
   .union([z.literal('latest'), z.iso.date()])
   .describe('`latest`, or a day in UTC of the last weeks on which the service has made rates.');
+const modelsParams = z.strictObject({
+  date: z
+    .union([z.literal('latest'), z.iso.date()])
+    .describe('`latest`, or a day in UTC on which a number changed: `index.json` has them.'),
+});
 const ratesParams = z.strictObject({ date: dateSchema });
 const codeParams = z.strictObject({
   date: dateSchema,
@@ -113,6 +120,25 @@ export const compatReads = publicReads({
     params: partParams,
     success: { status: 200, description: 'By slug: the newest price, and one for each day', body: compatQuotesSchema },
     example: { params: { part: '86' }, response: { 'gold-usd': quotes } },
+  },
+  listCompatModelDays: {
+    path: '/api/v1/compat/litellm/index.json',
+    summary: 'Read on which days the price of a language model changed',
+    description: `Each day has a file, which is kept. ${MADE_DAILY}`,
+    success: { status: 200, description: 'Days, and what the files show', body: compatModelsIndexSchema },
+    problems: ['not-found'],
+    example: { response: { days: { '2026-08-09': '3f2a9c1b7d4e5f60' }, markets: { 'gpt-4o': 1 }, attributions: [] } },
+  },
+  getCompatModels: {
+    path: '/api/v1/compat/litellm/{date}.json',
+    summary: 'Read the prices of language models, as they were at the end of a day',
+    description: `The layout of LiteLLM's map, for its numbers and facts that this service publishes. ${MADE_DAILY}`,
+    params: modelsParams,
+    success: { status: 200, description: 'By the name of the model', body: compatModelsSchema },
+    example: {
+      params: { date: 'latest' },
+      response: { 'gpt-4o': { input_cost_per_token: 0.0000025, litellm_provider: 'openai', mode: 'chat' } },
+    },
   },
   listCompatCurrencies: {
     path: '/api/v1/compat/currency-api/{date}/v1/currencies.json',

@@ -15,6 +15,7 @@ import type { Findings } from '../../verify/check-body.ts';
 import type { ReadLog } from '../../verify/log-walk.ts';
 import { type Lateness, type PastMarket, SLACK_MS } from '../../verify/past-market.ts';
 import type { PublicReader } from '../../verify/reader.ts';
+import { ModelCheck } from './check-models.ts';
 import { commodityOf } from './commodity.ts';
 import { type CompatFile, ratesName } from './names.ts';
 import { Pairs } from './pairs.ts';
@@ -31,6 +32,7 @@ export class LoggedCompat {
   readonly #findings: Findings;
   readonly #lateness: Lateness;
   readonly #parts: PartReader;
+  readonly #models: ModelCheck | null;
   /** Of the markets as their sections show them. */
   readonly #pairs = new Pairs();
   /** Whether a section has the code of its pair, by the URL of its file and the slug. */
@@ -38,15 +40,23 @@ export class LoggedCompat {
   /** Markets of the log that have sections. */
   readonly #seen = new Set<string>();
 
-  private constructor(reader: PublicReader, findings: Findings, lateness: Lateness, parts: PartReader) {
+  private constructor(
+    reader: PublicReader,
+    findings: Findings,
+    lateness: Lateness,
+    parts: PartReader,
+    models: ModelCheck | null,
+  ) {
     this.#reader = reader;
     this.#findings = findings;
     this.#lateness = lateness;
     this.#parts = parts;
+    this.#models = models;
   }
 
   static async open(reader: PublicReader, findings: Findings, lateness: Lateness): Promise<LoggedCompat> {
-    return new LoggedCompat(reader, findings, lateness, await PartReader.open(reader, findings));
+    const models = await ModelCheck.open(reader, findings, 'not-in-log');
+    return new LoggedCompat(reader, findings, lateness, await PartReader.open(reader, findings), models);
   }
 
   /** False: none have been made. */
@@ -71,6 +81,7 @@ export class LoggedCompat {
   async #check(past: PastMarket, current: FoldedMarket | null): Promise<void> {
     const { slug } = past;
     this.#seen.add(slug);
+    this.#addModel(past, current);
     let shown: Market | null = null;
     for (const [index, { url, read }] of (await this.#parts.sectionsOf(slug)).entries()) {
       if (read === undefined) {
@@ -91,6 +102,16 @@ export class LoggedCompat {
         this.#findings.add(url, 'time', `still shows revision ${revision} of ${slug}`);
     }
     if (shown !== null) this.#pairs.add(shown);
+  }
+
+  /** As the files of model prices show it. */
+  #addModel(past: PastMarket, current: FoldedMarket | null): void {
+    const revision = this.#models?.shownRevision(past.slug);
+    if (revision === undefined) return;
+    const [folded] = current?.revision === revision ? [current] : past.at(revision);
+    if (folded === undefined) return;
+    const { market, observations } = shownOf(past.slug, folded);
+    this.#models?.add(market, observations);
   }
 
   /** The state of the market, by the log, from which this section was made. Null: no state gives it. */
@@ -115,6 +136,7 @@ export class LoggedCompat {
   async shared(walk: ReadLog): Promise<void> {
     const { index } = this.#parts;
     if (index !== null) await this.#parts.checkIndex();
+    await this.#models?.end();
     for (const [slug, part] of index ?? []) {
       if (!this.#seen.has(slug))
         this.#findings.add(PARTS_URL, 'not-in-log', `has ${slug}, and the log has no such market`);

@@ -8,17 +8,26 @@ import type {
   ReadMarket,
 } from '../../verify/projection-check.ts';
 import { LoggedCompat } from './check-logged.ts';
+import { ModelCheck } from './check-models.ts';
 import { checkRates } from './check-rates.ts';
+import { isModel } from './model-prices.ts';
 import { PARTS_URL, PartReader } from './read-parts.ts';
 
 export async function checkCompat(context: CheckContext): Promise<ProjectionCheck> {
   const { reader, findings, kinds, share, snapshot } = context;
   const parts = (await kinds.has('compat', PARTS_URL)) ? await PartReader.open(reader, findings) : null;
   if (parts === null || parts.index === null) return {};
+  const models = await ModelCheck.open(reader, findings, 'file');
   return {
-    market: (market) => checkSections(parts, market),
+    async market(read) {
+      const { market, history } = read;
+      await checkSections(parts, read);
+      const isWhole = history.observations.length === market.value.history.count;
+      if (isWhole && isModel(market.value)) models?.add(market.value, history.observations);
+    },
     async end({ entries }) {
       await parts.checkIndex();
+      await models?.end();
       await checkRates(reader, findings, { generation: snapshot?.listGeneration ?? null, entries }, share);
     },
   };

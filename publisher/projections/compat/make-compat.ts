@@ -5,7 +5,7 @@
  * 1. The published list is read once for the pairs, and once more for each some thousands of markets. A part is made again
  *    if one of its markets has changed, or if the store has lost a file of it: each history of the part is read, and its
  *    three files are put.
- * 2. The index, the include files and the rates are put, which come from the list alone.
+ * 2. The index, the include files and the rates are put, which come from the list alone; then the files of model prices.
  * 3. The day is recorded, so that it is made once.
  *
  * Every step may be repeated, by this process or another. One history is read at a time, page by page, and one part is in
@@ -32,6 +32,8 @@ import { publishedMarkets } from '../../core/lists/published-list.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { FileTooLarge, Superseded } from '../../errors.ts';
 import type { DailyContext, DailyOutcome } from '../../kernel/projection.ts';
+import { makeModels } from './make-models.ts';
+import { isModel, type ModelMarket } from './model-prices.ts';
 import { PARTS, partNames, partOf } from './names.ts';
 import { Pairs } from './pairs.ts';
 import { rateFiles } from './rates.ts';
@@ -68,10 +70,12 @@ export async function makeCompat({
   const list = await publishedMarkets(storage, head.list);
   const pairs = new Pairs();
   const slugs: string[] = [];
+  const models: ModelMarket[] = [];
   for await (const some of list) {
     for (const market of some) {
       pairs.add(market);
       slugs.push(market.slug);
+      if (isModel(market)) models.push(market);
     }
     await yieldToEventLoop();
   }
@@ -107,6 +111,7 @@ export async function makeCompat({
   const index = { name: PARTS, text: canonicalJson(Object.fromEntries(parts)) };
   for (const file of [...includeFiles([...new Set(parts.values())].sort()), index, ...rates.files])
     await writeFile(storage, file, head.generation);
+  await makeModels({ storage, generation: head.generation, yieldToEventLoop }, models);
   if (fault !== null) throw fault;
   const value = { date, codes: [...rates.codes] };
   const done = { kind: 'put', key: COMPAT_DAY_KEY, revision: 0, value, if: { kind: 'any' } } as const;

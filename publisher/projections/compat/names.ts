@@ -34,6 +34,11 @@ export function partNames(part: string): readonly PublicObjectName[] {
   return [...FORMATS.map((format) => pricesName(format, part)), quotesName(part)];
 }
 
+/** @param file a day, `latest`, or `index` */
+export function modelsName(file: string): PublicObjectName {
+  return { kind: 'compat-json', file: `litellm/${file}.json` };
+}
+
 /** @param date a day, or `latest`. @param file `currencies`, or e.g. `currencies/eur` */
 export function ratesName(date: string, file: string): PublicObjectName {
   return { kind: 'compat-json', file: `currency-api/${date}/v1/${file}.json` };

@@ -19,11 +19,13 @@ export const compat: Projector = {
     return await (await import('./make-compat.ts')).makeCompat(context);
   },
   describe: {
-    what: 'Prices for beancount and hledger, quotes, and rates of currencies.',
+    what: 'Prices for beancount and hledger, quotes, rates of currencies, and prices of language models.',
     paths: [
       '/api/v1/compat/parts.json',
       ...['{part}', 'prices'].map((file) => `/api/v1/compat/beancount/${file}.beancount`),
       ...['{part}', 'prices'].map((file) => `/api/v1/compat/hledger/${file}.journal`),
+      '/api/v1/compat/litellm/{date}.json',
+      '/api/v1/compat/litellm/index.json',
       '/api/v1/compat/quotes/{part}.json',
       `${RATES}.json`,
       `${RATES}/{code}.json`,

@@ -1,4 +1,4 @@
-/** Reads the prices of a market from its published history. */
+/** Reads the published history of a market. */
 
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
@@ -18,21 +18,31 @@ interface HistoryBody {
  * @throws Superseded if a page is gone: then the market has just changed, or was removed
  */
 export async function readDays(
-  { objects }: Pick<PublisherStorage, 'objects'>,
+  storage: Pick<PublisherStorage, 'objects'>,
   slug: string,
   most: number,
   yieldToEventLoop: () => Promise<void>,
 ): Promise<readonly DayPrice[]> {
   const prices = new DayPrices(most);
+  for await (const page of historyPages(storage, slug)) {
+    await yieldToEventLoop();
+    if (!prices.addAll(page)) break;
+  }
+  return prices.days;
+}
+
+/** Newest first. @throws Superseded if a page is gone: then the market has just changed, or was removed */
+export async function* historyPages(
+  { objects }: Pick<PublisherStorage, 'objects'>,
+  slug: string,
+): AsyncGenerator<readonly PublicObservation[]> {
   for (let name: PublicObjectName | null = { kind: 'history', slug }; name !== null; ) {
     const found = await objects.get(publicKey(name));
     if (found.kind !== 'found') throw new Superseded(`${publicKey(name)} is not there any more`);
     const { data, page } = JSON.parse(Buffer.from(found.body).toString('utf8')) as HistoryBody;
     // A removed market has a problem document.
     if (data === undefined) throw new Superseded(`${slug} was removed`);
-    await yieldToEventLoop();
-    if (!prices.addAll(data)) break;
+    yield data;
     name = page.nextCursor === null ? null : { kind: 'history-page', slug, cursor: page.nextCursor };
   }
-  return prices.days;
 }

@@ -54,6 +54,11 @@ export function compatWorld(projections: readonly Projection[] = ['compat']) {
       (await section(format, slug)).split('\n').filter((line) => /^[0-9P]/.test(line)),
     quotes: async (slug: string) =>
       (JSON.parse(await text(PATHS(slug).quotes)) as { readonly [slug: string]: MarketQuotes })[slug],
+    /** Removes an object, as a fault of the store. */
+    lose: async (key: string) => {
+      const found = await world.objects.get(key);
+      if (found.kind === 'found') await world.objects.delete(key, found.etag);
+    },
     publish: async () => {
       while ((await publish(dependencies)).isMoreDue);
     },

@@ -1,0 +1,96 @@
+/** Checks the files of model prices by the histories from which they were made. */
+import { compatModelsIndexSchema, compatModelsSchema } from '../../../contract/files/compat.ts';
+import { publicPath } from '../../../contract/files/public-objects.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { checkAnswer, type Findings } from '../../verify/check-body.ts';
+import type { PublicReader } from '../../verify/reader.ts';
+import { type ModelFacts, type ModelMarket, ModelPrices } from './model-prices.ts';
+import { modelsName } from './names.ts';
+
+type Rule = Parameters<Findings['add']>[1];
+
+export class ModelCheck {
+  readonly #reader: PublicReader;
+  readonly #findings: Findings;
+  readonly #rule: Rule;
+  /** By slug, the revisions that the files show. */
+  readonly #shown: Readonly<Record<string, number>>;
+  readonly #index: string;
+  readonly #markets: { readonly market: ModelMarket; readonly observations: readonly PublicObservation[] }[] = [];
+
+  private constructor(
+    reader: PublicReader,
+    findings: Findings,
+    rule: Rule,
+    index: string,
+    shown: Readonly<Record<string, number>>,
+  ) {
+    this.#reader = reader;
+    this.#findings = findings;
+    this.#rule = rule;
+    this.#index = index;
+    this.#shown = shown;
+  }
+
+  /** Null: there are no such files. */
+  static async open(reader: PublicReader, findings: Findings, rule: Rule): Promise<ModelCheck | null> {
+    const url = publicPath(modelsName('index'));
+    const answer = await reader(url);
+    if (answer.status === 404) return null;
+    const index = checkAnswer(findings, url, answer, compatModelsIndexSchema);
+    return index === null ? null : new ModelCheck(reader, findings, rule, index.text, index.value.markets);
+  }
+
+  /** The revision of the market that the files show. Undefined: they have none. */
+  shownRevision(slug: string): number | undefined {
+    return Object.hasOwn(this.#shown, slug) ? this.#shown[slug] : undefined;
+  }
+
+  /** @param observations the whole history, newest first */
+  add(market: ModelMarket, observations: readonly PublicObservation[]): void {
+    if (this.shownRevision(market.slug) === market.revision) this.#markets.push({ market, observations });
+  }
+
+  /** If a market has changed since the files were made, or was not read, they are read, and compared only by what leads to them. */
+  async end(): Promise<void> {
+    const isWhole = this.#markets.length === Object.keys(this.#shown).length;
+    const prices = new ModelPrices();
+    const slugOf = ({ market: { slug } }: { readonly market: ModelMarket }) => slug;
+    for (const { market, observations } of this.#markets.sort((one, other) => (slugOf(one) < slugOf(other) ? -1 : 1)))
+      prices.add(market, observations);
+    if (!isWhole) {
+      const { days } = compatModelsIndexSchema.parse(JSON.parse(this.#index));
+      for (const file of [...Object.keys(days), 'latest']) await this.#read(file);
+      return;
+    }
+    const digests: Record<string, string> = {};
+    let newest: string | null = null;
+    for (const { day, digest, textWith } of prices.days()) {
+      digests[day] = digest;
+      newest = textWith(prices.factsOf);
+      const read = await this.#read(day);
+      // The facts of a day are those of when its file was made.
+      if (read !== null && read.text !== textWith((model) => read.facts[model] ?? {})) this.#differs(day);
+    }
+    if (prices.indexText(digests) !== this.#index) this.#differs('index');
+    const latest = await this.#read('latest');
+    if (latest !== null && newest !== null && latest.text !== newest) this.#differs('latest');
+  }
+
+  async #read(
+    file: string,
+  ): Promise<{ readonly text: string; readonly facts: Readonly<Record<string, ModelFacts>> } | null> {
+    const url = publicPath(modelsName(file));
+    const answer = checkAnswer(this.#findings, url, await this.#reader(url), compatModelsSchema);
+    if (answer === null) return null;
+    const facts = Object.entries(answer.value).map(([model, { litellm_provider, mode, deprecation_date }]) => {
+      const own = { litellm_provider, mode, deprecation_date };
+      return [model, Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))] as const;
+    });
+    return { text: answer.text, facts: Object.fromEntries(facts) };
+  }
+
+  #differs(file: string): void {
+    this.#findings.add(publicPath(modelsName(file)), this.#rule, 'differs from the histories of the models');
+  }
+}

@@ -1,0 +1,71 @@
+/** Puts the files of model prices: those of days first, then the newest one, then the index, which leads to them. */
+import type * as z from 'zod';
+import { compatModelsIndexSchema } from '../../../contract/files/compat.ts';
+import { MODELS_MAX } from '../../../contract/files/compat-limits.ts';
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { type ModelMarket, ModelPrices } from './model-prices.ts';
+import { modelsName } from './names.ts';
+import { historyPages } from './read-days.ts';
+import { writeFile } from './write-file.ts';
+
+interface ModelOptions {
+  readonly storage: PublisherStorage;
+  /** That the files show. */
+  readonly generation: number;
+  readonly yieldToEventLoop: () => Promise<void>;
+}
+
+/**
+ * Nothing if no market has changed since. A day whose numbers are as before keeps its file, with the facts of when it was made.
+ *
+ * @throws Superseded if a market changes meanwhile
+ */
+export async function makeModels(
+  { storage, generation, yieldToEventLoop }: ModelOptions,
+  markets: readonly ModelMarket[],
+): Promise<void> {
+  if (markets.length === 0 || markets.length > MODELS_MAX) return;
+  const before = await readIndex(storage);
+  const isSame = markets.every(({ slug, revision }) => before.markets[slug] === revision);
+  const isPlaced = async (file: string) => (await storage.objects.stat(publicKey(modelsName(file)))) !== null;
+  if (isSame && Object.keys(before.markets).length === markets.length && (await isPlaced('latest'))) return;
+
+  const prices = new ModelPrices();
+  for (const market of markets) {
+    const rows = [];
+    for await (const page of historyPages(storage, market.slug)) rows.push(...page);
+    prices.add(market, rows);
+    await yieldToEventLoop();
+  }
+  const days: Record<string, string> = {};
+  let newest = '{}';
+  const put = async (file: string, text: string) =>
+    await writeFile(storage, { name: modelsName(file), text }, generation);
+  /** Days with files. One that has no change any more still shows its end, but without a market that was removed. */
+  const known = Object.keys(before.days).sort().reverse();
+  const passKnown = async (until: string) => {
+    for (let day = known.at(-1); day !== undefined && day <= until; day = known.at(-1)) {
+      known.pop();
+      if (day < until) await put(day, newest);
+    }
+  };
+  for (const { day, digest, textWith } of prices.days()) {
+    await passKnown(day);
+    days[day] = digest;
+    newest = textWith(prices.factsOf);
+    if (before.days[day] !== digest || !(await isPlaced(day))) await put(day, newest);
+    await yieldToEventLoop();
+  }
+  await passKnown('9999-12-31');
+  await put('latest', newest);
+  await put('index', prices.indexText(days));
+}
+
+type Index = z.infer<typeof compatModelsIndexSchema>;
+
+async function readIndex({ objects }: Pick<PublisherStorage, 'objects'>): Promise<Pick<Index, 'days' | 'markets'>> {
+  const found = await objects.get(publicKey(modelsName('index')));
+  if (found.kind !== 'found') return { days: {}, markets: {} };
+  return compatModelsIndexSchema.parse(JSON.parse(Buffer.from(found.body).toString('utf8')));
+}

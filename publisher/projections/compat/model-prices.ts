@@ -1,0 +1,132 @@
+/** Prices of language models in the layout of LiteLLM's map, now and at the end of each day with a change. Pure. */
+import { MODEL_KIND } from '../../../contract/files/compat-limits.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import { millisecondInstant } from '../../../contract/values/instants.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+import { isShowable } from '../../../contract/values/showable.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+
+/** The names of our metrics and attributes in that layout. */
+const NUMBERS: Readonly<Record<string, readonly string[]>> = {
+  inputPrice: ['input_cost_per_token'],
+  outputPrice: ['output_cost_per_token'],
+  cacheReadPrice: ['cache_read_input_token_cost'],
+  cacheWritePrice: ['cache_creation_input_token_cost'],
+  contextWindow: ['max_input_tokens'],
+  maxOutput: ['max_output_tokens', 'max_tokens'],
+};
+const FACTS = { litellm_provider: 'provider', mode: 'mode', deprecation_date: 'deprecationDate' } as const;
+
+/** Of a model, by the names of the layout. */
+export type ModelFacts = { readonly [Name in keyof typeof FACTS]?: string };
+
+/** A number from a day on. Null: unknown, or not on the list any more. */
+interface Change {
+  readonly day: string;
+  readonly model: string;
+  readonly field: string;
+  /** The exact digits, for one token. */
+  readonly digits: string | null;
+}
+
+/** What the files need of a market. */
+export type ModelMarket = Pick<Market, 'attributes' | 'kind' | 'name' | 'revision' | 'slug' | 'sources' | 'unit'>;
+
+/** Whether the market has a place in the files. */
+export function isModel({ kind, unit }: Pick<Market, 'kind' | 'unit'>): boolean {
+  return kind === MODEL_KIND && unit.of === 'token';
+}
+
+export class ModelPrices {
+  readonly #changes: Change[] = [];
+  readonly #facts = new Map<string, ModelFacts>();
+  readonly #markets = new Map<string, number>();
+  readonly #attributions = new Set<string>();
+
+  /** Of two markets with one name, the first one counts. @param rows the history, newest first */
+  add(market: ModelMarket, rows: Iterable<PublicObservation>): void {
+    const { attributes = {}, name, revision, slug, sources } = market;
+    this.#markets.set(slug, revision);
+    for (const { attribution } of sources) if (attribution !== null) this.#attributions.add(attribution);
+    if (this.#facts.has(name)) return;
+    this.#facts.set(name, factsOf(attributes));
+    this.#changes.push(...changesOf(name, rows));
+  }
+
+  /** Each day with a change, oldest first. `digest`: of all changes up to it. `textWith` gives the file. */
+  *days(): Generator<{ readonly day: string; readonly digest: string; readonly textWith: TextWith }> {
+    const byDay = Map.groupBy(this.#changes, ({ day }) => day);
+    const state = new Map<string, Map<string, string>>();
+    let digest = '';
+    for (const day of [...byDay.keys()].sort()) {
+      const changes = (byDay.get(day) ?? []).sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+      for (const { model, field, digits } of changes) {
+        const fields = state.get(model) ?? new Map<string, string>();
+        if (digits === null) fields.delete(field);
+        else fields.set(field, digits);
+        if (fields.size === 0) state.delete(model);
+        else state.set(model, fields);
+      }
+      const lines = changes.map((change) => `${placeOf(change)} ${change.digits}`);
+      digest = sha256Hex([digest, ...lines].join('\n')).slice(0, 16);
+      yield { day, digest, textWith: (factsOfModel) => textOf(state, factsOfModel) };
+    }
+  }
+
+  readonly factsOf = (model: string): ModelFacts => this.#facts.get(model) ?? {};
+
+  /** @param days with their digests */
+  indexText(days: Readonly<Record<string, string>>): string {
+    const markets = Object.fromEntries([...this.#markets].sort());
+    return canonicalJson({ days, markets, attributions: [...this.#attributions].sort() });
+  }
+}
+
+type TextWith = (factsOf: (model: string) => ModelFacts) => string;
+
+const placeOf = ({ model, field }: Change): string => `${JSON.stringify(model)} ${field}`;
+
+function factsOf(attributes: NonNullable<Market['attributes']>): ModelFacts {
+  const facts = Object.entries(FACTS).flatMap(([name, attribute]) => {
+    const value = attributes[attribute]?.value;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(facts);
+}
+
+/** Oldest first: of each day and field the newest number that stands, if it is another one than before. */
+function changesOf(model: string, rows: Iterable<PublicObservation>): readonly Change[] {
+  const seen = new Set<string>();
+  const newestFirst: Change[] = [];
+  for (const row of rows) {
+    const fields = Object.hasOwn(NUMBERS, row.metric) ? NUMBERS[row.metric] : undefined;
+    if (fields === undefined || !isShowable(row) || !isOfLayout(row)) continue;
+    const day = millisecondInstant(row.observedAt).slice(0, '2026-11-22'.length);
+    if (seen.has(`${day} ${row.metric}`)) continue;
+    seen.add(`${day} ${row.metric}`);
+    const digits = row.kind === 'money' ? row.decimalPerUnit : row.value;
+    for (const field of fields) newestFirst.push({ day, model, field, digits });
+  }
+  const last = new Map<string, string | null>();
+  return newestFirst.toReversed().filter(({ field, digits }) => {
+    if ((last.get(field) ?? null) === digits) return false;
+    last.set(field, digits);
+    return true;
+  });
+}
+
+/** That layout knows US dollars and tokens only. */
+function isOfLayout(row: PublicObservation): boolean {
+  const isPrice = row.metric.endsWith('Price');
+  return row.kind === 'money' ? isPrice && row.currency === 'USD' : !isPrice && row.unit === 'token';
+}
+
+/** A number keeps up to 15 significant digits exactly (IEEE 754), and is written as canonical JSON has it: `7.5e-8`. */
+function textOf(state: ReadonlyMap<string, ReadonlyMap<string, string>>, factsOfModel: (model: string) => ModelFacts) {
+  const models = [...state].map(([model, fields]) => {
+    const numbers = [...fields].map(([field, digits]) => [field, Number(digits)] as const);
+    return [model, { ...Object.fromEntries(numbers), ...factsOfModel(model) }] as const;
+  });
+  return canonicalJson(Object.fromEntries(models));
+}
