@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
 import { currencyCodeSchema } from '../values/metric.ts';
-import { COMPAT_MARKETS_MAX, PART_PRICES_MAX, QUOTES_NOTE, RATES_NOTE } from './compat-limits.ts';
+import { COMPAT_MARKETS_MAX, MODELS_MAX, PART_PRICES_MAX, QUOTES_NOTE, RATES_NOTE } from './compat-limits.ts';
 import { MARKET_SOURCES_MAX } from './limits.ts';
 
 const dateSchema = z.iso.date().describe('A day in UTC.');
@@ -96,6 +96,7 @@ export const compatCurrenciesSchema = z
   .describe('The English name of each currency that has a file of rates, by its code.');
 
 const perTokenSchema = z.number().describe('US dollars for one token.');
+const factSchema = z.string().describe('The text of the source.');
 const tokensSchema = z.number().describe('A number of tokens.');
 
 /** `GET /api/v1/compat/litellm/{date}.json`. */
@@ -110,9 +111,9 @@ export const compatModelsSchema = z
       max_input_tokens: tokensSchema.exactOptional(),
       max_output_tokens: tokensSchema.exactOptional(),
       max_tokens: tokensSchema.exactOptional(),
-      litellm_provider: z.string().exactOptional(),
-      mode: z.string().exactOptional(),
-      deprecation_date: z.string().exactOptional(),
+      litellm_provider: factSchema.exactOptional(),
+      mode: factSchema.exactOptional(),
+      deprecation_date: factSchema.exactOptional(),
     }),
   )
   .describe('By the name of the model. An unknown value is left out.');
@@ -125,5 +126,13 @@ export const compatModelsIndexSchema = z.strictObject({
   markets: z
     .record(slugSchema, z.int().min(0))
     .describe('The markets in the files, and the revision of each that they show.'),
-  attributions: z.array(z.string()).describe('Texts that must be shown with the data.'),
+  attributions: z.array(z.string()).meta({ maxItems: MODELS_MAX }).describe('Texts that must be shown with the data.'),
 });
+
+/** `GET /api/v1/compat/genai-prices/latest.json`. The package checks the form of its elements itself. */
+export const compatGenaiSchema = z
+  .array(z.unknown())
+  .meta({ maxItems: MODELS_MAX })
+  .describe(
+    'Providers with `models`, whose `prices` are US dollars for a million tokens, oldest first, each from its `start_date` on.',
+  );

@@ -9,6 +9,7 @@ import type * as z from 'zod';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from '../files/cadence.ts';
 import {
   compatCurrenciesSchema,
+  compatGenaiSchema,
   compatModelsIndexSchema,
   compatModelsSchema,
   compatPartsSchema,
@@ -112,6 +113,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     ExportDataset: exportDatasetSchema,
     ExportManifest: exportManifestSchema,
     CompatCurrencies: compatCurrenciesSchema,
+    CompatGenaiPrices: compatGenaiSchema,
     CompatModels: compatModelsSchema,
     CompatModelsIndex: compatModelsIndexSchema,
     CompatParts: compatPartsSchema,

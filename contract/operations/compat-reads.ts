@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import {
   compatCurrenciesSchema,
+  compatGenaiSchema,
   compatModelsIndexSchema,
   compatModelsSchema,
   compatPartsSchema,
@@ -120,6 +121,14 @@ export const compatReads = publicReads({
     params: partParams,
     success: { status: 200, description: 'By slug: the newest price, and one for each day', body: compatQuotesSchema },
     example: { params: { part: '86' }, response: { 'gold-usd': quotes } },
+  },
+  getCompatGenaiPrices: {
+    path: '/api/v1/compat/genai-prices/latest.json',
+    summary: 'Read the prices of language models, each with the day from which it holds',
+    description: `The layout of the data of genai-prices. ${MADE_DAILY}`,
+    success: { status: 200, description: 'Providers, their models, and their prices', body: compatGenaiSchema },
+    problems: ['not-found'],
+    example: { response: [] },
   },
   listCompatModelDays: {
     path: '/api/v1/compat/litellm/index.json',

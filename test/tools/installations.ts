@@ -16,6 +16,7 @@ export type ToolName =
   | 'npm-tools'
   | 'python-tools'
   | 'beancount-tools'
+  | 'model-tools'
   | 'go-tools'
   | 'deploy-tools'
   | 'job-tools'
@@ -45,6 +46,8 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   { name: 'python-tools', ...pythonTools('requirements.txt') },
   // Apart from the others, because of its licence: see licences.test.ts.
   { name: 'beancount-tools', ...pythonTools('compat/requirements.txt') },
+  // Of all that litellm names, only what it imports: the rest is three times as large.
+  { name: 'model-tools', ...pythonTools('models/requirements.txt') },
   {
     name: 'go-tools',
     version: digestOf('clients/go/go.mod', 'clients/go/go.sum'),

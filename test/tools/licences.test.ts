@@ -10,6 +10,7 @@ import { toolFolder } from './tool-folder.ts';
 const NPM = toolFolder('npm-tools');
 const PYTHON = toolFolder('python-tools');
 const BEANCOUNT = toolFolder('beancount-tools');
+const MODELS = toolFolder('model-tools');
 toolFolder('go-tools');
 toolFolder('deploy-tools');
 toolFolder('job-tools');
@@ -44,7 +45,7 @@ function licenceOfPython(metadata: string): string {
   const expression = /^License-Expression: (.+)$/m.exec(metadata)?.[1];
   const classifier = /^Classifier: License :: OSI Approved :: (.+)$/m.exec(metadata)?.[1];
   const text = /^License: (.+)$/m.exec(metadata)?.[1];
-  return expression ?? CLASSIFIERS[classifier ?? ''] ?? text ?? 'none';
+  return expression ?? CLASSIFIERS[classifier ?? text ?? ''] ?? text ?? 'none';
 }
 
 function licenceOfGo(folder: string): string {
@@ -71,6 +72,7 @@ describe('licences', () => {
   test.each([
     [PYTHON, 30, LICENCES_OF_TOOLS],
     [BEANCOUNT, 4, LICENCES_OF_BEANCOUNT],
+    [MODELS, 30, LICENCES_OF_TOOLS],
   ])('of Python packages: %s', (folder, least, allowed) => {
     const files = globSync('lib/python*/site-packages/*.dist-info/METADATA', { cwd: folder });
     expect(files.length).toBeGreaterThan(least);

@@ -4,8 +4,9 @@ import { publicPath } from '../../../contract/files/public-objects.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { checkAnswer, type Findings } from '../../verify/check-body.ts';
 import type { PublicReader } from '../../verify/reader.ts';
+import { genaiText } from './genai-prices.ts';
 import { type ModelFacts, type ModelMarket, ModelPrices } from './model-prices.ts';
-import { modelsName } from './names.ts';
+import { GENAI_PRICES, modelsName } from './names.ts';
 
 type Rule = Parameters<Findings['add']>[1];
 
@@ -61,6 +62,7 @@ export class ModelCheck {
     if (!isWhole) {
       const { days } = compatModelsIndexSchema.parse(JSON.parse(this.#index));
       for (const file of [...Object.keys(days), 'latest']) await this.#read(file);
+      await this.#reader(publicPath(GENAI_PRICES));
       return;
     }
     const digests: Record<string, string> = {};
@@ -74,6 +76,9 @@ export class ModelCheck {
     }
     if (prices.indexText(digests) !== this.#index) this.#differs('index');
     const latest = await this.#read('latest');
+    const genai = await this.#reader(publicPath(GENAI_PRICES));
+    if (!Buffer.from(genaiText(prices.histories)).equals(genai.body))
+      this.#findings.add(publicPath(GENAI_PRICES), this.#rule, 'differs from the histories of the models');
     if (latest !== null && newest !== null && latest.text !== newest) this.#differs('latest');
   }
 

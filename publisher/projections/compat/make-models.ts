@@ -1,12 +1,13 @@
 /** Puts the files of model prices: those of days first, then the newest one, then the index, which leads to them. */
 import type * as z from 'zod';
-import { compatModelsIndexSchema } from '../../../contract/files/compat.ts';
+import type { compatModelsIndexSchema } from '../../../contract/files/compat.ts';
 import { MODELS_MAX } from '../../../contract/files/compat-limits.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
+import { genaiText } from './genai-prices.ts';
 import { type ModelMarket, ModelPrices } from './model-prices.ts';
-import { modelsName } from './names.ts';
-import { historyPages } from './read-days.ts';
+import { GENAI_PRICES, modelsName } from './names.ts';
+import { publishedHistory } from './read-days.ts';
 import { writeFile } from './write-file.ts';
 
 interface ModelOptions {
@@ -34,7 +35,7 @@ export async function makeModels(
   const prices = new ModelPrices();
   for (const market of markets) {
     const rows = [];
-    for await (const page of historyPages(storage, market.slug)) rows.push(...page);
+    for await (const page of publishedHistory(storage, market.slug)) rows.push(...page);
     prices.add(market, rows);
     await yieldToEventLoop();
   }
@@ -59,6 +60,7 @@ export async function makeModels(
   }
   await passKnown('9999-12-31');
   await put('latest', newest);
+  await writeFile(storage, { name: GENAI_PRICES, text: genaiText(prices.histories) }, generation);
   await put('index', prices.indexText(days));
 }
 
@@ -67,5 +69,5 @@ type Index = z.infer<typeof compatModelsIndexSchema>;
 async function readIndex({ objects }: Pick<PublisherStorage, 'objects'>): Promise<Pick<Index, 'days' | 'markets'>> {
   const found = await objects.get(publicKey(modelsName('index')));
   if (found.kind !== 'found') return { days: {}, markets: {} };
-  return compatModelsIndexSchema.parse(JSON.parse(Buffer.from(found.body).toString('utf8')));
+  return JSON.parse(Buffer.from(found.body).toString('utf8')) as Index;
 }

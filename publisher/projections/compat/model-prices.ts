@@ -30,6 +30,13 @@ interface Change {
   readonly digits: string | null;
 }
 
+/** All changes of a model, oldest first. */
+export interface ModelHistory {
+  readonly model: string;
+  readonly facts: ModelFacts;
+  readonly changes: readonly Change[];
+}
+
 /** What the files need of a market. */
 export type ModelMarket = Pick<Market, 'attributes' | 'kind' | 'name' | 'revision' | 'slug' | 'sources' | 'unit'>;
 
@@ -72,6 +79,14 @@ export class ModelPrices {
       digest = sha256Hex([digest, ...lines].join('\n')).slice(0, 16);
       yield { day, digest, textWith: (factsOfModel) => textOf(state, factsOfModel) };
     }
+  }
+
+  /** By the names of the models. */
+  get histories(): readonly ModelHistory[] {
+    const byModel = Map.groupBy(this.#changes, ({ model }) => model);
+    return [...byModel.keys()].sort().map((model) => {
+      return { model, facts: this.factsOf(model), changes: byModel.get(model) as readonly Change[] };
+    });
   }
 
   readonly factsOf = (model: string): ModelFacts => this.#facts.get(model) ?? {};

@@ -39,6 +39,9 @@ export function modelsName(file: string): PublicObjectName {
   return { kind: 'compat-json', file: `litellm/${file}.json` };
 }
 
+/** The newest prices, and those before, for genai-prices. */
+export const GENAI_PRICES: PublicObjectName = { kind: 'compat-json', file: 'genai-prices/latest.json' };
+
 /** @param date a day, or `latest`. @param file `currencies`, or e.g. `currencies/eur` */
 export function ratesName(date: string, file: string): PublicObjectName {
   return { kind: 'compat-json', file: `currency-api/${date}/v1/${file}.json` };

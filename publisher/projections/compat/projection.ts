@@ -24,6 +24,7 @@ export const compat: Projector = {
       '/api/v1/compat/parts.json',
       ...['{part}', 'prices'].map((file) => `/api/v1/compat/beancount/${file}.beancount`),
       ...['{part}', 'prices'].map((file) => `/api/v1/compat/hledger/${file}.journal`),
+      '/api/v1/compat/genai-prices/latest.json',
       '/api/v1/compat/litellm/{date}.json',
       '/api/v1/compat/litellm/index.json',
       '/api/v1/compat/quotes/{part}.json',

@@ -24,7 +24,7 @@ export async function readDays(
   yieldToEventLoop: () => Promise<void>,
 ): Promise<readonly DayPrice[]> {
   const prices = new DayPrices(most);
-  for await (const page of historyPages(storage, slug)) {
+  for await (const page of publishedHistory(storage, slug)) {
     await yieldToEventLoop();
     if (!prices.addAll(page)) break;
   }
@@ -32,7 +32,7 @@ export async function readDays(
 }
 
 /** Newest first. @throws Superseded if a page is gone: then the market has just changed, or was removed */
-export async function* historyPages(
+export async function* publishedHistory(
   { objects }: Pick<PublisherStorage, 'objects'>,
   slug: string,
 ): AsyncGenerator<readonly PublicObservation[]> {
