@@ -2,9 +2,22 @@
 import type { Projector } from './kernel/projection.ts';
 import { compat } from './projections/compat/projection.ts';
 import { exports } from './projections/exports/projection.ts';
+import { feeds } from './projections/feeds/projection.ts';
 import { historyFiles } from './projections/history-files/projection.ts';
 import { latest } from './projections/latest/projection.ts';
+import { modified } from './projections/modified/projection.ts';
 import { pages } from './projections/pages/projection.ts';
+import { releases } from './projections/releases/projection.ts';
 import { statics } from './projections/statics/projection.ts';
 
-export const PROJECTORS: readonly Projector[] = [historyFiles, latest, compat, exports, statics, pages];
+export const PROJECTORS: readonly Projector[] = [
+  historyFiles,
+  latest,
+  modified,
+  feeds,
+  releases,
+  compat,
+  exports,
+  statics,
+  pages,
+];

@@ -6,6 +6,9 @@
 import { laterInstant } from '../values/instants.ts';
 import type { Cadence } from './cadence.ts';
 
+/** A cadence of periods of the calendar. */
+export type CalendarCadence = Exclude<Cadence, { readonly period: 'minutes' }>;
+
 const DAY_MS = 86_400_000;
 const WEEKDAYS_FROM_SUNDAY = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const MONTHS = { month: 1, quarter: 3, 'half-year': 6, year: 12 } as const;
@@ -21,9 +24,30 @@ const MONTHS = { month: 1, quarter: 3, 'half-year': 6, year: 12 } as const;
 export function expectedNextAt(cadence: Cadence, newestObservedAt: string): string {
   const newestMs = Date.parse(newestObservedAt);
   if (cadence.period === 'minutes') return instantOf(openMoment(cadence, newestMs + cadence.minutes * 60_000));
-  const due = nextPeriod(cadence, newestMs) + cadence.releaseAfterDays * DAY_MS;
+  return instantOf(releaseOf(cadence, nextPeriod(cadence, newestMs)));
+}
+
+/**
+ * When a source publishes, from one moment on and before another. In milliseconds, in order.
+ *
+ * @param fromMs milliseconds since the epoch, as `toMs`
+ */
+export function releasesBetween(cadence: CalendarCadence, fromMs: number, toMs: number): readonly number[] {
+  const releases = new Set<number>();
+  // A release comes so long after the beginning of its period at most, with a year for closed days.
+  let periodMs = nextPeriod(cadence, fromMs - (cadence.releaseAfterDays + 2 * 366) * DAY_MS);
+  for (; periodMs < toMs; periodMs = nextPeriod(cadence, periodMs)) {
+    const releaseMs = releaseOf(cadence, periodMs);
+    if (releaseMs >= fromMs && releaseMs < toMs) releases.add(releaseMs);
+  }
+  return [...releases].sort((one, other) => one - other);
+}
+
+/** When the value of the period is published that begins then. */
+function releaseOf(cadence: CalendarCadence, periodMs: number): number {
   const [hours, minutes] = cadence.releaseTime.split(':');
-  return instantOf(openMoment(cadence, due) + (Number(hours) * 60 + Number(minutes)) * 60_000);
+  const day = openMoment(cadence, periodMs + cadence.releaseAfterDays * DAY_MS);
+  return day + (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
 /**
@@ -78,7 +102,7 @@ export function missingBetween(cadence: Cadence, olderAt: string, newerAt: strin
 }
 
 /** The beginning of the next period, in milliseconds. Days without a publication have no value. */
-function nextPeriod(cadence: Exclude<Cadence, { period: 'minutes' }>, newestMs: number): number {
+function nextPeriod(cadence: CalendarCadence, newestMs: number): number {
   const { period } = cadence;
   const today = dayOf(newestMs);
   if (period === 'day') return openMoment(cadence, today + DAY_MS);

@@ -3,11 +3,19 @@
  * always published.
  */
 
-export const PROJECTIONS = ['log', 'history-files', 'latest', 'recent', 'exports', 'compat'] as const;
+export const PROJECTIONS = [
+  ...(['log', 'history-files', 'latest', 'recent', 'exports', 'compat'] as const),
+  ...(['feeds', 'market-feeds'] as const),
+] as const;
 
 export type Projection = (typeof PROJECTIONS)[number];
 
 export const ALL_PROJECTIONS: ReadonlySet<Projection> = new Set(PROJECTIONS);
+
+/** A feed of each market costs a further file for each market that changes, and few markets have followers. */
+export const DEFAULT_PROJECTIONS: ReadonlySet<Projection> = new Set(
+  PROJECTIONS.filter((name) => name !== 'market-feeds'),
+);
 
 /** The present name of a projection: HEAD and log of an earlier version have others. */
 export function projectionOf(name: string): string {

@@ -19,6 +19,11 @@ export type PublicObjectName =
   | { readonly kind: 'latest' }
   | { readonly kind: 'latest-csv' }
   | { readonly kind: 'recent' }
+  | { readonly kind: 'modified' }
+  /** Of all markets. `file`: `changes` or `corrections`. */
+  | { readonly kind: 'feed'; readonly file: FeedName }
+  | { readonly kind: 'market-feed'; readonly slug: string }
+  | { readonly kind: 'releases' }
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'log-checkpoint' }
   | { readonly kind: 'log-vkey' }
@@ -35,6 +40,11 @@ export type PublicObjectName =
   | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind]
   | { readonly [Kind in SiteKind]: { readonly kind: Kind; readonly file: string } }[SiteKind];
+
+/** The feeds of all markets. */
+export const FEED_NAMES = ['changes', 'corrections'] as const;
+
+export type FeedName = (typeof FEED_NAMES)[number];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
 export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as const;

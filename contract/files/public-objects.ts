@@ -18,8 +18,16 @@ import {
   WAITLIST_PATH,
 } from './object-paths.ts';
 import { PAGE_CONTENT_TYPE } from './page-headers.ts';
-import type { PublicObjectKind, PublicObjectName, Retention } from './public-object-names.ts';
-import { COMPAT_URL, EXPORT_ROOT, LATEST_CSV_URL, MARKETS_URL } from './routes.ts';
+import { FEED_NAMES, type PublicObjectKind, type PublicObjectName, type Retention } from './public-object-names.ts';
+import {
+  COMPAT_URL,
+  EXPORT_ROOT,
+  FEEDS_URL,
+  LATEST_CSV_URL,
+  MARKETS_URL,
+  MODIFIED_URL,
+  RELEASES_URL,
+} from './routes.ts';
 
 /** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -47,6 +55,7 @@ const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
+const ATOM_TYPE = 'application/atom+xml';
 const GZIP_TYPE = 'application/gzip';
 /** The log's paths are its URLs. */
 export const LOG_ROOT = '/api/v1/log';
@@ -124,6 +133,10 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   latest: kind(LATEST_PATH, JSON_TYPE, 'markets'),
   'latest-csv': kind(LATEST_CSV_URL, CSV_TYPE, 'markets'),
   recent: kind(RECENT_PATH, JSON_TYPE, 'markets'),
+  modified: kind(MODIFIED_URL, CSV_TYPE, 'markets'),
+  feed: kind(`${FEEDS_URL}/{file}.atom`, ATOM_TYPE, 'feeds', { field: FEED_NAMES.join('|') }),
+  'market-feed': ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
+  releases: kind(RELEASES_URL, 'text/calendar; charset=utf-8', 'feeds'),
   snapshot: kind(SNAPSHOT_PATH, JSON_TYPE, 'snapshot'),
   'log-checkpoint': kind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, 'log'),
   'log-vkey': kind(`${LOG_ROOT}/vkey`, TEXT_TYPE, 'log'),

@@ -8,6 +8,8 @@ export const LATEST_URL = '/api/v1/latest';
 export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
 export const RECENT_URL = '/api/v1/recent';
+/** What to fetch again. */
+export const MODIFIED_URL = '/api/v1/modified.csv';
 /** Paths of files in a manifest follow it. */
 export const EXPORT_ROOT = '/api/v1/exports/';
 /** The newest daily exports. */
@@ -19,6 +21,15 @@ export function exportUrl(date: string): string {
 
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
+
+/** For programs that follow: of one market, or of all. */
+export const FEEDS_URL = '/feeds';
+export const CHANGES_FEED_URL = `${FEEDS_URL}/changes.atom`;
+export const CORRECTIONS_FEED_URL = `${FEEDS_URL}/corrections.atom`;
+export const RELEASES_URL = `${FEEDS_URL}/releases.ics`;
+export function marketFeedUrl(slug: string): string {
+  return `${FEEDS_URL}/markets/${slug}.atom`;
+}
 
 /** Files in the forms of other programs. */
 export const COMPAT_URL = '/api/v1/compat';

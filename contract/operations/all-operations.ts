@@ -1,5 +1,6 @@
 /** The operations of the write API and the public reads: what the OpenAPI document describes. */
 import { compatReads } from './compat-reads.ts';
+import { feedReads } from './feed-reads.ts';
 import { fileReads } from './file-reads.ts';
 import { OPERATIONS } from './operations.ts';
 import { publicReadOperations } from './public-reads.ts';
@@ -7,6 +8,7 @@ import { publicReadOperations } from './public-reads.ts';
 export const ALL_OPERATIONS = {
   ...publicReadOperations,
   ...compatReads,
+  ...feedReads,
   ...fileReads,
   ...OPERATIONS,
 } as const;

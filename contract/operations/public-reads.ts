@@ -8,6 +8,7 @@ import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../files/history-rows.ts';
 import { latestSchema } from '../files/latest.ts';
 import { latestCsv, latestEntry } from '../files/latest-entries.ts';
 import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../files/limits.ts';
+import { MODIFIED_ROWS_MAX, modifiedCsv } from '../files/modified.ts';
 import { recentSchema } from '../files/recent.ts';
 import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../files/recent-prices.ts';
 import {
@@ -257,6 +258,17 @@ export const publicReadOperations = publicReads({
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: ['not-found'],
     example: { response: latestCsv([latestEntry(market, observation.recordedAt)]) },
+  },
+  getModified: {
+    path: '/api/v1/modified.csv',
+    summary: 'Read which markets have changed last',
+    description:
+      `\`slug,revision,updatedAt\` of the ${MODIFIED_ROWS_MAX.toLocaleString('en')} markets that changed last, newest first: ` +
+      'fetch again those whose revision is new. A removed market is not in it. Published with the list. Not every deployment ' +
+      'publishes it: `feeds` in `projections` of the snapshot.',
+    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
+    problems: ['not-found'],
+    example: { response: modifiedCsv([{ slug: market.slug, revision: market.revision, updatedAt: market.updatedAt }]) },
   },
   getRecent: {
     path: '/api/v1/recent',

@@ -2,7 +2,7 @@
  * The configuration of a deployment: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value.
  */
 import * as z from 'zod';
-import { PROJECTIONS } from '../../contract/files/projections.ts';
+import { DEFAULT_PROJECTIONS, PROJECTIONS } from '../../contract/files/projections.ts';
 import { isLogOrigin } from '../../contract/log/origin.ts';
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 
@@ -70,7 +70,7 @@ const configurationSchema = z
     waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
     projections: z
       .array(z.enum(PROJECTIONS, `must be some of ${PROJECTIONS.join(', ')}`), 'must be a list of names')
-      .default([...PROJECTIONS]),
+      .default([...DEFAULT_PROJECTIONS]),
     logOrigin: z
       .string()
       .refine(isLogOrigin, 'must be a name such as data.example.com/prices, in lower case, without https://')

@@ -29,6 +29,7 @@ import {
   LATEST_CSV_URL,
   LATEST_URL,
   MARKETS_URL,
+  MODIFIED_URL,
   RECENT_URL,
   SNAPSHOT_URL,
   WAITLIST_URL,
@@ -94,11 +95,13 @@ const SINGLE_FILES = [
   LATEST_PATH,
   LATEST_CSV_URL,
   RECENT_PATH,
+  MODIFIED_URL,
 ];
 const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 /** The length stays below that of a key, 1,024 bytes. */
 const FILE = new RegExp(
   `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
+    `/feeds/(changes\\.atom|corrections\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|` +
     `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );
 /**

@@ -255,6 +255,7 @@ async function cutHistory(
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
   for await (const some of observations()) {
     await Promise.all(cutter.add(some).map(put));
+    steps.read(some);
     await steps.flush();
     await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
   }

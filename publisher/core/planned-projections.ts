@@ -11,7 +11,7 @@ import type { DeferredProjection, HeadValue } from '../../storage/records/public
 import { LedgerBehind, Superseded } from '../errors.ts';
 import { assertFits } from '../kernel/assert-fits.ts';
 import type { BundleWriter } from '../kernel/bundle.ts';
-import type { HistoryPlan } from '../kernel/history-plan.ts';
+import type { HistoryPlan, OrderedObservation } from '../kernel/history-plan.ts';
 import type { MarkedMarket } from '../kernel/marks.ts';
 import { PlannedFiles } from '../kernel/planned-files.ts';
 import {
@@ -279,6 +279,16 @@ export class MarketSteps {
         return isWorking() ? rows.position : undefined;
       },
     };
+  }
+
+  read(observations: readonly OrderedObservation[]): void {
+    for (const [opened, step] of this.#steps) {
+      try {
+        step.read?.(observations);
+      } catch (error) {
+        this.fail(error, opened);
+      }
+    }
   }
 
   async flush(): Promise<void> {

@@ -3,7 +3,6 @@ import pMap from 'p-map';
 import {
   HISTORY_FILE_KINDS,
   LIST_FILE_KINDS,
-  type PublicObjectKind,
   SITE_KINDS,
   STATIC_KINDS,
 } from '../../contract/files/public-object-names.ts';
@@ -40,8 +39,12 @@ const PUT_ORDER = [
   'snapshot',
 ] as const;
 
-function placeOf({ key, isGone, own }: HeadPut): PublicObjectKind | 'own' | 'gone' | undefined {
-  return isGone ? 'gone' : own === undefined ? parsePublicKey(key)?.kind : 'own';
+type Place = (typeof PUT_ORDER)[number];
+
+/** Nothing leads to a file of a projection that is not named here. */
+function placeOf({ key, isGone }: HeadPut): Place {
+  const kind = parsePublicKey(key)?.kind;
+  return isGone ? 'gone' : (PUT_ORDER.find((place) => place === kind) ?? 'own');
 }
 
 /**

@@ -22,7 +22,7 @@ import type {
   ProjectionCheck,
 } from '../verify/projection-check.ts';
 import type { BundleLine, BundleWriter, HeadPut } from './bundle.ts';
-import type { HistoryPlan } from './history-plan.ts';
+import type { HistoryPlan, OrderedObservation } from './history-plan.ts';
 import type { MarketView } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
 import type { PlannedFiles } from './planned-files.ts';
@@ -203,6 +203,8 @@ export interface MarketContext {
 export interface MarketStep {
   /** Takes the rows of the history after the kept pages, oldest first. */
   readonly rows?: HistoryRows;
+  /** Gets these observations, too, as they are read. Only one projection may have `rows`. */
+  readonly read?: (observations: readonly OrderedObservation[]) => void;
   /** To be called again and again, so that only some rows are in memory. */
   flush?(): Promise<void>;
   /** To be called once, after the last row. Null: as of `market`. */
@@ -227,6 +229,9 @@ export interface MarketPart {
   /** To be called if the generation takes the market. */
   readonly taken?: () => void;
 }
+
+/** Of a projection that is switched off: its state goes, and the sweep removes its files. */
+export const NO_PLAN: ProjectionPlan = { finish: async () => ({ state: undefined }) };
 
 export const NO_PART: MarketPart = { lines: [], parts: [], gone: [] };
 

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path/posix';
 import pMap from 'p-map';
 import { PROBLEMS_PATH } from '../../contract/files/object-paths.ts';
+import type { Projection } from '../../contract/files/projections.ts';
 import { LOG_ROOT } from '../../contract/files/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/files/routes.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
@@ -94,6 +95,7 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     counts.observations += ofMarket.observations;
     counts.unknownValues += ofMarket.unknownValues;
   };
+  const isStated = (kind: Projection) => fold.service?.projections.includes(kind) ?? null;
   const market = async (slug: string): Promise<void> => {
     const lastIndex = fold.lastIndexOf(slug);
     const before = keeper?.proven.get(slug);
@@ -114,10 +116,10 @@ export async function passOver(pass: LogPass, again?: readonly Finding[]): Promi
     count(slug, ofMarket);
     let isRight = isProven;
     if (keeper === undefined) {
-      if (wanted?.has(slug) !== false) await checkFolded({ reader, findings, slug, folded, pageSize });
+      if (wanted?.has(slug) !== false) await checkFolded({ reader, findings, slug, folded, pageSize, isStated });
     } else if (!isProven) {
       const found = await keeper.take(slug, (findings) =>
-        checkFolded({ reader: strict, findings, slug, folded, pageSize }),
+        checkFolded({ reader: strict, findings, slug, folded, pageSize, isStated }),
       );
       findings.all.push(...found);
       isRight = found.length === 0;

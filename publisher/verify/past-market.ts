@@ -62,6 +62,12 @@ export class PastMarket {
     }
   }
 
+  /** Whether the market was so at a revision that may still be shown. */
+  wasShown(lateness: Lateness, isShown: (market: FoldedMarket) => boolean): boolean {
+    for (const revision of this.revisions(lateness)) if (this.at(revision).some(isShown)) return true;
+    return false;
+  }
+
   /**
    * Whether something that still shows this revision is late: the log has a later one that was recorded too long ago.
    *

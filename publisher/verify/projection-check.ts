@@ -83,6 +83,8 @@ export interface LoggedMarket {
   readonly cursors: readonly string[];
   /** Observations on a closed page. */
   readonly pageSize: number;
+  /** Whether the log says that there are such files. Null: it says nothing of it. */
+  readonly isStated: (kind: Projection) => boolean | null;
 }
 
 /** The list as it was walked. */
@@ -91,6 +93,8 @@ export interface ReadListing {
   readonly head: Pick<Checked<unknown>, 'digest'> | null;
   /** Of all markets, without what only histories have. */
   readonly entries: readonly LatestEntry[];
+  /** Of the same markets, in the same order. */
+  readonly revisions: readonly number[];
 }
 
 /** The pages of a history, as they were read. */

@@ -134,7 +134,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
       findings.add(SNAPSHOT_URL, 'count', `counts ${canonicalJson(counts)}, found ${canonicalJson(found)}`);
     }
   }
-  for (const check of checks) await check.end?.({ head: list.head, entries: list.latest });
+  for (const check of checks) await check.end?.({ head: list.head, entries: list.latest, revisions: list.revisions });
   const sample = firstSlug === null ? [] : [marketUrl(firstSlug), historyUrl(firstSlug)];
   // The answers of a mirror are its own.
   if (keeper === undefined) await checkTransport(reader, findings, [MARKETS_URL, SNAPSHOT_URL, ...sample], settled);

@@ -76,6 +76,8 @@ export class ListWalk {
   pages = 0;
   /** The newest price of each market so far, of all shares, without what only its history has. */
   readonly latest: LatestEntry[] = [];
+  /** Of each market, in the same order. */
+  readonly revisions: number[] = [];
 
   readonly #reader: PublicReader;
   readonly #findings: Findings;
@@ -102,6 +104,7 @@ export class ListWalk {
         before = item.slug;
         this.markets++;
         this.latest.push(latestEntry(item, null));
+        this.revisions.push(item.revision);
         if (isInShare(item.slug, share)) yield item;
       }
     }

@@ -15,7 +15,7 @@ export const COMPRESSIBLE_MIN_BYTES = 1_000;
 export const COMPRESSIBLE_MAX_BYTES = 10_000_000;
 
 /** Texts. Everything else that is published is compressed already, or is hashes, which no compression makes smaller. */
-const COMPRESSIBLE_TYPE = /^(text\/|application\/([a-z.-]+\+)?json|application\/x-ndjson|image\/svg)/;
+const COMPRESSIBLE_TYPE = /^(text\/|application\/([a-z.-]+\+)?(json|xml)|application\/x-ndjson|image\/svg)/;
 
 // Quality 5 is where brotli becomes smaller than gzip at about gzip's speed; 6 is zlib's default.
 const BROTLI_QUALITY = 5;

@@ -257,7 +257,7 @@ async function walkLog(
   // What no entry proves: documents, and files by their manifests.
   for (const { check } of projectors) {
     const opened = await check?.({ reader, findings: found, kinds, share: ALL_MARKETS, snapshot });
-    await opened?.end?.({ head: list.head, entries: list.latest });
+    await opened?.end?.({ head: list.head, entries: list.latest, revisions: list.revisions });
   }
   return found.all;
 }

@@ -1,7 +1,7 @@
 /** The configuration of the embedded server, from its environment. */
 
 import {
-  ALL_PROJECTIONS,
+  DEFAULT_PROJECTIONS,
   PROJECTIONS_EXPECTED,
   type Projection,
   parseProjections,
@@ -153,7 +153,7 @@ function readPort(name: string, port: string): number {
 }
 
 function readProjections({ TIDEMARK_PROJECTIONS: text }: Environment): ReadonlySet<Projection> {
-  const projections = text ? parseProjections(text) : ALL_PROJECTIONS;
+  const projections = text ? parseProjections(text) : DEFAULT_PROJECTIONS;
   if (projections !== null) return projections;
   throw new SettingError(`TIDEMARK_PROJECTIONS is ${JSON.stringify(text)}: set ${PROJECTIONS_EXPECTED}.`);
 }

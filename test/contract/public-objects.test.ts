@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/files/limits.ts';
-import type { PublicObjectKind, PublicObjectName, Retention } from '../../contract/files/public-object-names.ts';
+import {
+  FEED_NAMES,
+  type PublicObjectKind,
+  type PublicObjectName,
+  type Retention,
+} from '../../contract/files/public-object-names.ts';
 import {
   PUBLIC_OBJECTS,
   PUBLIC_PREFIX,
@@ -59,6 +64,10 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   latest: fc.constant({ kind: 'latest' }),
   'latest-csv': fc.constant({ kind: 'latest-csv' }),
   recent: fc.constant({ kind: 'recent' }),
+  modified: fc.constant({ kind: 'modified' }),
+  feed: fc.constantFrom(...FEED_NAMES).map((file) => ({ kind: 'feed', file })),
+  'market-feed': fc.record({ kind: fc.constant('market-feed'), slug }),
+  releases: fc.constant({ kind: 'releases' }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
   'log-vkey': fc.constant({ kind: 'log-vkey' }),
@@ -301,6 +310,34 @@ const TABLE: readonly Row[] = [
     key: 'public/api/v1/recent.json',
     contentType: 'application/json',
     cacheTag: 'markets',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'modified' },
+    key: 'public/api/v1/modified.csv',
+    contentType: 'text/csv; charset=utf-8',
+    cacheTag: 'markets',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'feed', file: 'changes' },
+    key: 'public/feeds/changes.atom',
+    contentType: 'application/atom+xml',
+    cacheTag: 'feeds',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'market-feed', slug: 'gold-usd' },
+    key: 'public/feeds/markets/gold-usd.atom',
+    contentType: 'application/atom+xml',
+    cacheTag: 'gold-usd',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'releases' },
+    key: 'public/feeds/releases.ics',
+    contentType: 'text/calendar; charset=utf-8',
+    cacheTag: 'feeds',
     retention: 'head',
   },
   {

@@ -34,9 +34,14 @@ type ProjectionKind =
   | `site-${string}`
   | 'latest'
   | 'latest-csv'
-  | 'recent';
+  | 'recent'
+  | 'modified'
+  | 'feed'
+  | 'market-feed'
+  | 'releases';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|compat-|site-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|releases)/.test(kind) ||
+  (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PROJECTIONS } from '../../contract/files/projections.ts';
+import { ALL_PROJECTIONS, DEFAULT_PROJECTIONS } from '../../contract/files/projections.ts';
 import { SettingError, StartError } from '../../server/service/start-error.ts';
 import { checkClock, readConfig } from '../../server/settings/config.ts';
 import { testSigner } from '../publisher/log/test-log.ts';
@@ -11,7 +11,7 @@ const DEFAULTS = {
   port: 8787,
   dataFolder: '.tidemark',
   waitlistEmail: 'waitlist@tidemark.example',
-  projections: new Set(PROJECTIONS),
+  projections: DEFAULT_PROJECTIONS,
   uploadsKeptDays: null,
   proxies: [],
   isLocalIssuerAllowed: true,
@@ -38,7 +38,7 @@ describe('the environment sets', () => {
       { HOST: '::', PORT: '80', TIDEMARK_DATA: '/data' },
       { host: '::', port: 80, dataFolder: '/data', isLocalIssuerAllowed: false },
     ],
-    ['all projections', { TIDEMARK_PROJECTIONS: 'all' }, {}],
+    ['all projections', { TIDEMARK_PROJECTIONS: 'all' }, { projections: ALL_PROJECTIONS }],
     ['no projections', { TIDEMARK_PROJECTIONS: 'none' }, { projections: new Set() }],
     ['two projections', { TIDEMARK_PROJECTIONS: 'latest, log' }, { projections: new Set(['log', 'latest']) }],
     ['files of a year', { TIDEMARK_UPLOADS_KEPT_DAYS: '365' }, { uploadsKeptDays: 365 }],

@@ -126,6 +126,9 @@ async function countCosts() {
   const exported = await log.service.export();
   const compatOfDay = await files.service.compat();
   const newest = minus(files.lastOne.list, lastOne.list);
+  const feeds = await count(['feeds']);
+  const feedOfGeneration = minus(feeds.one.generation, one.generation);
+  const feedsOfList = minus(feeds.lastOne.list, lastOne.list);
   const units: readonly (readonly [string, OperationCounts])[] = [
     ['a batch of 1 row: kept as it came', one.kept],
     ['… and worked off', one.worked],
@@ -140,6 +143,8 @@ async function countCosts() {
     [`log: a generation of ${MARKETS} observations`, minus(log.all.generation, all.generation)],
     [`history-files: a generation of ${LONG} markets`, minus(files.long.generation, long.generation)],
     ['latest, recent: with a list of 3 pages', newest],
+    ['feeds: a generation of 1 market', feedOfGeneration],
+    ['feeds: with a list of 3 pages', feedsOfList],
     [`exports: a day, of ${MARKETS} markets`, exported],
     [`compat: a day, of ${MARKETS} markets`, compatOfDay],
     [`a sweep, of ${MARKETS} markets`, swept],
@@ -162,6 +167,8 @@ async function countCosts() {
     filesOfMarket: dollarsOf(minus(files.long.generation, long.generation)) / LONG,
     newest: dollarsOf(newest),
     newestRemembered: dollarsOf(each(minus(files.all.list, all.list), newest, MARKETS - 1)),
+    feedOfGeneration: dollarsOf(feedOfGeneration),
+    feedsOfList: dollarsOf(feedsOfList),
     exportOfDay: dollarsOf(exported),
     compatOfMarket: dollarsOf(compatOfDay) / MARKETS,
   };

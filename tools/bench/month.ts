@@ -33,6 +33,8 @@ export interface MonthCosts {
   readonly filesOfMarket: number;
   readonly newest: number;
   readonly newestRemembered: number;
+  readonly feedOfGeneration: number;
+  readonly feedsOfList: number;
   readonly exportOfDay: number;
   readonly compatOfMarket: number;
 }
@@ -145,6 +147,7 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
       'latest, recent: newest values',
       lists * (costs.newest + 2 * (pages - 3) * PRICES.objectGet + remembered * costs.newestRemembered),
     ],
+    ['feeds: changes, what changed last', generations * costs.feedOfGeneration + lists * costs.feedsOfList],
     ['exports: every day', DAYS * (costs.exportOfDay + exportSeconds * PRICES.functionSecond)],
     [
       'compat: every day',

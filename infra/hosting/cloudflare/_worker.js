@@ -58,6 +58,9 @@ var MARKET_PAGES = `${ROOT}/markets/pages`;
 var historyPages = (slug) => `${ROOT}/markets/${slug}/history/pages`;
 var pagePath = (pages, cursor) => `${pages}/${cursor}.json`;
 
+// contract/files/public-object-names.ts
+var FEED_NAMES = ["changes", "corrections"];
+
 // contract/files/routes.ts
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
@@ -65,8 +68,13 @@ var LATEST_URL = "/api/v1/latest";
 var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
+var MODIFIED_URL = "/api/v1/modified.csv";
 var EXPORT_ROOT = "/api/v1/exports/";
 var EXPORTS_URL = `${EXPORT_ROOT}latest`;
+var FEEDS_URL = "/feeds";
+var CHANGES_FEED_URL = `${FEEDS_URL}/changes.atom`;
+var CORRECTIONS_FEED_URL = `${FEEDS_URL}/corrections.atom`;
+var RELEASES_URL = `${FEEDS_URL}/releases.ics`;
 var COMPAT_URL = "/api/v1/compat";
 function decodeUnreserved(text) {
   return text.replace(
@@ -83,6 +91,7 @@ var JSON_TYPE = "application/json";
 var CSV_TYPE = "text/csv; charset=utf-8";
 var TEXT_TYPE = "text/plain; charset=utf-8";
 var NDJSON_TYPE = "application/x-ndjson";
+var ATOM_TYPE = "application/atom+xml";
 var GZIP_TYPE = "application/gzip";
 var LOG_ROOT = "/api/v1/log";
 var TILE_INDEX = "(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?";
@@ -130,6 +139,10 @@ var PUBLIC_OBJECTS = {
   latest: kind(LATEST_PATH, JSON_TYPE, "markets"),
   "latest-csv": kind(LATEST_CSV_URL, CSV_TYPE, "markets"),
   recent: kind(RECENT_PATH, JSON_TYPE, "markets"),
+  modified: kind(MODIFIED_URL, CSV_TYPE, "markets"),
+  feed: kind(`${FEEDS_URL}/{file}.atom`, ATOM_TYPE, "feeds", { field: FEED_NAMES.join("|") }),
+  "market-feed": ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
+  releases: kind(RELEASES_URL, "text/calendar; charset=utf-8", "feeds"),
   snapshot: kind(SNAPSHOT_PATH, JSON_TYPE, "snapshot"),
   "log-checkpoint": kind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, "log"),
   "log-vkey": kind(`${LOG_ROOT}/vkey`, TEXT_TYPE, "log"),
@@ -200,11 +213,12 @@ var SINGLE_FILES = [
   PROBLEMS_PATH,
   LATEST_PATH,
   LATEST_CSV_URL,
-  RECENT_PATH
+  RECENT_PATH,
+  MODIFIED_URL
 ];
 var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 var FILE = new RegExp(
-  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
+  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/(changes\\.atom|corrections\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
 );
 var RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;

@@ -14,7 +14,6 @@ import { moneyTexts } from '../../../contract/values/money-texts.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { marketBody } from '../../core/bodies/render.ts';
 import type { FoldedMarket } from '../../core/log/folded-market.ts';
-import type { Lateness, PastMarket } from '../../verify/past-market.ts';
 import type { LoggedCheck, LoggedContext } from '../../verify/projection-check.ts';
 
 export async function checkLoggedPrices(context: LoggedContext): Promise<LoggedCheck> {
@@ -130,7 +129,7 @@ class LoggedPrices implements LoggedCheck {
         if (!isRight) findings.add(form.url, 'not-in-log', `shows ${slug} otherwise than the list`);
       } else if (row === undefined) {
         if (current !== null && past.isLateIfMissing(lateness)) findings.add(form.url, 'time', `lacks ${slug}`);
-      } else if (!(current !== null && isShown(current)) && !wasShown(past, lateness, isShown)) {
+      } else if (!(current !== null && isShown(current)) && !past.wasShown(lateness, isShown)) {
         findings.add(form.url, 'not-in-log', `shows ${slug} otherwise than the log, or as it was too long ago`);
       }
     }
@@ -145,11 +144,6 @@ class LoggedPrices implements LoggedCheck {
     for (const { url, projection, marketsMax } of this.#missing)
       if (this.#shown > 0 && this.#shown <= marketsMax) miss(projection, url);
   };
-}
-
-function wasShown(past: PastMarket, lateness: Lateness, isShown: (market: FoldedMarket) => boolean): boolean {
-  for (const revision of past.revisions(lateness)) if (past.at(revision).some(isShown)) return true;
-  return false;
 }
 
 function isRowOf(form: FileForm, slug: string, folded: FoldedMarket, row: string): boolean {

@@ -93,6 +93,11 @@ describe('a snapshot that names no files hides no change in', () => {
     ['the newest prices as CSV: its columns', '/api/v1/latest.csv', change('slug,name', 'name,slug')],
     ['the last prices', '/api/v1/recent', change('"1.04"', '"9.04"')],
     ['the last prices: no file', '/api/v1/recent', withText(() => 'nothing')],
+    ['the markets that changed last', '/api/v1/modified.csv', change(/\na,\d+/, '\na,1')],
+    ['the markets that changed last: no file', '/api/v1/modified.csv', withText(() => 'nothing')],
+    ['the feed of changes', '/feeds/changes.atom', change('1.05 USD', '9.05 USD')],
+    ['the feed of changes: an entry less', '/feeds/changes.atom', change(/(<entry>.*\n)<entry>.*\n/, '$1')],
+    ['the feed of changes that is lost', '/feeds/changes.atom', withStatus(404)],
     ['a price file', `${COMPAT}${PATHS('a').hledger}`, change('1.05 USD', '9.05 USD')],
     ['a price file: another revision', `${COMPAT}${PATHS('a').hledger}`, change(/revision \d+/, 'revision 1')],
     ['a price file: no revision', `${COMPAT}${PATHS('a').beancount}`, withText(() => '2026-01-06 price A 9.05 USD\n')],
@@ -198,6 +203,7 @@ test('without a log, too, a file that the snapshot does not name is a finding, a
     'status /api/v1/exports/latest',
     'status /api/v1/latest',
     expect.stringMatching(/^status .*\/history\.csv$/),
+    'status /api/v1/modified.csv',
     'status /api/v1/recent',
   ]);
   const history = `${MARKETS}/a/history.csv`;

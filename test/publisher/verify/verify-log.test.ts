@@ -275,6 +275,7 @@ describe('damage', () => {
       'not-in-log /api/v1/latest.csv',
       `not-in-log ${files.ndjson}`,
       'not-in-log /api/v1/markets/c',
+      'not-in-log /api/v1/modified.csv',
       'not-in-log /api/v1/recent',
     ]);
     expect((await check(corrected)).checkpoint).not.toBeNull();

@@ -1,0 +1,123 @@
+/**
+ * A feed as a file: Atom (RFC 4287), one entry a line, newest first. Links are relative, because a file does not know its host.
+ * The same event has the same entry in every feed.
+ */
+import type { FeedName, PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import {
+  type Candidate,
+  type EventKind,
+  eventOf,
+  FEED_ENTRIES_MAX,
+  type FeedEvent,
+  keyOfEvent,
+} from './feed-events.ts';
+import { Newest } from './newest.ts';
+
+/** The name of a service without a log. */
+export const NO_ORIGIN = 'Tidemark';
+
+/** The feed of all markets, or of one. */
+export type FeedOf = { readonly all: FeedName } | { readonly slug: string };
+
+export interface FeedEntry extends Pick<FeedEvent, 'slug' | 'kind' | 'id' | 'recordedAt' | 'at'> {
+  readonly line: string;
+}
+
+const EMPTY_SINCE = '1970-01-01T00:00:00Z';
+const ENTRY =
+  /^<entry><id>[^<]*<\/id><title>[^<]* \(([^ ()<]*)\)<\/title><updated>([^<]*)<\/updated><author><name>[^<]*<\/name><\/author><category term="([a-z-]+)"\/><link rel="alternate" type="text\/html" href="\.\.\/markets\/([a-z0-9-]+)"\/><link rel="related" type="application\/json" href="[^"#]*#([a-z0-9_]+)"\/>/;
+const ORIGIN = /\n<author><name>([^<\n]*)<\/name><\/author>\n/;
+
+export function feedObject(of: FeedOf): PublicObjectName {
+  return 'all' in of ? { kind: 'feed', file: of.all } : { kind: 'market-feed', slug: of.slug };
+}
+
+export function entryOf(event: FeedEvent, origin: string): FeedEntry {
+  const { slug, kind, id, recordedAt, at, title, summary, source } = event;
+  const via = source === null ? '' : `<link rel="via" href="${escaped(source.url)}"/>`;
+  const line =
+    `<entry><id>${uuidOf(origin, `${slug} ${id}`)}</id><title>${escaped(title)}</title><updated>${recordedAt}</updated>` +
+    `<author><name>${escaped(source?.label ?? origin)}</name></author><category term="${kind}"/>` +
+    `<link rel="alternate" type="text/html" href="../markets/${slug}"/>` +
+    `<link rel="related" type="application/json" href="../api/v1/markets/${slug}/history.json#${id}"/>` +
+    `${via}<summary>${escaped(summary)}</summary></entry>`;
+  return { slug, kind, id, recordedAt, at, line };
+}
+
+/** @param entries newest first */
+export function feedText(of: FeedOf, origin: string, entries: readonly FeedEntry[]): string {
+  const isOfAll = 'all' in of;
+  const title = !isOfAll
+    ? `${of.slug}: new values and corrections`
+    : { changes: 'New values and corrections', corrections: 'Corrections and retractions' }[of.all];
+  const path = isOfAll ? of.all : `markets/${of.slug}`;
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    // Links are relative to the folder of all feeds.
+    `<feed xmlns="http://www.w3.org/2005/Atom"${isOfAll ? '' : ' xml:base="../"'}>`,
+    `<id>${uuidOf(origin, path)}</id>`,
+    `<title>${title}</title>`,
+    `<updated>${entries[0]?.recordedAt ?? EMPTY_SINCE}</updated>`,
+    `<author><name>${escaped(origin)}</name></author>`,
+    `<link rel="self" type="application/atom+xml" href="${path}.atom"/>`,
+    '<generator>Tidemark</generator>',
+    ...entries.map(({ line }) => line),
+    '</feed>\n',
+  ].join('\n');
+}
+
+export interface ReadFeed {
+  readonly origin: string;
+  readonly entries: readonly FeedEntry[];
+}
+
+/** Null: it is not what {@link feedText} makes of entries in order. */
+export function readFeed(of: FeedOf, text: string): ReadFeed | null {
+  const entries = text.split('\n').flatMap((line) => readEntry(line) ?? []);
+  const origin = ORIGIN.exec(text)?.[1];
+  if (origin === undefined || entries.length > FEED_ENTRIES_MAX || feedText(of, origin, entries) !== text) return null;
+  const keys = entries.map(keyOfEvent);
+  const isOrdered = keys.every((key, index) => index === 0 || key < (keys[index - 1] as string));
+  const areOwn = entries.every(({ line, slug, id }) =>
+    line.startsWith(`<entry><id>${uuidOf(origin, `${slug} ${id}`)}<`),
+  );
+  return isOrdered && areOwn ? { origin, entries } : null;
+}
+
+/** The entries of a feed with those that are new, as long as there is room. */
+export function merged(known: readonly FeedEntry[], added: readonly FeedEntry[]): readonly FeedEntry[] {
+  const newest = new Newest<FeedEntry>(FEED_ENTRIES_MAX);
+  for (const entry of [...known, ...added]) newest.add(keyOfEvent(entry), entry);
+  return newest.items;
+}
+
+/** Newest first. */
+export function entriesOf(events: Newest<Candidate>, origin: string): readonly FeedEntry[] {
+  return events.items.map((candidate) => entryOf(eventOf(candidate), origin));
+}
+
+function readEntry(line: string): FeedEntry | null {
+  const [, at, recordedAt, kind, slug, id] = ENTRY.exec(line) ?? [];
+  if (at === undefined || recordedAt === undefined || slug === undefined || id === undefined) return null;
+  return { slug, kind: kind as EventKind, id, recordedAt, at, line };
+}
+
+/** A UUID of its own (version 8 of RFC 9562): ids of entries must be unique among all services. */
+function uuidOf(origin: string, name: string): string {
+  const hex = sha256Hex(`${origin}\n${name}`);
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
+  const groups = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, variant + hex.slice(17, 20)];
+  return `urn:uuid:${[...groups, hex.slice(20, 32)].join('-')}`;
+}
+
+const ENTITIES: { readonly [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** One line. Characters that XML cannot carry become U+FFFD. */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\ufffe\uffff]/gu, '\ufffd')
+    .replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
+}

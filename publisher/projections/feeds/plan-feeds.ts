@@ -1,0 +1,128 @@
+/**
+ * Plans the feeds of one generation: the published entries, and those of the markets that it changes. A refresh reads whole
+ * histories, so it makes a feed that was lost once more.
+ */
+import type { FeedName } from '../../../contract/files/public-object-names.ts';
+import { PUBLIC_OBJECTS, publicKey } from '../../../contract/files/public-objects.ts';
+import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { addFile } from '../../kernel/add-file.ts';
+import type { HeadPut } from '../../kernel/bundle.ts';
+import type { MarketContext, MarketPart, MarketStep, PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
+import { NO_PART } from '../../kernel/projection.ts';
+import { storedDigest } from '../../kernel/stored-digest.ts';
+import { MarketEvents, noEvents } from './feed-events.ts';
+import {
+  entriesOf,
+  type FeedEntry,
+  type FeedOf,
+  feedObject,
+  feedText,
+  merged,
+  NO_ORIGIN,
+  readFeed,
+} from './feed-file.ts';
+
+/** The name under which entries are published, and SHA-256 of each feed of all markets. */
+export interface FeedsState {
+  readonly origin: string;
+  readonly changes: string;
+  readonly corrections: string;
+}
+
+/** Of a market that the ledger has lost: it has no rows. */
+const NO_UNIT = { quantity: 1, of: '' };
+
+export async function planFeeds(context: PlanContext): Promise<ProjectionPlan> {
+  const { dependencies } = context;
+  const { projections, log, objects } = dependencies;
+  const isOn = projections?.has('feeds') === true;
+  const areMarketsOn = projections?.has('market-feeds') === true;
+  const origin = log?.origin ?? NO_ORIGIN;
+  const known = context.state as unknown as FeedsState | undefined;
+  const added = noEvents();
+  const removed = new Set<string>();
+
+  const market = async (of: MarketContext): Promise<MarketStep> => {
+    const { slug, record } = of.view;
+    const removal = record?.value.removal;
+    const events = new MarketEvents(slug, record?.value.unit ?? NO_UNIT);
+    return {
+      read(observations) {
+        for (const { observation } of observations) events.add(observation);
+      },
+      async finish() {
+        if (removal !== undefined) events.remove(removal);
+        const files = areMarketsOn ? await planMarketFeed(of, origin, events) : NO_PART;
+        return {
+          ...files,
+          taken() {
+            if (record === null || removal !== undefined) removed.add(slug);
+            added.changes.addAll(events.changes);
+            added.corrections.addAll(events.corrections);
+          },
+        };
+      },
+    };
+  };
+
+  return {
+    market,
+    async finish() {
+      if (!isOn) return { state: undefined };
+      const isOther = known?.origin !== origin;
+      const update = async (all: FeedName): Promise<string> => {
+        const before = isOther ? undefined : known[all];
+        if (before !== undefined && added[all].size === 0 && removed.size === 0) return before;
+        const published = await readPublished(objects, { all }, before);
+        const isLeft = ({ slug, kind }: FeedEntry) => kind === 'removal' || !removed.has(slug);
+        const entries = merged(published.filter(isLeft), entriesOf(added[all], origin));
+        return await addFile(context, feedObject({ all }), feedText({ all }, origin, entries), before);
+      };
+      const state: FeedsState = { origin, changes: await update('changes'), corrections: await update('corrections') };
+      return { state: { ...state } };
+    },
+  };
+}
+
+/** None, if the feed is not as it is recorded. */
+async function readPublished(objects: ObjectStore, of: FeedOf, digest: string | undefined) {
+  if (digest === undefined) return [];
+  const found = await objects.get(publicKey(feedObject(of)));
+  if (found.kind !== 'found' || sha256Hex(found.body) !== digest) return [];
+  return readFeed(of, Buffer.from(found.body).toString('utf8'))?.entries ?? [];
+}
+
+/** The feed of one market, or the problem document in its place. */
+async function planMarketFeed(
+  { dependencies: { objects }, view: { slug, record, published, isShown }, isRefresh }: MarketContext,
+  origin: string,
+  { changes }: MarketEvents,
+): Promise<MarketPart> {
+  const of = { slug };
+  const name = feedObject(of);
+  const put = (body: string, isGone: boolean): HeadPut => ({
+    kind: 'put',
+    key: publicKey(name),
+    body,
+    nextCursor: null,
+    isGone,
+  });
+  const removal = record?.value.removal;
+  if (removal !== undefined) {
+    if (published === null || (published.isRemoved && !isRefresh)) return NO_PART;
+    const body = canonicalJson(removedMarketDocument(removal));
+    const isThere = sha256Hex(body) === (await storedDigest(objects, name, null, true));
+    return isThere ? NO_PART : { ...NO_PART, gone: [put(body, true)] };
+  }
+  if (!isShown || changes.size === 0) return NO_PART;
+  const found = await objects.get(publicKey(name));
+  const isFeed = found.kind === 'found' && found.metadata.contentType === PUBLIC_OBJECTS['market-feed'].contentType;
+  const present = isFeed ? Buffer.from(found.body).toString('utf8') : '';
+  const read = isRefresh ? null : readFeed(of, present);
+  const known = read?.origin === origin ? read.entries : [];
+  const text = feedText(of, origin, merged(known, entriesOf(changes, origin)));
+  return text === present ? NO_PART : { ...NO_PART, lines: [put(text, false)] };
+}

@@ -1,0 +1,120 @@
+/** The calendar of expected releases as iCalendar (RFC 5545). Pure. */
+import type { Cadence } from '../../../contract/files/cadence.ts';
+import type { CalendarCadence } from '../../../contract/files/expected-next.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { recurrenceOf } from './recurrence.ts';
+
+/** Events of the calendar: the first ones by name. Most services have fewer sources. */
+const EVENTS_MAX = 1000;
+/** Of a line, without its end (section 3.1). */
+const LINE_BYTES = 75;
+
+/** A source that publishes by this cadence. */
+export interface Release {
+  readonly label: string;
+  readonly cadence: CalendarCadence;
+  /** In which its newest value is expected. */
+  readonly year: number;
+}
+
+/** The sources of many markets that expect a value. */
+export class Releases {
+  /** By label and cadence. */
+  readonly #releases = new Map<string, Release>();
+
+  constructor(releases: Iterable<Release> = []) {
+    for (const release of releases) this.#add(release);
+  }
+
+  add({ sources }: Pick<Market, 'sources'>): void {
+    for (const { label, cadence, expectedNextAt } of sources) {
+      if (!cadence || !expectedNextAt || !isOfCalendar(cadence)) continue;
+      this.#add({ label, cadence, year: Number(expectedNextAt.slice(0, 4)) });
+    }
+  }
+
+  #add(release: Release): void {
+    const key = `${release.label}\n${canonicalJson(release.cadence as Json)}`;
+    const known = this.#releases.get(key);
+    if (known === undefined || known.year < release.year) this.#releases.set(key, release);
+  }
+
+  /** By label. */
+  get all(): readonly Release[] {
+    const sorted = [...this.#releases].sort(([one], [other]) => (one < other ? -1 : 1));
+    return sorted.slice(0, EVENTS_MAX).map(([, release]) => release);
+  }
+}
+
+/** Null: there is no event, and a calendar needs one. */
+export function calendarText(releases: readonly Release[], origin: string): string | null {
+  if (releases.length === 0) return null;
+  const lines = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Tidemark//Releases//EN',
+    `X-WR-CALNAME:${escaped(origin)}: expected releases`,
+    ...releases.flatMap((release) => eventLines(release, origin)),
+    'END:VCALENDAR',
+  ];
+  return lines.map((line) => `${folded(line)}\r\n`).join('');
+}
+
+/** As {@link calendarText} was given it. Null: it has another form. */
+export function calendarOrigin(text: string): string | null {
+  const found = /\r\nX-WR-CALNAME:(.*): expected releases\r\n/.exec(text.replaceAll('\r\n ', ''))?.[1];
+  return found?.replace(/\\(.)/g, '$1') ?? null;
+}
+
+function isOfCalendar(cadence: Cadence): cadence is CalendarCadence {
+  return cadence.period !== 'minutes';
+}
+
+function eventLines({ label, cadence, year }: Release, origin: string): readonly string[] {
+  const { startMs, rule, addedMs, leftOutMs } = recurrenceOf(cadence, year);
+  const { graceSeconds, period } = cadence;
+  return [
+    'BEGIN:VEVENT',
+    `UID:${sha256Hex(`${origin}\n${label}\n${canonicalJson(cadence as Json)}`).slice(0, 32)}`,
+    `DTSTAMP:${year}0101T000000Z`,
+    `DTSTART:${moment(startMs)}`,
+    ...(rule === null ? [] : [`RRULE:${rule}`]),
+    ...(leftOutMs.length === 0 ? [] : [`EXDATE:${leftOutMs.map(moment).join(',')}`]),
+    ...(addedMs.length === 0 ? [] : [`RDATE:${addedMs.map(moment).join(',')}`]),
+    `SUMMARY:${escaped(label)}`,
+    `DESCRIPTION:A value for each ${period} is expected by this time. It is late ${graceSeconds} s after it.`,
+    'TRANSP:TRANSPARENT',
+    'END:VEVENT',
+  ];
+}
+
+/** `20261127T150000Z` */
+function moment(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, '2026-11-27T15:00:00'.length).replace(/[-:]/g, '')}Z`;
+}
+
+/** Section 3.3.11. Control characters have no place in a text. */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/[\\;,]/g, '\\$&');
+}
+
+/** Into lines of 75 bytes, between characters. */
+function folded(line: string): string {
+  let bytes = 0;
+  let text = '';
+  for (const character of line) {
+    const size = Buffer.byteLength(character);
+    if (bytes + size > LINE_BYTES) {
+      text += '\r\n ';
+      bytes = 1;
+    }
+    text += character;
+    bytes += size;
+  }
+  return text;
+}

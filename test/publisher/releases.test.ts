@@ -1,0 +1,161 @@
+/** The calendar of expected releases: its moments are those of the cadences, and verify finds others. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CALENDAR_PERIODS, WEEKDAYS } from '../../contract/files/cadence.ts';
+import { type CalendarCadence, expectedNextAt, releasesBetween } from '../../contract/files/expected-next.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { recurrenceOf } from '../../publisher/projections/releases/recurrence.ts';
+import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { createWorld, market, price, readerOf } from './world.ts';
+
+const URL = '/feeds/releases.ics';
+const DAILY = { graceSeconds: 3600, period: 'day', releaseAfterDays: 0, releaseTime: '15:00' } as const;
+const WORKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri'] as const;
+const cadence = (fields: Partial<CalendarCadence>): CalendarCadence => ({
+  ...DAILY,
+  holidays: [],
+  weekdays: [...WEEKDAYS],
+  ...fields,
+});
+
+function withCadence(slug: string, fields: object, label = 'a test'): IngestRecordInput {
+  const source = { label, url: 'https://example.com/', publisher: null, licence: null, attribution: null };
+  return {
+    ...(market(slug) as object),
+    sources: [{ ...source, cadence: cadence(fields as never) }],
+  } as IngestRecordInput;
+}
+
+async function textOf({ objects }: FilesWorld): Promise<string> {
+  return Buffer.from((await readerOf(objects)(URL)).body)
+    .toString()
+    .replaceAll('\r\n ', '');
+}
+
+async function calendarWorld(fields: object = {}): Promise<FilesWorld> {
+  const world = createFilesWorld(createWorld(), ['feeds']);
+  await world.ingest([
+    withCadence('a', fields),
+    withCadence('b', fields),
+    market('c'),
+    price('a', 0, 1),
+    price('b', 0, 1),
+  ]);
+  await world.publish();
+  return world;
+}
+
+describe('a rule', () => {
+  test.each<[string, Partial<CalendarCadence>, string | null]>([
+    ['of every day', {}, 'FREQ=DAILY'],
+    ['of workdays', { weekdays: [...WORKDAYS] }, 'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR'],
+    ['two days after workdays', { weekdays: [...WORKDAYS], releaseAfterDays: 2 }, 'FREQ=WEEKLY;BYDAY=MO,WE,TH,FR'],
+    ['of weeks', { period: 'week', releaseAfterDays: 9 }, 'FREQ=WEEKLY;BYDAY=WE'],
+    ['of months', { period: 'month', releaseAfterDays: 14 }, 'FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=15'],
+    [
+      'of quarters, on workdays',
+      { period: 'quarter', releaseAfterDays: 4, weekdays: [...WORKDAYS] },
+      'FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=5,6,7,8,9,10,11;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1',
+    ],
+    ['of years', { period: 'year' }, 'FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=1'],
+    ['that a calendar cannot say', { period: 'quarter', releaseAfterDays: 45 }, null],
+  ])('%s', (_, fields, rule) => {
+    expect(recurrenceOf(cadence(fields), 2026).rule).toBe(rule);
+  });
+});
+
+test('holidays are left out, and what they delay is added', () => {
+  const { leftOutMs, addedMs } = recurrenceOf(
+    cadence({ period: 'month', releaseAfterDays: 24, holidays: ['12-25'] }),
+    2026,
+  );
+  expect(leftOutMs).toEqual([]);
+  expect(addedMs.map((ms) => new Date(ms).toISOString())).toContain('2026-12-26T15:00:00.000Z');
+  const daily = recurrenceOf(cadence({ holidays: ['12-25', 'easter-2'] }), 2026);
+  expect(daily.leftOutMs.map((ms) => new Date(ms).toISOString().slice(0, 10))).toEqual([
+    '2026-04-03',
+    '2026-12-25',
+    '2027-03-26',
+    '2027-12-25',
+    '2028-04-14',
+    '2028-12-25',
+  ]);
+});
+
+test('the releases of a cadence are the moments at which its next values are expected', () => {
+  const cadences = fc.record({
+    graceSeconds: fc.constant(0),
+    holidays: fc.subarray(['12-25', '01-01', 'easter-2', 'easter+1', '2026-05-04']),
+    period: fc.constantFrom(...CALENDAR_PERIODS),
+    releaseAfterDays: fc.nat({ max: 100 }),
+    releaseTime: fc.constantFrom('00:00', '15:30'),
+    weekdays: fc.subarray([...WEEKDAYS], { minLength: 1 }),
+  });
+  fc.assert(
+    fc.property(cadences, fc.integer({ min: 0, max: 700 }), (each, day) => {
+      const newest = new Date(Date.UTC(2026, 0, 1 + day)).toISOString();
+      const expected = Date.parse(expectedNextAt(each, newest));
+      expect(releasesBetween(each, expected, expected + 1)).toEqual([expected]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('sources of many markets are one event for each cadence, and its moments follow from records', async () => {
+  const world = await calendarWorld({ weekdays: [...WORKDAYS], holidays: ['01-01'] });
+  const text = await textOf(world);
+  expect(text.match(/BEGIN:VEVENT/g)).toHaveLength(1);
+  expect(text).toContain(
+    'DTSTART:20260101T150000Z\r\nRRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR\r\nEXDATE:20260101T150000Z,2027',
+  );
+  expect(text).toContain('SUMMARY:a test\r\n');
+  expect(await world.findings()).toEqual([]);
+});
+
+test('a new value does not change it; a source more does', async () => {
+  const world = await calendarWorld();
+  const puts = async () => {
+    world.objects.resetCounts();
+    await world.publish();
+    return world.objects.puts.filter(({ key }) => key === `public${URL}`).length;
+  };
+  await world.ingest([price('a', 1, 2)]);
+  expect(await puts()).toBe(0);
+  await world.ingest([
+    withCadence('d', {}, 'other, and; more'),
+    { ...price('d', 0, 1), sourceLabel: 'other, and; more' } as IngestRecordInput,
+  ]);
+  expect(await puts()).toBe(1);
+  expect(await textOf(world)).toContain('SUMMARY:other\\, and\\; more\r\n');
+  expect(await world.findings()).toEqual([]);
+});
+
+test('lines have at most 75 bytes, and a reader that has the calendar is answered 304', async () => {
+  const world = await calendarWorld({ holidays: ['12-25', '01-01', 'easter-2', 'easter+1'] });
+  const read = readerOf(world.objects);
+  const { body, headers } = await read(URL);
+  const lines = Buffer.from(body).toString().split('\r\n');
+  expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBe(75);
+  expect(headers.get('content-type')).toBe('text/calendar; charset=utf-8');
+  expect((await read(URL, { 'if-none-match': headers.get('etag') ?? '' })).status).toBe(304);
+});
+
+test('without a cadence there is no calendar', async () => {
+  const world = createFilesWorld(createWorld(), ['feeds']);
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  await world.publish();
+  expect((await readerOf(world.objects)(URL)).status).toBe(404);
+  expect((await world.publish()).kind).toBe('unchanged');
+  expect(await world.findings()).toEqual([]);
+});
+
+test('verify finds a moment that is not of the cadence, and a lost calendar', async () => {
+  const world = await calendarWorld();
+  const found = await world.objects.get(`public${URL}`);
+  if (found.kind !== 'found') throw new Error('it is missing');
+  const wrong = Buffer.from(Buffer.from(found.body).toString().replace('T150000Z', 'T160000Z'));
+  await world.objects.put(`public${URL}`, wrong, found.metadata, { kind: 'matches', etag: found.etag });
+  expect(await world.findings()).toMatchObject([{ url: URL, rule: 'file' }]);
+  await world.lose(`public${URL}`);
+  expect(await world.findings()).toMatchObject([{ url: URL, rule: 'status' }]);
+});

@@ -1,0 +1,54 @@
+/** A mirror has the feeds of its service, the markets that changed last, and the calendar; and takes no false ones. */
+import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { TEST_LOG } from '../../publisher/log/test-log.ts';
+import { market, price, readerOf } from '../../publisher/world.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
+
+const [MODIFIED, CHANGES] = ['public/api/v1/modified.csv', 'public/feeds/changes.atom'];
+const FILES = [MODIFIED, CHANGES, 'public/feeds/corrections.atom', 'public/feeds/releases.ics'];
+const cadence = { period: 'day', releaseTime: '15:00', graceSeconds: 60 } as const;
+const source = { label: 'a test', url: 'https://example.com/', publisher: null, licence: null, attribution: null };
+const expecting = { ...(market('s') as object), sources: [{ ...source, cadence }] } as IngestRecordInput;
+
+describe.each([
+  ['with a log', TEST_LOG, ['log', 'feeds', 'market-feeds']],
+  ['without a log', undefined, ['feeds']],
+] as const)('of a service %s', (_, log, projections) => {
+  async function followed() {
+    const world = await publishedWorld(log, projections);
+    await world.ingest([expecting, price('s', 0, 1)]);
+    await publish(world.dependencies);
+    return world;
+  }
+
+  test('files follow the list', async () => {
+    const world = await followed();
+    const copied = openMemoryObjects();
+    for (const change of [async () => {}, () => changeWorld(world)]) {
+      await change();
+      expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
+      for (const key of log ? [...FILES, 'public/feeds/markets/s.atom'] : FILES)
+        expect(servedBy(copied).get(key), key).toBe(servedBy(world.objects).get(key));
+    }
+  });
+
+  // Without a log, nothing proves the words of a feed to a mirror.
+  const falsified = [[MODIFIED, /,\d+,/, ',99,'] as const, ...(log ? [[CHANGES, / USD/g, ' EUR'] as const] : [])];
+  test.each(falsified)('a false %s is not taken over, and keeps the list not back', async (key, from, to) => {
+    const world = await followed();
+    const honest = readerOf(world.objects);
+    const upstream: PublicReader = async (url, headers) => {
+      const answer = await honest(url, headers);
+      if (`public${url}` !== key) return answer;
+      return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace(from, to)) };
+    };
+    const copied = openMemoryObjects();
+    expect(await roundOf(world, copied, { upstream })).toMatchObject({ state: 'faulty' });
+    expect(servedBy(copied).has(key)).toBe(false);
+    expect(servedBy(copied).has('public/api/v1/markets.json')).toBe(true);
+  });
+});
