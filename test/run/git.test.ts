@@ -1,11 +1,14 @@
 /** `tidemark run --git`: the past of a current list, from the commits of a repository. */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { permanentLink } from '../../server/git/permanent-link.ts';
 import { recipeWith } from '../sources/example-recipe.ts';
+import { startGitHost } from './git-host.ts';
 import { makeGitRepository } from './git-repository.ts';
 import { filesIn, openRunWorld, type RunWorld, startSource, verify } from './run-world.ts';
 
@@ -99,6 +102,31 @@ describe('a run with the past of a list', () => {
     for (const path of (await filesIn(join(world.data, 'public'))).keys()) {
       expect(await readFile(join(world.data, 'public', path), 'latin1')).not.toContain(world.folder);
     }
+  });
+
+  test('gets only the versions of its file from a host, many at once', async () => {
+    const world = await openRunWorld();
+    const repository = join(world.folder, 'upstream.git');
+    const other = { files: { large: randomBytes(500_000).toString('hex') }, at: '2025-01-01T00:00:00Z' };
+    const versions = Array.from({ length: 9 }, (_, index) => version(2 + index, { a: 0.01 * (index + 1) }));
+    makeGitRepository(repository, [other, ...versions]);
+    for (const setting of ['allowFilter', 'allowAnySHA1InWant']) {
+      execFileSync('git', ['-C', repository, 'config', `uploadpack.${setting}`, 'true']);
+    }
+    const host = await startGitHost(world.folder);
+    const words = ['--git', `${host.origin}/upstream.git`, '--path', PATH, '--recipe', await listRecipe(world)];
+    expect(await world.run(words, host.environment)).toMatchObject({ code: 0, report: { past: { versions: 9 } } });
+    expect(await history(world, 'a')).toHaveLength(9);
+    const isQuestion = (line: string) => line.startsWith('POST');
+    // The branch: what there is, and its commits; then all files.
+    expect(host.asked.filter(isQuestion)).toHaveLength(3);
+    const kept = [...(await filesIn(join(world.data, 'git'))).keys()].map((path) =>
+      statSync(join(world.data, 'git', path)),
+    );
+    expect(kept.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(400_000);
+    // A host without a valid certificate.
+    const strange = await world.run(words, { ...host.environment, GIT_SSL_CAINFO: '/dev/null' });
+    expect(strange).toMatchObject({ code: EXIT_CODES.refused.code });
   });
 
   test('leaves the next fetch only the news', async () => {
