@@ -41,7 +41,17 @@ const SLUGS = ['a', 'b', 'c', 'eur-usd', 'history', 'pages', 'z'] as const;
 const DAYS = 11;
 /** With so many entries, tiles of the log are full. */
 const DAYS_OF_Z = 250;
-const EURO = { ...market('eur-usd'), unit: { quantity: 1, of: 'EUR' } } as IngestRecordInput;
+/** With a source that is expected to publish. */
+const EURO = {
+  ...market('eur-usd'),
+  unit: { quantity: 1, of: 'EUR' },
+  sources: [
+    {
+      ...{ label: 'a test', url: 'https://example.com/', publisher: null, licence: null, attribution: null },
+      cadence: { period: 'day', releaseTime: '15:00', graceSeconds: 3600 },
+    },
+  ],
+} as IngestRecordInput;
 const HOSTS = {
   nginx: startNginxFolder,
   caddy: startCaddyFolder,
