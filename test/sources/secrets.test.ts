@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { askWithSecrets } from '../../lambdas/sources/fetch/secrets.ts';
 import { parseRecipe } from '../../mapping/recipe/recipe.ts';
 import { withoutSecretParameters } from '../../mapping/recipe/recipe-secrets.ts';
 import { readSourceSecrets } from '../../server/settings/source-secrets.ts';
@@ -17,6 +18,9 @@ const FORMS = [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).to
   (['base64', 'base64url'] as const).map((form) => Buffer.from(SECRET).toString(form).replace(/=+$/, '')),
 );
 const CSV = Buffer.from(metalsCsv(['gold', '2026-11-18', '4129.10'])).toString();
+
+const inNumbers = (write: (hex: string) => string): string =>
+  [...SECRET].map((character) => write(Buffer.from(character).toString('hex'))).join('');
 
 async function startHost(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const server = createServer(answer);
@@ -102,6 +106,26 @@ describe('a secret', () => {
     const run = await fetchedFrom(world, host);
     expect(run).toMatchObject({ report: { sources: [{ outcome: 'failed', reason: { code } }] } });
     expect(await traces(world, run)).toEqual([]);
+  });
+
+  test.each<[string, string]>([
+    ['in Base64 behind a byte', Buffer.from(`:${SECRET}`).toString('base64')],
+    ["with JSON's escaped slash", SECRET.replaceAll('/', '\\/')],
+    ["in JSON's numbers", inNumbers((hex) => `\\u00${hex}`)],
+    ["in XML's numbers", inNumbers((hex) => `&#x${hex};`)],
+    ['in XML', SECRET.replaceAll('&', '&amp;')],
+    ['as a URL in JSON', encodeURIComponent(SECRET).replaceAll('%', '\\u0025')],
+  ])('is found in an answer %s', async (_, form) => {
+    const bytes = Buffer.from(`{"note":"${form}"}`);
+    const taken = { kind: 'taken', bytes, etag: null, lastModified: null } as never;
+    const ask = askWithSecrets(
+      async () => taken,
+      () => ({ host: 'tea.example', value: SECRET }),
+    );
+    const request = { url: `https://tea.example/?key=\${TEA_KEY}` } as never;
+    expect(await ask(request)).toMatchObject({ kind: 'failed', code: 'secret-in-answer' });
+    bytes.fill('x');
+    expect(await ask(request)).toMatchObject({ kind: 'taken' });
   });
 
   test('is not sent to the host of a redirect', async () => {

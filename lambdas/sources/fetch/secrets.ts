@@ -73,9 +73,17 @@ function cleared(
 
 /** As they are, and in Base64. */
 function formsOf(secrets: readonly string[]): readonly string[] {
-  return secrets.flatMap((value) => {
-    const plain = Buffer.from(value);
-    return [value, ...[plain.toString('base64'), plain.toString('base64url')].map((text) => text.replace(/=+$/, ''))];
+  return secrets.flatMap((value) => [value, ...inBase64(value, 'base64'), ...inBase64(value, 'base64url')]);
+}
+
+/** Base64 writes three bytes as four characters, so a text looks different behind 0, 1 or 2 bytes. */
+function inBase64(value: string, encoding: 'base64' | 'base64url'): readonly string[] {
+  return [0, 1, 2].map((before) => {
+    const bits = 8 * (before + value.length);
+    // The characters that the value alone decides.
+    return Buffer.from('\0'.repeat(before) + value)
+      .toString(encoding)
+      .slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
   });
 }
 
@@ -85,13 +93,29 @@ function finder(secrets: readonly string[]): (text: string) => boolean {
   return (text) => readableForms(text).some((readable) => forms.some((form) => readable.includes(form)));
 }
 
+/** Also if it is escaped, as in JSON, XML or a URL, once or twice. A secret is plain ASCII. */
 function isInBytes(bytes: Uint8Array, secrets: readonly string[]): boolean {
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const forms = formsOf(secrets).flatMap((form) => {
-    const encoded = encodeURIComponent(form);
-    return [form, encoded, encoded.replace(/%../g, (hex) => hex.toLowerCase())];
-  });
-  return forms.some((form) => whole.includes(form));
+  const forms = formsOf(secrets);
+  let text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  for (let times = 0; times <= ESCAPED_MAX; times++) {
+    if (forms.some((form) => text.includes(form))) return true;
+    text = text.replace(ESCAPED, unescaped);
+  }
+  return false;
+}
+
+const ESCAPED_MAX = 2;
+/** `\u002f` and `\/` of JSON (RFC 8259, section 7), `&#x2f;`, `&#47;` and `&amp;` of XML, `%2f` of a URL. */
+const ESCAPED =
+  /\\u00([\da-f]{2})|\\(["\\/])|&#x0*([\da-f]{2});|&#0*(\d{2,3});|&(amp|lt|gt|quot|apos);|%([\da-f]{2})/gi;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function unescaped(_: string, ...groups: readonly (string | undefined)[]): string {
+  const [ofJson, plain, ofXml, decimal, named, ofUrl] = groups;
+  if (plain !== undefined) return plain;
+  if (named !== undefined) return NAMED[named.toLowerCase()] as string;
+  if (decimal !== undefined) return String.fromCharCode(Number(decimal));
+  return String.fromCharCode(Number.parseInt((ofJson ?? ofXml ?? ofUrl) as string, 16));
 }
 
 function refused(code: string, detail: string): FetchAnswer {
