@@ -23,7 +23,9 @@ export function latestEntry(
 ): LatestEntry {
   const price = metrics.price ?? null;
   const money = price?.kind === 'money' ? price : null;
-  const source = sources.find(({ label }) => label === price?.sourceLabel);
+  // The values of a market without a price have a source, too.
+  const sourceLabel = (price ?? newestOf(metrics))?.sourceLabel ?? null;
+  const source = sources.find(({ label }) => label === sourceLabel);
   const expectedNextAt = source?.expectedNextAt ?? null;
   return {
     slug,
@@ -35,7 +37,7 @@ export function latestEntry(
     observedAt: price?.observedAt ?? null,
     releasedAt: price?.releasedAt ?? null,
     updatedAt,
-    source: price?.sourceLabel ?? null,
+    source: sourceLabel,
     status: price?.status ?? null,
     unknownReason: price?.unknownReason ?? null,
     recordedAt,
@@ -50,6 +52,13 @@ export function latestEntry(
     sourceValue: price?.sourceValue ?? null,
     ...latestMetrics(metrics, disputedMetrics),
   };
+}
+
+function newestOf(metrics: Market['metrics']): PublicMetric | null {
+  return Object.values(metrics).reduce<PublicMetric | null>((newest, metric) => {
+    if (metric === null || newest === null) return newest ?? metric;
+    return Date.parse(metric.observedAt) > Date.parse(newest.observedAt) ? metric : newest;
+  }, null);
 }
 
 /** Those besides `price`, by name. */

@@ -42,7 +42,9 @@ export const latestEntrySchema = z.strictObject({
   observedAt: observedAt.nullable().describe('The moment of the price. Null: there is no observation.'),
   releasedAt,
   updatedAt,
-  source: sourceLabel.nullable().describe('The name of its source. Null: there is no observation.'),
+  source: sourceLabel
+    .nullable()
+    .describe('The source of the price; without a price, of the newest other value. Null: there is no observation.'),
   status: status
     .nullable()
     .describe('`final`, `provisional`, `estimated` or `aggregate`. Null: there is no observation.'),

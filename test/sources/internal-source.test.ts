@@ -51,6 +51,6 @@ test.each(['prices:8080', 'http://10.0.0.5:8080', 'http://prices:8080/path', 'ft
     const { folder, remove } = await makeTemporaryFolder();
     onTestFinished(remove);
     const server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_SAMPLE: 'no', TIDEMARK_SOURCE_HOSTS: host });
-    expect(await server.ended).toBe(1);
+    expect(await server.ended).toBe(2);
   },
 );

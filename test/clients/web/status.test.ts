@@ -165,6 +165,14 @@ describe('sources', () => {
     expect(found.map(({ hasCadence }) => hasCadence)).toEqual([true, false, true]);
   });
 
+  test('of markets without a price have the moment of their newest other value', () => {
+    const metric = { decimal: '1.25', unit: 'USD', observedAt: '2026-10-01T00:00:00Z' };
+    const model = { ...entry('list', null), decimal: null, metrics: { inputPrice: metric } };
+    expect(sourceFreshness([model], NOW_MS)).toMatchObject([
+      { label: 'list', markets: 1, newestAt: metric.observedAt, unknown: 0 },
+    ]);
+  });
+
   test.each<[string, number | null, readonly (string | null)[]]>([
     ['from the newest price to its publication', 5, ['2026-10-02T11:00:00Z', '2026-10-02T11:59:55.500Z', null]],
     ['not if something else was published', null, ['2026-10-02T11:00:00Z']],

@@ -126,14 +126,14 @@ function logWords(): string {
 
 function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
   const { entries, hasMore, nowMs } = feed;
-  if (sources.length === 0) return softText('No price is published yet.');
-  const never = entries.filter(({ observedAt }) => observedAt === null).length;
+  if (sources.length === 0) return softText('No value is published yet.');
+  const never = entries.filter(({ source }) => source === null).length;
   const read = entries.length.toLocaleString('en');
   return element(
     'div',
     {},
     sourcesTable(sources, nowMs),
-    never === 0 ? null : softText(`Markets without any price: ${never.toLocaleString('en')}.`),
+    never === 0 ? null : softText(`Markets without any value: ${never.toLocaleString('en')}.`),
     !hasMore ? null : softText(`Only the first ${read} markets are counted.`),
   );
 }

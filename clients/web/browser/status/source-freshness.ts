@@ -6,9 +6,9 @@ import { lateSince } from '../explorer/latest-rows.ts';
 
 export interface SourceFreshness {
   readonly label: string;
-  /** Markets whose newest price is of this source. */
+  /** Markets whose newest price is of this source; of a market without a price, its newest other value. */
   readonly markets: number;
-  /** The youngest and the oldest of their newest prices. */
+  /** The youngest and the oldest of their newest values. */
   readonly newestAt: string;
   readonly oldestAt: string;
   /** Markets whose next price is late. */
@@ -25,7 +25,11 @@ export interface SourceFreshness {
 export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number): readonly SourceFreshness[] {
   const sources = new Map<string, SourceFreshness>();
   for (const entry of entries) {
-    const { source, observedAt, decimal, expectedNextAt } = entry;
+    const { source, decimal, expectedNextAt, metrics = {} } = entry;
+    const observedAt = Object.values(metrics).reduce(
+      (last, metric) => laterInstant(metric.observedAt, last),
+      entry.observedAt,
+    );
     if (source === null || observedAt === null) continue;
     const since = lateSince(entry, nowMs);
     const known = sources.get(source);
@@ -36,7 +40,7 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
       oldestAt: earlier(observedAt, known?.oldestAt ?? null),
       late: (known?.late ?? 0) + (since === null ? 0 : 1),
       lateSince: since === null ? (known?.lateSince ?? null) : earlier(since, known?.lateSince ?? null),
-      unknown: (known?.unknown ?? 0) + (decimal === null ? 1 : 0),
+      unknown: (known?.unknown ?? 0) + (decimal === null && entry.observedAt !== null ? 1 : 0),
       hasCadence: (known?.hasCadence ?? false) || expectedNextAt !== null,
     });
   }
