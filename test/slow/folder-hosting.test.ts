@@ -52,6 +52,12 @@ const EURO = {
     },
   ],
 } as IngestRecordInput;
+/** Of which there are price lists in other layouts. */
+const MODEL = {
+  ...market('model'),
+  kind: 'language-model',
+  unit: { quantity: 1_000_000, of: 'token' },
+} as IngestRecordInput;
 const HOSTS = {
   nginx: startNginxFolder,
   caddy: startCaddyFolder,
@@ -299,6 +305,7 @@ async function publishInto(folder: string): Promise<Awaited<ReturnType<typeof op
     const days = slug === 'z' ? DAYS_OF_Z : DAYS;
     await world.ingest(Array.from({ length: days }, (_, day) => price(slug, day, 100 + day)));
   }
+  await world.ingest([MODEL, { ...price('model', 0, 150), metric: 'inputPrice' } as IngestRecordInput]);
   await publish(dependencies);
   await removeMarket(world, 'b', 'c');
   await publish(dependencies);
