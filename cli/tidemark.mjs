@@ -59,9 +59,13 @@ function environment() {
   };
 }
 
-/** Hands over input, output and signals, and ends as the other process ends. */
+/**
+ * Hands over input, output and signals, and ends as the other process ends. The channel tells the other one that this
+ * process was killed (cli/main.ts).
+ */
 function goOn(node) {
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit', env: environment() });
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio, env: environment() });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`${node} cannot be run: ${error.message}`);

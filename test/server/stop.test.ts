@@ -1,4 +1,5 @@
 /** SIGTERM as senders of writes see it. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { ClientRequest } from 'node:http';
@@ -70,3 +71,14 @@ function isListening(baseUrl: string): Promise<boolean> {
     )
     .finally(() => socket.destroy());
 }
+
+test('a process that cli/tidemark.mjs has started ends when that one is killed', async () => {
+  const main = join(import.meta.dirname, '../../cli/main.ts');
+  // It waits for its input.
+  const child = spawn(process.execPath, [main, 'mapping', 'init', '-'], { stdio: ['pipe', 'ignore', 'ignore', 'ipc'] });
+  const ended = once(child, 'exit');
+  await once(child, 'spawn');
+  // The channel of a killed process is closed by the system.
+  child.disconnect();
+  expect(await ended).toEqual([null, 'SIGKILL']);
+});
