@@ -178,7 +178,8 @@ export function publicPath(name: PublicObjectName): string {
 
 /**
  * Objects that may stay in caches for a year: hashes of full tiles, and schemas of exports. They hold no text of anybody.
- * All other immutable objects hold values and names of sources, which may have to go: docs/decisions/048-immutable-files.md.
+ * All other immutable objects hold values and names of sources. A takedown must reach readers, and a copy that a browser may keep
+ * for a year cannot be called back.
  */
 const FOREVER: { readonly [Kind in PublicObjectKind]?: (name: Extract<PublicObjectName, { kind: Kind }>) => boolean } =
   {
