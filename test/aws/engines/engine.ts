@@ -39,7 +39,7 @@ export type EngineState =
   | { readonly missing: string; readonly isOptional: boolean };
 
 const INSTALL_TIMEOUT_MS = 15 * 60 * 1000;
-const START_TIMEOUT_MS = 120 * 1000;
+const START_TIMEOUT_MS = 10 * 60 * 1000;
 const POLL_MS = 50;
 const TAIL_CHARACTERS = 2_000;
 
