@@ -1,5 +1,6 @@
 /** `tidemark ingest` and its options. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { IngestMode } from '../../contract/ingest/ingest-records.ts';
 import { openClient } from '../http/client.ts';
@@ -125,6 +126,7 @@ export async function formReader({
     const form = named === 'json' && parsed?.json !== undefined ? 'csv' : named;
     if (form !== 'csv') return { form };
     if (parsed !== null) return { form, mapping: parsed };
+    if (path !== '-' && !existsSync(path)) throw new CommandError('usage', `There is no file ${path}.`);
     const hint = `Begin one: tidemark mapping init ${path} > new.mapping.jsonc`;
     throw new CommandError('usage', `${path} is CSV: name its mapping with --mapping.`, hint);
   };

@@ -1,6 +1,8 @@
 /** Commands that work on a data folder of this machine. `start` serves it; the others need its server stopped. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ALL_SCOPES, type Scope, USER_SCOPES } from '../../contract/operations/scopes.ts';
+import { CommandError } from '../program/exit-codes.ts';
 import { print } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 
@@ -49,6 +51,7 @@ interface TokenFlags extends GlobalOptions {
 }
 
 export function addLocalCommands(program: Command): void {
+  const samples = new Set<string>();
   program
     .command('start')
     .description('serve the data folder until Ctrl-C; the next start continues')
@@ -59,9 +62,12 @@ export function addLocalCommands(program: Command): void {
       'begin with a bundled sample: currencies (the default in a folder that has published nothing) or models',
     )
     .option('--no-sample', 'begin with nothing, for your own data; later starts need no option')
+    .on('option:sample', () => samples.add('--sample'))
+    .on('option:no-sample', () => samples.add('--no-sample'))
     .addOption(targetOption())
     .addHelpText('after', START_SETTINGS)
     .action(async (_, command: Command) => {
+      if (samples.size > 1) throw new CommandError('usage', '--sample and --no-sample contradict each other.');
       const { host, port, sample, data, to } = command.optsWithGlobals<StartOptions>();
       const { runServer } = await import('../../server/commands/run.ts');
       await runServer(

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { type RunReport, runRound, type SourceEnd, type TakenIn } from '../../server/run/round.ts';
-import { FolderInUse, StartError } from '../../server/service/start-error.ts';
+import { FolderInUse, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
 import { type FileSummary, type NamedFile, sendFiles } from '../ingest/ingest-files.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
+import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 import { askForRun, namedSource } from './ask-for-run.ts';
 
 export interface RunAsked {
@@ -16,7 +17,7 @@ export interface RunAsked {
   /** Names, or places of recipes. Empty: those that are due. */
   readonly sources: readonly string[];
   /** The past of a list, by the recipe of that name or place. */
-  readonly git: (Omit<NonNullable<TakenIn['past']>, 'source'> & { readonly recipe: string }) | null;
+  readonly git: (NonNullable<TakenIn['past']>['file'] & { readonly recipe: string }) | null;
   readonly mode: 'append' | 'correct';
   readonly isUnsigned: boolean;
   readonly fromLog: string | true | null;
@@ -45,12 +46,17 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
   const startedMs = performance.now();
   let ingested: readonly FileSummary[] = [];
   const report = await runRound(environment, {
-    ...{ isUnsigned, fromLog, isStateInTarget, waitSeconds },
+    ...{ isUnsigned, fromLog, isStateInTarget, waitSeconds, git },
+    check: ({ isFresh }) => {
+      for (const place of git === null ? sources : [...sources, git.recipe]) {
+        if (isFresh || existsSync(place)) checkedRecipe(place, readRecipe(place));
+      }
+    },
     takeIn: async (api) => {
       const client = localClient(options, api);
-      // First: a recipe with faults ends the run before it changes anything.
+      // First: a source that is not known ends the run before it changes anything.
       const named = await Promise.all(sources.map((place) => askForRun(client, place)));
-      const past = git === null ? null : { ...git, ...(await namedSource(client, git.recipe)) };
+      const past = git === null ? null : await namedSource(client, git.recipe);
       const runId = randomBytes(6).toString('hex');
       const how = {
         mode,
@@ -63,7 +69,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
       if (files.length > 0) ingested = await sendFiles(client, files, { ...how, runId, wait: 0 }, options);
       return {
         sources: named.length === 0 && past === null ? null : new Set(named.map(({ name }) => name)),
-        past: past && { source: past.name, repository: past.repository, path: past.path },
+        past: git && past && { source: past.name, file: git },
         isNews:
           [past, ...named].some((source) => source?.isStored) ||
           ingested.some(({ accepted, refused }) => accepted + refused > 0),
@@ -109,9 +115,15 @@ const refusedBy = ({ counts, refusedRows }: SourceEnd) => (counts?.refused ?? 0)
 /** Of each source. */
 const FAULTS_SHOWN = 5;
 
+const EXITS = [
+  [FolderInUse, 'busy'],
+  [WrongArgument, 'usage'],
+  [StartError, 'refused'],
+] as const;
+
 /** A job reads the outcome in every case. */
 async function tellRefusal(error: unknown, asJson: boolean): Promise<never> {
-  const exit = error instanceof FolderInUse ? 'busy' : error instanceof StartError ? 'refused' : null;
+  const exit = EXITS.find(([kind]) => error instanceof kind)?.[1] ?? null;
   if (exit === null) throw error;
   const { message } = error as Error;
   if (asJson) await printJson({ outcome: exit, detail: message });

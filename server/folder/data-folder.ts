@@ -79,6 +79,21 @@ export async function openDataFolder(
   }
 }
 
+/** Reads the ledger alone. @throws StartError as {@link openDataFolder} does */
+export async function withLedger<Result>(folder: string, read: (ledger: Ledger) => Promise<Result>): Promise<Result> {
+  checkIsPrivate(folder);
+  try {
+    const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
+    try {
+      return await read(ledger);
+    } finally {
+      ledger.close();
+    }
+  } catch (error) {
+    throw error instanceof StorageUnavailable || error instanceof StorageCorrupt ? refusalOf(folder, error) : error;
+  }
+}
+
 /**
  * For a folder whose ledger will be moved away: a damaged one is not a fault.
  *

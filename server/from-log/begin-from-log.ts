@@ -13,11 +13,14 @@ import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { ignoreMissing, objectFile } from '../../storage/directory/object-places.ts';
 import { claimFormat } from '../../storage/ports/format.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { readPage } from '../../storage/ports/paging.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import type { CopyStep } from '../backup/copied-files.ts';
 import { finishRestore, replaceFiles } from '../backup/put-back.ts';
 import { garbageCollector } from '../edge-host/collect-at-rest.ts';
-import { LEDGER_FILE, openDataFolder, RESTORING_FILE } from '../folder/data-folder.ts';
+import { LEDGER_FILE, openDataFolder, RESTORING_FILE, withLedger } from '../folder/data-folder.ts';
 import { StartError } from '../service/start-error.ts';
 import { type LogKey, publishedLog } from '../settings/log-key.ts';
 
@@ -55,6 +58,21 @@ export interface BegunFolder extends LedgerFromLog {
 /** Whether the folder has no ledger, or one that {@link beginFromLog} has begun and not finished. */
 export function isLedgerMissing(dataFolder: string): boolean {
   return !existsSync(join(dataFolder, LEDGER_FILE)) || existsSync(join(dataFolder, RESTORING_FILE));
+}
+
+/**
+ * Whether the folder has no ledger, or one that nothing was taken into and nothing published from. A run that was refused
+ * leaves such a one.
+ *
+ * @throws StartError if another process has it open, and for a damaged one
+ */
+export async function isLedgerEmpty(dataFolder: string): Promise<boolean> {
+  if (isLedgerMissing(dataFolder)) return true;
+  return await withLedger(
+    dataFolder,
+    async (ledger) =>
+      (await ledger.get(HEAD_KEY)) === null && (await readPage(ledger, MARKET_INDEX, { limit: 1 })).items.length === 0,
+  );
 }
 
 /**

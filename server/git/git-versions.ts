@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PastVersion, PastVersions } from '../../lambdas/sources/past/version-reader.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
-import { StartError } from '../service/start-error.ts';
+import { StartError, WrongArgument } from '../service/start-error.ts';
 import { openGitBlobs } from './git-blobs.ts';
 import { permanentLink } from './permanent-link.ts';
 import { runGit } from './run-git.ts';
@@ -40,8 +40,7 @@ export async function openGitVersions(
   { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
 ): Promise<GitVersions> {
   const { path } = file;
-  const remote = remoteOf(file);
-  checkPath(path);
+  const remote = checkGitFile(file);
   const own = resolve(folder, `${sha256Hex(Buffer.from(remote.place)).slice(0, 16)}.git`);
   await runGit(own, ['init', '--quiet', '--bare', '--', own]);
   // As a setting, so that git knows from where a missing file comes.
@@ -71,23 +70,37 @@ export async function openGitVersions(
   };
 }
 
+/** Where the repository is. Asks nobody. @throws WrongArgument for a repository or path that cannot be one */
+export function checkGitFile(file: GitFile): { readonly place: string; readonly isHost: boolean } {
+  const remote = remoteOf(file);
+  checkPath(file.path);
+  return remote;
+}
+
 function remoteOf({ repository }: GitFile): { readonly place: string; readonly isHost: boolean } {
   if (/^https:\/\//.test(repository) && URL.canParse(repository)) {
     const { username, password, search, hash } = new URL(repository);
     if (username + password + search + hash === '') return { place: repository, isHost: true };
-    throw new StartError(
+    throw new WrongArgument(
       '--git: write the URL without a password, a query and a fragment: git has a store for passwords.',
     );
   }
   const place = resolve(repository);
   const isFolder = !repository.startsWith('-') && existsSync(place) && statSync(place).isDirectory();
+  if (isFolder && !['.git', 'HEAD'].some((name) => existsSync(resolve(place, name)))) {
+    throw new WrongArgument(`--git: ${repository} is no git repository.`);
+  }
   if (isFolder) return { place, isHost: false };
-  throw new StartError('--git: name a folder with a repository, or an https:// URL.');
+  throw new WrongArgument('--git: name a folder with a repository, or an https:// URL.');
 }
 
 function checkPath(path: string): void {
-  const isPlain = path !== '' && !/^[-/]|\p{Cc}/u.test(path) && !path.split('/').some((part) => /^\.{0,2}$/.test(part));
-  if (!isPlain) throw new StartError('--path: name a file from the root of the repository, such as data/prices.json.');
+  if (path.startsWith('-')) {
+    throw new WrongArgument(`--path: ${path} begins with -, which git could read as an option: rename the file.`);
+  }
+  const isPlain = path !== '' && !/^\/|\p{Cc}/u.test(path) && !path.split('/').some((part) => /^\.{0,2}$/.test(part));
+  if (!isPlain)
+    throw new WrongArgument('--path: name a file from the root of the repository, such as data/prices.json.');
 }
 
 /** Where a folder comes from; empty: it does not say. */

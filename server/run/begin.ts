@@ -1,4 +1,4 @@
-/** Begins the ledger of a run that has none: of a job without a disk of its own. */
+/** Begins the ledger of a run that has none, or an empty one: of a job without a disk of its own. */
 import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
 import { publicPath } from '../../contract/files/public-objects.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -12,7 +12,7 @@ import { verifyLog } from '../../publisher/verify/verify-log.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { beginFromLog, isLedgerMissing } from '../from-log/begin-from-log.ts';
+import { beginFromLog, isLedgerEmpty } from '../from-log/begin-from-log.ts';
 import { filesReader, namedFilesReader } from '../from-log/published-files.ts';
 import { StartError } from '../service/start-error.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
@@ -21,7 +21,7 @@ import { openTarget } from '../target/open-target.ts';
 import type { PublicTarget } from '../target/target.ts';
 
 /** Below a target. The checkpoint is put first. */
-const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((kind) =>
+export const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((kind) =>
   publicPath({ kind }).slice(1),
 ) as [string, string];
 
@@ -31,12 +31,12 @@ const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).map((ki
  *   Otherwise null
  * @throws StartError if it cannot be begun; then nothing was changed
  */
-export async function beginIfMissing(
+export async function beginIfEmpty(
   { dataFolder, target, logKey, projections }: EmbeddedConfig,
   fromLog: string | true,
   step: (name: string) => void,
 ): Promise<ProvenLog | null> {
-  if (!isLedgerMissing(dataFolder)) return null;
+  if (!(await isLedgerEmpty(dataFolder))) return null;
   const source = fromLog === true ? target : fromLog;
   if (source === null) {
     throw new StartError('--from-log alone means the target: name it with --to, or say --from-log URL.');

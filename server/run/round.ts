@@ -23,7 +23,8 @@ import { watchDamage } from '../folder/damaged-objects.ts';
 import { type DataFolder, openDataFolder } from '../folder/data-folder.ts';
 import { watchLostObjects } from '../folder/lost-objects.ts';
 import { removeOldUploads } from '../folder/old-uploads.ts';
-import { type GitFile, openGitVersions } from '../git/git-versions.ts';
+import { isLedgerMissing } from '../from-log/begin-from-log.ts';
+import { checkGitFile, type GitFile, openGitVersions } from '../git/git-versions.ts';
 import { openUploads } from '../http/write-api.ts';
 import { sourceAsker } from '../loops/ask-source.ts';
 import { makeDailyFiles } from '../loops/daily-loop.ts';
@@ -35,9 +36,10 @@ import { createWorkRound } from '../loops/work-loop.ts';
 import { openCore, refusedStart } from '../service/core.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
-import { readLogCheckpoint, readLogKeys } from '../settings/log-key.ts';
+import { signingKeys } from '../settings/log-key.ts';
 import type { TargetState } from '../state/target-state.ts';
-import { beginIfMissing, hasNews, isUnused, isWhole } from './begin.ts';
+import { openTarget } from '../target/open-target.ts';
+import { beginIfEmpty, CHECKPOINT, hasNews, isUnused, isWhole } from './begin.ts';
 import { countFiles, type FileCounts } from './counted-objects.ts';
 import { endSourceRuns } from './end-source-runs.ts';
 import { openLocalApi } from './local-api.ts';
@@ -48,10 +50,14 @@ export interface RoundOptions {
   readonly isUnsigned: boolean;
   /** How long to wait for another process that has the folder. */
   readonly waitSeconds: number;
-  /** Without a ledger, one is begun from this log: see `beginIfMissing`. Null: an empty one. */
+  /** Without a ledger, or with an empty one, one is begun from this log: see `beginIfEmpty`. Null: an empty one. */
   readonly fromLog: string | true | null;
   /** Whether the target keeps a sealed copy of the ledger: see target-state.ts. */
   readonly isStateInTarget: boolean;
+  /** Called before anything is made: throws for what cannot succeed. `isFresh`: there is no ledger, so no source is known. */
+  readonly check: (folder: { readonly isFresh: boolean }) => void;
+  /** The file whose past will be taken in. Null: none. */
+  readonly git: GitFile | null;
   /** Sends files and recipes to the write API. */
   readonly takeIn: (api: typeof fetch) => Promise<TakenIn>;
   readonly step: (name: string) => void;
@@ -63,7 +69,7 @@ export interface TakenIn {
   /** Whether the ledger has got more than a note that everything was known. */
   readonly isNews: boolean;
   /** The past of a source's list. Null: none is asked for. */
-  readonly past: (GitFile & { readonly source: string }) | null;
+  readonly past: { readonly source: string; readonly file: GitFile } | null;
 }
 
 export interface SourceEnd
@@ -106,11 +112,14 @@ export async function runRound(environment: Environment, options: RoundOptions):
   // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
   const config = readConfig(environment);
+  if (options.git !== null) checkGitFile(options.git);
+  options.check({ isFresh: !options.isStateInTarget && isLedgerMissing(config.dataFolder) });
+  const projections = await signedProjections(config, options.isUnsigned);
   const state = options.isStateInTarget ? await openState(config, environment) : null;
   const opened = await openInTime(config, state, options);
   const { data } = opened;
   try {
-    return await runOn(opened, state, config, options);
+    return await runOn(opened, state, { ...config, projections }, options);
   } catch (error) {
     // Storage that fails refuses nothing: the next run continues.
     throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);
@@ -122,7 +131,7 @@ export async function runRound(environment: Environment, options: RoundOptions):
 
 interface Opened {
   readonly data: DataFolder;
-  /** As of {@link beginIfMissing}. */
+  /** As of {@link beginIfEmpty}. */
   readonly begunFrom: ProvenLog | null;
   /** The folder of a ledger that was moved aside. */
   readonly replaced: string | null;
@@ -148,7 +157,7 @@ async function openInTime(
     try {
       let begunFrom: ProvenLog | null = null;
       const begin = async () => {
-        if (fromLog !== null) begunFrom = await beginIfMissing(config, fromLog, step);
+        if (fromLog !== null) begunFrom = await beginIfEmpty(config, fromLog, step);
       };
       if (state !== null) return { ...(await state.open(begin)), begunFrom };
       await begin();
@@ -165,7 +174,7 @@ async function runOn(
   { data, begunFrom, replaced }: Opened,
   state: TargetState | null,
   config: EmbeddedConfig,
-  { isUnsigned, takeIn, step }: RoundOptions,
+  { takeIn, step }: RoundOptions,
 ): Promise<RunReport> {
   const { ledger, target } = data;
   const { nowMs } = systemRuntime;
@@ -177,8 +186,7 @@ async function runOn(
   const info = () => {};
   const damage = watchDamage(data.objects);
   const { objects, counts } = countFiles(damage.objects, (key) => key.startsWith(`${PUBLIC_PREFIX}/`));
-  const projections = await signedProjections(objects, config, isUnsigned);
-  const core = await openCore({ ledger, objects, target, caches: NO_CACHES }, { ...config, projections });
+  const core = await openCore({ ledger, objects, target, caches: NO_CACHES }, config);
   const { logKeys } = core;
   const beforeApply = async () => await state?.save(data);
   const dependencies = { ...core.dependencies, beforeApply };
@@ -237,7 +245,7 @@ async function runOn(
     ...{ sources, past, deferred, faults, warnings },
   };
 
-  async function takePast({ source, ...file }: NonNullable<TakenIn['past']>): Promise<PastTakenIn> {
+  async function takePast({ source, file }: NonNullable<TakenIn['past']>): Promise<PastTakenIn> {
     const versions = await openGitVersions(file, { folder: join(config.dataFolder, 'git'), nowMs: nowMs() });
     try {
       const progress = (done: number, of: number) => step(`Reading version ${done + 1} of ${of}`);
@@ -289,11 +297,12 @@ async function cosignOnce(
 
 /** @throws StartError if there is no key for the log, and nobody has said that this may be so */
 async function signedProjections(
-  objects: DataFolder['objects'],
-  { projections, dataFolder, logKey }: EmbeddedConfig,
+  { projections, dataFolder, target, logKey }: EmbeddedConfig,
   isUnsigned: boolean,
 ): Promise<EmbeddedConfig['projections']> {
-  const isSigned = logKey !== null || readLogKeys(dataFolder) !== null || (await readLogCheckpoint(objects)) !== null;
+  const isSigned =
+    signingKeys(dataFolder, logKey) !== null ||
+    (await (await openTarget(dataFolder, target)).read(CHECKPOINT)) !== null;
   if (isSigned || !projections.has('log')) return projections;
   if (isUnsigned) return new Set([...projections].filter((name) => name !== 'log'));
   throw new StartError(

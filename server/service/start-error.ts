@@ -10,6 +10,11 @@ export class SettingError extends StartError {
   override readonly name = 'SettingError';
 }
 
+/** An argument of the command line is wrong. Nothing was asked or changed. */
+export class WrongArgument extends StartError {
+  override readonly name = 'WrongArgument';
+}
+
 /** Another process has the data folder. It may end soon. */
 export class FolderInUse extends StartError {
   override readonly name = 'FolderInUse';

@@ -35,7 +35,7 @@ import { PARTIAL_SUFFIX } from '../backup/manifest.ts';
 import { finishRestore, replaceFiles } from '../backup/put-back.ts';
 import { type DataFolder, LEDGER_FILE, openDataFolder } from '../folder/data-folder.ts';
 import { checkIsOwnLog } from '../folder/foreign-log.ts';
-import { isLedgerMissing } from '../from-log/begin-from-log.ts';
+import { isLedgerEmpty, isLedgerMissing } from '../from-log/begin-from-log.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
@@ -90,10 +90,10 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
       const target = await openTarget(dataFolder, config.target);
       const stored = await target.state.find();
       version = stored?.version ?? null;
-      if (isLedgerMissing(dataFolder)) {
-        if (stored !== null) return await restore(target, stored, null);
+      if (stored !== null && isLedgerMissing(dataFolder)) return await restore(target, stored, null);
+      if (stored === null && (await isLedgerEmpty(dataFolder))) {
         await begin();
-        if (isLedgerMissing(dataFolder)) await checkIsFirstRun(target);
+        if (await isLedgerEmpty(dataFolder)) await checkIsFirstRun(target);
         return { data: await openDataFolder(dataFolder, config), replaced: null };
       }
       const data = await openDataFolder(dataFolder, config);

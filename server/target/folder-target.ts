@@ -15,7 +15,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { makeFolder, syncFolderSync } from '../../storage/directory/durable-files.ts';
@@ -56,11 +56,11 @@ async function attach(dataFolder: string, link: string, target: string): Promise
     );
   }
   checkNotNested(target);
+  checkApart(realpathSync(dataFolder), realPlace(target));
   await makeFolder(target, READABLE_FOLDER).catch((cause: Error) => {
     throw new StartError(`The target ${target} cannot be used: ${cause.message}`, { cause });
   });
   const path = realpathSync(target);
-  checkApart(realpathSync(dataFolder), path);
   const before = lstatSync(link, { throwIfNoEntry: false });
   if (before?.isSymbolicLink() && readlinkSync(link) === path) {
     if (isLaterThanIndex(dataFolder)) forgetIndex(dataFolder);
@@ -116,6 +116,13 @@ function checkNotNested(target: string): void {
     if (!existsSync(fileIn(folder, SNAPSHOT))) continue;
     throw new StartError(`The target ${target} lies in ${folder}, which is a target already: name a folder beside it.`);
   }
+}
+
+/** Where the folder is, or will be when it is made. */
+function realPlace(folder: string): string {
+  if (existsSync(folder)) return realpathSync(folder);
+  const path = resolve(folder);
+  return join(realPlace(dirname(path)), basename(path));
 }
 
 function removeEmptyFolder(folder: string, target: string): void {

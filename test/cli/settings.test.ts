@@ -175,6 +175,8 @@ describe('refused are', () => {
     [['repair'], 'slug'],
     [['start', 'now'], 'too many arguments'],
     [['start', '--port', '99999'], '65535'],
+    [['start', '--no-sample', '--sample', 'models'], '--no-sample'],
+    [['run', 'nosuch.csv'], 'no file'],
     [['publish', '--all', '--url', 'http://127.0.0.1:2'], 'TIDEMARK_KEY'],
   ])('the words %j', async (words, part) => {
     expectUsage(await tidemark(words), part);

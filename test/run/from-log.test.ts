@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
 
 const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
@@ -91,4 +92,18 @@ test('a target that has lost its checkpoint is refused: a new log would be a for
   const before = await filesIn(target);
   expect(await run([await records('b.ndjson', { gold: [7] })])).toMatchObject({ code: codeOf('refused') });
   expect(await filesIn(target)).toEqual(before);
+});
+
+test('a folder whose first run was refused begins from the log, too; one that has published goes on', async () => {
+  const world = await jobs();
+  const words = ['--to', join(world.folder, 'other'), '--from-log'];
+  const unreachable = [...words, join(world.folder, 'nosuch')];
+  const named = [...words, await serveFiles(world.target)];
+  await rm(world.data, { recursive: true });
+  // As a run leaves it that ends before it takes anything in.
+  (await openDataFolder(world.data)).close();
+  expect(await world.runOnce(unreachable)).toMatchObject({ code: codeOf('refused') });
+  expect(await world.runOnce(named)).toMatchObject({ code: 0, report: { observations: 4 } });
+  expect(await verify(join(world.folder, 'other'))).toMatchObject({ code: 0, output: '' });
+  expect(await world.runOnce(unreachable)).toMatchObject({ code: codeOf('unchanged') });
 });

@@ -187,20 +187,21 @@ describe('a run with the past of a list', () => {
 
 describe('a run is refused', () => {
   test.each([
-    ['a program in place of a host', 'ext::sh -c touch% /tmp/never', PATH, 'refused'],
-    ['an option in place of a repository', '--upload-pack=touch /tmp/never', PATH, 'refused'],
-    ['a host without TLS', 'http://prices.test.example/x.git', PATH, 'refused'],
-    ['a password in a URL', 'https://name:word@prices.test.example/x.git', PATH, 'refused'],
-    ['a folder without a repository', '.', PATH, 'refused'],
-    ['an option in place of a file', 'upstream.git', '--output=never', 'refused'],
-    ['a file outside', 'upstream.git', '../never', 'refused'],
+    ['a program in place of a host', 'ext::sh -c touch% /tmp/never', PATH, 'usage'],
+    ['an option in place of a repository', '--upload-pack=touch /tmp/never', PATH, 'usage'],
+    ['a host without TLS', 'http://prices.test.example/x.git', PATH, 'usage'],
+    ['a password in a URL', 'https://name:word@prices.test.example/x.git', PATH, 'usage'],
+    ['a folder without a repository', '.', PATH, 'usage'],
+    ['an option in place of a file', 'upstream.git', '--output=never', 'usage'],
+    ['a file whose name begins with -', 'upstream.git', '-prices.json', 'usage'],
+    ['a file outside', 'upstream.git', '../never', 'usage'],
     ['a file that is in no commit', 'upstream.git', 'never', 'refused'],
   ] as const)('with %s', async (_, repository, path, exit) => {
     const world = await openRunWorld();
     makeGitRepository(join(world.folder, 'upstream.git'), [version(1, { a: 0.01 })]);
     const recipe = await listRecipe(world);
     const run = await world.run([`--git=${repository}`, `--path=${path}`, '--recipe', recipe]);
-    expect(run).toMatchObject({ code: EXIT_CODES[exit].code, report: { outcome: 'refused' } });
+    expect(run).toMatchObject({ code: EXIT_CODES[exit].code, report: { outcome: exit } });
   });
 
   test('with a file and no repository', async () => {

@@ -87,7 +87,14 @@ describe('a run is refused', () => {
   ])('%s', async (_, environment) => {
     const world = await openRunWorld();
     expect(await world.run([], environment)).toMatchObject({ code: codeOf('refused'), report: { outcome: 'refused' } });
-    expect(existsSync(join(world.data, 'public/api'))).toBe(false);
+    expect(existsSync(world.data)).toBe(false);
+  });
+
+  test('for a source that is not known, and makes no folder', async () => {
+    const world = await openRunWorld();
+    const run = await world.run(['--source', 'nosuch', '--to', world.target]);
+    expect(run).toMatchObject({ code: codeOf('usage') });
+    expect([world.data, world.target].filter((path) => existsSync(path))).toEqual([]);
   });
 
   test('with the key of another log, and changes nothing that is public', async () => {

@@ -130,6 +130,7 @@ test('a target that holds the data folder, or pages of somebody else, is refused
   const world = await openRunWorld();
   expect(await world.run(['--to', world.folder])).toMatchObject({ code: codeOf('refused') });
   expect(await world.run(['--to', join(world.data, 'site')])).toMatchObject({ code: codeOf('refused') });
+  expect(existsSync(join(world.data, 'site'))).toBe(false);
   await mkdir(world.target);
   await writeFile(join(world.target, 'index.html'), '<h1>Mine</h1>\n');
   expect(await world.run(['--to', world.target])).toMatchObject({ code: codeOf('refused') });
