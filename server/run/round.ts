@@ -217,10 +217,14 @@ async function runOn(
   });
   const past = takenIn.past === null ? null : await takePast(takenIn.past);
   const wants = (source: string) => takenIn.sources?.has(source) ?? true;
+  let isFetchedNews = false;
   const ended = (source: string, _: string, run: RunValue) => {
     const { outcome, reason, records, refusedRows, faults, counts: rows, listed } = run;
     sources.push({ source, outcome, reason, records, refusedRows, faults, counts: rows });
-    if (listed?.length === 0 && (rows?.unchanged ?? 0) > 0)
+    const isBlind = listed?.length === 0 && (rows?.unchanged ?? 0) > 0;
+    // A list without its earlier answers is sent as a whole each time: that alone is no news.
+    isFetchedNews ||= outcome === 'taken-in' && !(isBlind && rows?.accepted === 0 && rows.refused === 0);
+    if (isBlind)
       warnings.push(
         `${source}: this data folder has no earlier answer of the list, so a row that has left the list since then is not noticed. Keep the data folder between runs.`,
       );
@@ -229,8 +233,7 @@ async function runOn(
 
   const isIdle = (await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWhole(target, ledger, begunFrom));
   const deferred = isIdle ? [] : await publishAndSweep();
-  const isNews =
-    takenIn.isNews || (past?.counts.accepted ?? 0) > 0 || sources.some(({ outcome }) => outcome === 'taken-in');
+  const isNews = takenIn.isNews || (past?.counts.accepted ?? 0) > 0 || isFetchedNews;
   if (state !== null && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
     await state.save(data);
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue;

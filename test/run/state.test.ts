@@ -95,7 +95,7 @@ test('sources are kept, also those that published nothing; a source without news
 });
 
 test('a list goes on without the answers of earlier jobs, and says that it does not see what has vanished', async () => {
-  const { job, folder } = await jobs();
+  const { job, folder, target } = await jobs();
   const source = await startSource(folder);
   const settings = { TIDEMARK_SOURCE_HOSTS: source.origin };
   const recipe = recipeWith({
@@ -134,6 +134,15 @@ test('a list goes on without the answers of earlier jobs, and says that it does 
       },
     });
   }
+  const before = await filesIn(target);
+  for (const named of [source.recipe, 'metals']) {
+    const run = await job(['--source', named], settings);
+    expect(run).toMatchObject({
+      code: codeOf('unchanged'),
+      report: { state: 'unchanged', warnings: [expect.any(String)] },
+    });
+  }
+  expect(await filesIn(target)).toEqual(before);
 });
 
 test('what a run without the state has published is in the copy of the next run with it', async () => {
