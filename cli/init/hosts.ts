@@ -1,4 +1,4 @@
-/** Who runs the scheduled job: where its workflow lies, and the steps that its pages ask of a person, in Markdown. */
+/** Who runs the scheduled job: where its workflow lies, and the steps that its pages ask of a person, in Markdown. `CRON` stands for the times of the recipe. */
 export const HOSTS = {
   github: {
     workflow: '.github/workflows/publish.yml',
@@ -21,7 +21,7 @@ export const HOSTS = {
     steps: [
       'Make an empty project at GitLab, add it by `git remote add origin URL`, and push both branches: `git push --set-upstream origin main site`.',
       'Store two masked variables under *Settings, CI/CD*: `TIDEMARK_LOG_KEY`, the text of `log-key`, and `SITE_TOKEN`, a project access token with the scope `write_repository`.',
-      'Make a schedule under *Build, Pipeline schedules*.',
+      'Make a schedule under *Build, Pipeline schedules*, in UTC: CRON.',
     ],
   },
 } as const;

@@ -7,6 +7,7 @@ import { CommandError } from '../program/exit-codes.ts';
 import { print } from '../program/output.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 import { HOSTS, type Host } from './hosts.ts';
+import { type JobNeeds, jobNeeds } from './job-of-recipe.ts';
 
 const JOB = new URL('../../infra/hosting/job/', import.meta.url);
 const OWNER_ONLY = 0o600;
@@ -23,14 +24,15 @@ export async function makeRepository(
   const text = readRecipe(place);
   const { name, recipe } = checkedRecipe(place, text);
   const { workflow, steps } = HOSTS[host];
+  const needs = jobNeeds(recipe, new Date().getUTCFullYear());
   const { key, vkey } = makeLogKey(origin);
   const files: Readonly<Record<string, string>> = {
     [`sources/${name}.json`]: text,
     'publish.sh': shipped('publish.sh'),
-    [workflow]: shipped(`${host}.yml`),
+    [workflow]: workflowFor(shipped(`${host}.yml`), needs),
     '.gitignore': 'node_modules/\nsite/\nlog-key\n',
     'package.json': `${JSON.stringify({ private: true }, null, 2)}\n`,
-    'README.md': readme(basename(resolve(folder)), recipe, origin, steps),
+    'README.md': readme(basename(resolve(folder)), recipe, origin, stepsFor(steps, needs)),
     'log-key': `${key}\n`,
   };
   const present = Object.keys(files).filter((file) => existsSync(join(folder, file)));
@@ -46,7 +48,7 @@ export async function makeRepository(
 
 log-key is secret: git ignores it. Keep a copy elsewhere, because a lost key ends the log. Readers verify with
 ${vkey}
-
+${needs.isList ? `\n${OF_LIST}\n` : ''}
 Next: ${join(folder, 'README.md')}, "Publish".
 `);
 }
@@ -54,6 +56,42 @@ Next: ${join(folder, 'README.md')}, "Publish".
 function shipped(file: string): string {
   return readFileSync(new URL(file, JOB), 'utf8');
 }
+
+/** The workflow that we ship, with the times, secrets and hosts of the recipe. */
+function workflowFor(text: string, { crons, secrets, internalHosts }: JobNeeds): string {
+  const hosts = internalHosts.length === 0 ? [] : [`TIDEMARK_SOURCE_HOSTS: "${internalHosts.join(',')}"`];
+  // GitLab gives a job all variables of the project.
+  const ofGithub = [...secrets.map((name) => `${name}: \${{ secrets.${name} }}`), ...hosts];
+  return text
+    .replace(/^# Without `tidemark init`.*\n/m, '')
+    .replace(/^( +)- cron: .*\n/m, (_, indent: string) => crons.map((cron) => `${indent}- cron: "${cron}"\n`).join(''))
+    .replace(/^( +)TIDEMARK_LOG_KEY: .*\n/m, (line, indent: string) =>
+      [line, ...ofGithub.map((variable) => `${indent}${variable}\n`)].join(''),
+    )
+    .replace(/^( +)variables:\n/m, (line, indent: string) =>
+      [line, ...hosts.map((variable) => `${indent}  ${variable}\n`)].join(''),
+    );
+}
+
+function stepsFor(steps: readonly string[], { crons, secrets, internalHosts }: JobNeeds): readonly string[] {
+  const named = secrets.map((name) => `\`${name}\``).join(', ');
+  return [
+    ...steps.map((step) => step.replace('CRON', crons.map((cron) => `\`${cron}\``).join(', '))),
+    ...(secrets.length === 0
+      ? []
+      : [
+          `Store there, too, what the recipe needs: ${named}. Each is the host that may get it, a space, and the value.`,
+        ]),
+    ...(internalHosts.length === 0
+      ? []
+      : [
+          `The recipe asks ${internalHosts.join(', ')}: choose a runner that reaches it. The workflow allows it by \`TIDEMARK_SOURCE_HOSTS\`.`,
+        ]),
+  ];
+}
+
+const OF_LIST =
+  'The recipe is a list, and a job without a disk has no earlier answers, so it does not notice a value that vanishes. To notice it, let one machine run `bash publish.sh --data FOLDER`, with a folder that is kept.';
 
 function readme(title: string, recipe: Recipe, origin: string, steps: readonly string[]): string {
   return `# ${title}
@@ -82,7 +120,7 @@ ignores it: keep a copy elsewhere, because a lost key ends the log. Then let a h
 
 ${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
 
-The workflow has the times of the job. Put further recipes into \`sources/\`. To publish a file once: \`bash publish.sh prices.csv --mapping prices.mapping.jsonc\`.
+${recipe.list === undefined ? '' : `${OF_LIST}\n\n`}The workflow has the times of the job, from this recipe. Put further recipes into \`sources/\`. To publish a file once: \`bash publish.sh prices.csv --mapping prices.mapping.jsonc\`.
 `;
 }
 
