@@ -69,9 +69,14 @@ it('is small, and holds no sources and no tests', () => {
           (unit) => `infra/hosting/systemd/${unit}`,
         ),
         'docs/openapi.json',
-        ...['chart.html', 'history_as_of.py', 'ledger-prices.sh', 'price-alert.mjs', 'spreadsheet.fods'].map(
-          (name) => `docs/examples/${name}`,
-        ),
+        ...[
+          'chart.html',
+          'history_as_of.py',
+          'ledger-prices.sh',
+          'price-alert.mjs',
+          'spreadsheet.fods',
+          'tidemark_source.py',
+        ].map((name) => `docs/examples/${name}`),
         'infra/edge/router.generated.js',
         'clients/mcp/README.md',
         'package.json',

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Tidemark } from '../../clients/typescript/tidemark.ts';
 import { buildClient } from '../../tools/build/build-client.ts';
 import { openBrowser } from '../browser/browser.ts';
@@ -46,7 +46,7 @@ afterAll(async () => {
 test('each has at most 30 lines, and stands in the list', () => {
   const list = readFileSync(join(EXAMPLES, 'README.md'), 'utf8');
   const programs = globSync('*', { cwd: EXAMPLES }).filter((name) => name !== 'README.md');
-  expect(programs).toHaveLength(5);
+  expect(programs).toHaveLength(6);
   for (const name of programs) {
     expect(readFileSync(join(EXAMPLES, name), 'utf8').split('\n').length - 1, name).toBeLessThanOrEqual(30);
     expect(list).toContain(`[${name}](${name})`);
@@ -115,6 +115,39 @@ test('a journal is valued with the downloaded prices', async (context) => {
   const { exitCode, stdout } = await runTool('sh', command, { cwd: folder, env: { TIDEMARK_URL: url } });
   expect(stdout).toMatch(/^ *8258\.20(?:0+)? USD {2}assets:gold$/m);
   expect(exitCode).toBe(0);
+});
+
+describe('bean-price', () => {
+  const BIN = join(toolFolder('beancount-tools'), 'bin');
+
+  test.each([
+    ['the newest price', ['USD:tidemark_source/gold-usd'], '2026-09-29 price gold-usd 4129.10 USD'],
+    [
+      'that of a day, with the day on which it was',
+      ['-d', '2026-01-15', 'USD:tidemark_source/gold-usd'],
+      '2026-01-01 price gold-usd 4315.10 USD',
+    ],
+    ['a price for ten, as that of one', ['EUR:tidemark_source/aave-eur'], '2026-09-29 price aave-eur 131.314 EUR'],
+  ])('fetches %s', async (_, args, line) => {
+    const { exitCode, output } = await beanPrice(args);
+    expect([exitCode, output.replaceAll(/ +/g, ' ')]).toEqual([0, `${line}\n`]);
+  });
+
+  test.each([
+    ['a market that does not exist', ['USD:tidemark_source/no-such-market']],
+    ['a day before the first price', ['-d', '2001-01-15', 'USD:tidemark_source/gold-usd']],
+  ])('reports %s, and prints no price', async (_, args) => {
+    const { stdout, output } = await beanPrice(args);
+    expect([stdout, output]).toEqual(['', expect.stringContaining('Could not fetch')]);
+  });
+
+  function beanPrice(args: readonly string[]) {
+    // Its dates are those of the local time zone.
+    const env = { PYTHONPATH: EXAMPLES, PYTHONDONTWRITEBYTECODE: '1', TIDEMARK_URL: url, TZ: 'UTC' };
+    // The program's first line names the folder in which it was installed, which has moved.
+    const command = [join(BIN, 'bean-price'), '--no-cache', '-e', ...args];
+    return runTool(join(BIN, 'python'), command, { cwd: folder, env });
+  }
 });
 
 // The last one, because it changes what the others read.

@@ -18,8 +18,8 @@ toolFolder('log-tools');
 toolFolder('witness');
 
 /**
- * Of beancount and a package that it needs. It is run as a program on files, beside the project: nothing imports it, and
- * nothing of it is shipped.
+ * Of beancount, beanprice, and a package that they need. They are run as programs beside the project: nothing of it imports
+ * them but an example, and nothing of them is shipped.
  */
 const LICENCES_OF_BEANCOUNT = [...LICENCES_OF_TOOLS, 'GPL-2.0-only', 'CNRI-Python'];
 
@@ -27,6 +27,7 @@ const LICENCES_OF_BEANCOUNT = [...LICENCES_OF_TOOLS, 'GPL-2.0-only', 'CNRI-Pytho
 const CLASSIFIERS: Readonly<Record<string, string>> = {
   'Apache Software License': 'Apache-2.0',
   'BSD License': 'BSD-3-Clause',
+  'GNU General Public License v2 (GPLv2)': 'GPL-2.0-only',
   'ISC License (ISCL)': 'ISC',
   'MIT License': 'MIT',
   'Mozilla Public License 2.0 (MPL 2.0)': 'MPL-2.0',
