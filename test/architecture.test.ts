@@ -47,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...[
       'server/commands/',
       'server/doctor/',
+      'server/git/write-past.ts',
       'server/run/',
       'server/state/state-key.ts',
       'server/terminal/',

@@ -8,6 +8,7 @@ import { CommandError } from '../program/exit-codes.ts';
 import { seconds } from '../program/numbers.ts';
 import { note } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
+import { addGitOptions, type GitFlags, type GitPast, gitOf } from './git-options.ts';
 import type { Asserted, SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;
@@ -32,13 +33,17 @@ A row that was withdrawn, and is in the file again, stays withdrawn: it is known
 With --reinstate they stand again: it sets reinstated on each observation that does not set it itself. It brings back each
 retracted value that the file states, also one that was a mistake, so it is best sent alone, in a file of such rows.
 
+With --git, the file is the past of a list, as of tidemark run: always with --mode correct --partial. To go on after an
+interruption, or later, repeat the command: records that are in already are known.
+
 Examples:
   tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
   tidemark ingest rates.json --mapping rates.mapping.jsonc
   tidemark ingest prices.csv.gz --mapping prices.mapping.jsonc --mode correct --partial --report faults.ndjson
-  zcat records.ndjson.gz | tidemark ingest -`;
+  zcat records.ndjson.gz | tidemark ingest -
+  tidemark ingest --git https://github.com/BerriAI/litellm --path model_prices_and_context_window.json --recipe litellm`;
 
-interface IngestFlags extends GlobalOptions {
+interface IngestFlags extends GlobalOptions, GitFlags {
   readonly mapping?: string;
   readonly format?: 'ndjson' | 'json' | 'csv';
   readonly mode: IngestMode;
@@ -54,10 +59,11 @@ interface IngestFlags extends GlobalOptions {
 }
 
 export function addIngestCommands(program: Command): void {
-  program
+  const command = program
     .command('ingest')
     .description('store files of records; ends with 4 if a row is refused')
-    .argument('<file...>', 'the files; - is standard input')
+    .argument('[file...]', 'the files; - is standard input');
+  addGitOptions(command)
     .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
     .addOption(new Option('--format <format>', 'instead of what the name says').choices(['ndjson', 'json', 'csv']))
     .addOption(
@@ -85,6 +91,9 @@ export function addIngestCommands(program: Command): void {
       const options = command.optsWithGlobals<IngestFlags>();
       const { mode, partial = false, dryRun = false, confirmOutliers = false, wait, resume } = options;
       const { complete = false, retractMissing = false, reinstate = false } = options;
+      const git = gitOf(options);
+      if (git !== null) return await sendPast(git, paths, options, command);
+      if (paths.length === 0) throw new CommandError('usage', 'Name a file, or a repository with --git.');
       if (retractMissing && !complete) throw new CommandError('usage', '--retract-missing needs --complete.');
       if ((complete || reinstate) && mode !== 'correct') {
         const option = complete ? '--complete' : '--reinstate';
@@ -107,6 +116,26 @@ export function addIngestCommands(program: Command): void {
       const asked = { mode, partial, dryRun, asserted, complete, retractMissing, runId: run, wait };
       await ingestFiles(await openClient(options), sources, asked, options);
     });
+}
+
+/** Options of files that say nothing of a past. */
+const OF_FILES = ['mapping', 'format', 'complete', 'retractMissing', 'reinstate', 'resume'] as const;
+
+async function sendPast(git: GitPast, paths: readonly string[], options: IngestFlags, command: Command): Promise<void> {
+  const isAppending = options.mode === 'append' && command.getOptionValueSource('mode') === 'cli';
+  if (paths.length > 0 || isAppending || OF_FILES.some((name) => options[name] !== undefined))
+    throw new CommandError('usage', '--git stands without files and their options.', 'See tidemark ingest --help.');
+  const { dryRun = false, confirmOutliers = false, wait } = options;
+  const { ingestPast } = await import('./ingest-past.ts');
+  await ingestPast(
+    await openClient(options),
+    git,
+    {
+      ...{ dryRun, wait, runId: randomBytes(6).toString('hex') },
+      asserted: confirmOutliers ? ['outlierConfirmed'] : [],
+    },
+    options,
+  );
 }
 
 function runId(text: string): string {

@@ -2,6 +2,7 @@
 import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
+import type { WrittenPast } from '../../server/git/write-past.ts';
 import type { Client } from '../http/client.ts';
 import { endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
@@ -23,16 +24,21 @@ const HELD_CHARACTERS_MAX = 50_000_000;
 
 export interface FileSummary extends IngestTotals, Partial<MissingRows> {
   readonly file: string;
+  readonly past?: NamedFile['past'];
   readonly dryRun: boolean;
   readonly faults: readonly (Omit<FaultGroup, 'first'> & { readonly first: string })[];
 }
 
 export interface NamedFile {
   readonly path: string;
+  /** For messages. Default: the path. */
+  readonly name?: string;
   readonly source: SourceForm;
+  /** The versions that its records come from. Without: it is a person's file. */
+  readonly past?: WrittenPast['past'];
 }
 
-interface IngestOutput {
+export interface IngestOutput {
   readonly report?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -67,8 +73,9 @@ export async function sendFiles(
   const summaries: FileSummary[] = [];
   try {
     for (const [index, file] of files.entries()) {
-      const { path, source } = file;
-      const input = await openInput(path);
+      const { path, name, source, past } = file;
+      const opened = await openInput(path);
+      const input = { ...opened, name: name ?? opened.name };
       const faults = new FaultLog(input.name, report);
       const totals = newTotals();
       const run = { ...asked, client, input, source, faults, progress, totals, runId: `${runId}-${index}` };
@@ -84,6 +91,7 @@ export async function sendFiles(
       }
       const summary = {
         file: input.name,
+        ...(past && { past }),
         dryRun: run.dryRun,
         ...totals,
         ...missing,
@@ -173,13 +181,19 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
   yield* rest;
 }
 
+function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSummary['past']>) {
+  const counts = { versions, 'versions without news': unchanged, 'versions passed over': passedOver };
+  return Object.entries(counts);
+}
+
 async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
   const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded, timesCut } = summary;
-  const { generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
+  const { past, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
   const refusedRecords = refused - withoutRecord;
   const others = records - accepted - unchanged - refusedRecords;
   await printFields([
     ['file', file],
+    ...(past === undefined ? [] : versionFields(past)),
     ['rows of the file refused, without a record', withoutRecord],
     ['records: market definitions, observations, retractions', records],
     ...(isMapped ? [['values that the mapping rounded', rounded] as const] : []),

@@ -1,8 +1,6 @@
 /** Sends a large file as an upload: it is written to a temporary file as NDJSON, announced, put, and watched. */
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { mkdtemp, open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
@@ -13,6 +11,7 @@ import { CommandError } from '../program/exit-codes.ts';
 import { note } from '../program/output.ts';
 import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
+import { inTemporaryFolder, noRoom } from './temporary-folder.ts';
 import { uploadTarget } from './upload-target.ts';
 
 const UPLOADS_PATH = '/api/v1/ingest/uploads';
@@ -27,29 +26,10 @@ interface Spooled {
 
 /** Refused records are set aside: the beginning is public before the end is read. A dry run changes nothing. */
 export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidemark-ingest-')).catch(noRoom);
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  // Ctrl-C leaves no copy behind, and ends the process as it does elsewhere.
-  const end = (signal: NodeJS.Signals): void => {
-    remove();
-    process.kill(process.pid, signal);
-  };
-  for (const signal of SIGNALS) process.once(signal, end);
-  try {
+  await inTemporaryFolder(async (folder) => {
     const file = await spool(run, parts, join(folder, 'records.ndjson'));
     await watch(run, file, await announce(run, file));
-  } finally {
-    remove();
-    for (const signal of SIGNALS) process.off(signal, end);
-  }
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-function noRoom(cause: Error): never {
-  const hint =
-    'A large file is copied there first. Make room, or name another folder: TMPDIR=/var/tmp tidemark ingest …';
-  throw new CommandError('findings', `${tmpdir()} cannot be written: ${cause.message}.`, hint, { cause });
+  });
 }
 
 async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: string): Promise<Spooled> {

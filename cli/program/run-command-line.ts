@@ -1,6 +1,6 @@
 /** Runs one command, and turns whatever it throws into a message and an exit code. */
 import { CommanderError } from 'commander';
-import { SettingError, StartError } from '../../server/service/start-error.ts';
+import { SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import { CommandError, EXIT_CODES } from './exit-codes.ts';
 import { printError, printUnexpected, watchOutput } from './output.ts';
@@ -34,5 +34,6 @@ function explain(error: unknown): number {
   else if (syscall !== undefined)
     printError(`${message}.`, NO_ROOM.includes(code) ? 'Make room, or write elsewhere.' : null);
   else printUnexpected(error);
-  return error instanceof SettingError ? EXIT_CODES.usage.code : EXIT_CODES.findings.code;
+  const isUsage = error instanceof SettingError || error instanceof WrongArgument;
+  return isUsage ? EXIT_CODES.usage.code : EXIT_CODES.findings.code;
 }

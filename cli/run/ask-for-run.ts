@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import type { SourceRecipe } from '../../contract/operations/sources.ts';
 import type { Client } from '../http/client.ts';
-import { isAnswered } from '../http/refusals.ts';
 import { sourcePath } from '../sources/api.ts';
+import { findSource } from '../sources/recipe-at.ts';
 import { checkedRecipe, readRecipe } from '../sources/recipe-file.ts';
 
 export interface AskedRun {
@@ -29,21 +29,14 @@ export async function askForRun(client: Client, place: string): Promise<AskedRun
 
 /** As `askForRun`, without a run. */
 export async function namedSource(client: Client, place: string): Promise<AskedRun> {
-  const isKnown = !existsSync(place) && (await find(client, place)) !== null;
+  const isKnown = !existsSync(place) && (await findSource(client, place)) !== null;
   return isKnown ? { name: place, isStored: false } : await store(client, place);
 }
 
 async function store(client: Client, place: string): Promise<AskedRun> {
   const { name, body } = checkedRecipe(place, readRecipe(place));
-  const stored = await find(client, name);
+  const stored = await findSource(client, name);
   const headers = stored === null ? { 'if-none-match': '*' } : { 'if-match': `"${stored.revision}"` };
   const { revision } = await client.resource<SourceRecipe>({ method: 'PUT', path: sourcePath(name), headers, body });
   return { name, isStored: revision !== stored?.revision };
-}
-
-async function find(client: Client, name: string): Promise<SourceRecipe | null> {
-  return await client.resource<SourceRecipe>({ path: sourcePath(name) }).catch((error: unknown) => {
-    if (isAnswered(error, 404)) return null;
-    throw error;
-  });
 }

@@ -1,16 +1,14 @@
 /** `tidemark run`: one round of a service without a server. */
 import { type Command, Option } from 'commander';
 import { formReader } from '../ingest/commands.ts';
+import { addGitOptions, type GitFlags, gitOf } from '../ingest/git-options.ts';
 import { settings, targetOption } from '../local/commands.ts';
 import { CommandError, EXIT_CODES } from '../program/exit-codes.ts';
 import { seconds } from '../program/numbers.ts';
 import type { GlobalOptions } from '../program/profile.ts';
 
-interface RunFlags extends GlobalOptions {
+interface RunFlags extends GlobalOptions, GitFlags {
   readonly source?: readonly string[];
-  readonly git?: string;
-  readonly path?: string;
-  readonly recipe?: string;
   readonly mapping?: string;
   readonly mode: 'append' | 'correct';
   readonly unsigned?: boolean;
@@ -42,7 +40,7 @@ Examples:
   tidemark run --git https://github.com/BerriAI/litellm --path model_prices_and_context_window.json --recipe litellm`;
 
 export function addRunCommand(program: Command): void {
-  program
+  const command = program
     .command('run')
     .description('one round without a server: fetch what is due, ingest files, publish, end')
     .argument('[file...]', 'files to ingest, as of tidemark ingest')
@@ -51,13 +49,8 @@ export function addRunCommand(program: Command): void {
         '--source <name>',
         'fetch this source now, and no other: of the data folder, a file of a recipe, or a shipped recipe; may be repeated',
       ).argParser((name: string, names: readonly string[] = []) => [...names, name]),
-    )
-    .option(
-      '--git <repository>',
-      'take in the past of a list: each commit of --path, by --recipe, from a folder or https URL',
-    )
-    .option('--path <file>', 'the file in the repository of --git')
-    .option('--recipe <name>', 'the recipe of the list: as of --source')
+    );
+  addGitOptions(command)
     .addOption(targetOption())
     .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
     .addOption(
@@ -106,11 +99,4 @@ export function addRunCommand(program: Command): void {
         isStateInTarget: state !== undefined,
       });
     });
-}
-
-function gitOf({ git, path, recipe }: RunFlags) {
-  const given = [git, path, recipe].filter((option) => option !== undefined);
-  if (given.length === 0) return null;
-  if (git !== undefined && path !== undefined && recipe !== undefined) return { repository: git, path, recipe };
-  throw new CommandError('usage', '--git, --path and --recipe belong together.');
 }

@@ -1,10 +1,11 @@
 /** One round, its summary, and its exit code. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { type RunReport, runRound, type SourceEnd, type TakenIn } from '../../server/run/round.ts';
+import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
 import { FolderInUse, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
+import type { GitPast } from '../ingest/git-options.ts';
 import { type FileSummary, type NamedFile, sendFiles } from '../ingest/ingest-files.ts';
 import { CommandError, type Exit, endWith } from '../program/exit-codes.ts';
 import { note, printFields, printJson, progressOf } from '../program/output.ts';
@@ -17,7 +18,7 @@ export interface RunAsked {
   /** Names, or places of recipes. Empty: those that are due. */
   readonly sources: readonly string[];
   /** The past of a list, by the recipe of that name or place. */
-  readonly git: (NonNullable<TakenIn['past']>['file'] & { readonly recipe: string }) | null;
+  readonly git: GitPast | null;
   readonly mode: 'append' | 'correct';
   readonly isUnsigned: boolean;
   readonly fromLog: string | true | null;

@@ -73,7 +73,12 @@ export class ListAnswers {
     for (const [name, value] of this.#values) {
       // A row that cannot be read is on the list.
       if (value.seenIn < current && unreadable.has(value.record.market)) value.seenIn = current;
-      if (value.seenIn > current - this.#goneAfter) continue;
+      if (value.seenIn > current - this.#goneAfter) {
+        // It stands while it is missing, so it is no news when it returns.
+        const before = known.get(name);
+        if (before !== undefined && !said.has(name)) said.set(name, before);
+        continue;
+      }
       this.#values.delete(name);
       yield { kind: 'record', line: 1, record: unlisted(value.record, answer.context) };
     }

@@ -2,50 +2,15 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { permanentLink } from '../../server/git/permanent-link.ts';
-import { recipeWith } from '../sources/example-recipe.ts';
 import { startGitHost } from './git-host.ts';
 import { makeGitRepository } from './git-repository.ts';
+import { listRecipe, PATH, pricesOf, version } from './price-list.ts';
 import { filesIn, openRunWorld, type RunWorld, startSource, verify } from './run-world.ts';
-
-const PATH = 'data/prices list.json';
-const pricesOf = (prices: Readonly<Record<string, number>>) =>
-  JSON.stringify(Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, { price }])));
-const version = (day: number, prices: Readonly<Record<string, number>>) => ({
-  files: { [PATH]: pricesOf(prices) },
-  at: `2025-01-${String(day).padStart(2, '0')}T12:00:00Z`,
-});
-
-async function listRecipe(world: RunWorld, origin = 'https://prices.test.example'): Promise<string> {
-  const path = join(world.folder, 'list.json');
-  const url = `${origin}/list.json`;
-  const recipe = recipeWith({
-    name: 'list',
-    url,
-    hosts: [origin.replace('https://', '')],
-    list: { goneAfter: 2 },
-    mapping: {
-      json: { rows: '', name: 'model' },
-      match: ['model'],
-      market: {
-        ...{ slug: '{model}', name: '{model}', kind: 'language-model', nativeCurrency: 'USD' },
-        unit: { quantity: 'exact', atLeast: '1', of: 'token' },
-      },
-      observation: {
-        value: { column: 'price', quotedQuantity: '1', rounding: 'refuse', blank: 'leave-out' },
-        currency: 'USD',
-        date: { column: 'fetchedAt', format: 'YYYY-MM-DDTHH:mm:ss.SZ', precision: 'instant' },
-        ...{ sourceLabel: 'List', sourceUrl: 'https://prices.test.example/', confidence: 'high', status: 'final' },
-      },
-    },
-  });
-  await writeFile(path, JSON.stringify(recipe));
-  return path;
-}
 
 /** `moment value source`, oldest first. */
 async function history(world: RunWorld, slug: string): Promise<readonly string[]> {
@@ -73,7 +38,7 @@ describe('a run with the past of a list', () => {
       version(5, { a: 0.0152 }),
     ]);
     execFileSync('git', ['-C', repository, 'config', 'remote.origin.url', 'git@github.com:owner/name.git']);
-    const recipe = await listRecipe(world);
+    const recipe = await listRecipe(world.folder);
     const words = ['--git', repository, '--path', PATH, '--recipe', recipe];
     expect(await world.run(words)).toMatchObject({
       code: 0,
@@ -114,7 +79,7 @@ describe('a run with the past of a list', () => {
       execFileSync('git', ['-C', repository, 'config', `uploadpack.${setting}`, 'true']);
     }
     const host = await startGitHost(world.folder);
-    const words = ['--git', `${host.origin}/upstream.git`, '--path', PATH, '--recipe', await listRecipe(world)];
+    const words = ['--git', `${host.origin}/upstream.git`, '--path', PATH, '--recipe', await listRecipe(world.folder)];
     expect(await world.run(words, host.environment)).toMatchObject({ code: 0, report: { past: { versions: 9 } } });
     expect(await history(world, 'a')).toHaveLength(9);
     const isQuestion = (line: string) => line.startsWith('POST');
@@ -134,7 +99,7 @@ describe('a run with the past of a list', () => {
     const source = await startSource(world.folder);
     const repository = join(world.folder, 'upstream.git');
     makeGitRepository(repository, [version(1, { a: 0.01, b: 0.02 }), version(2, { a: 0.01 })]);
-    const recipe = await listRecipe(world, source.origin);
+    const recipe = await listRecipe(world.folder, source.origin);
     await world.run(['--git', repository, '--path', PATH, '--recipe', recipe]);
     source.answer = Buffer.from(pricesOf({ a: 0.01, c: 0.03 }));
     expect(await world.run(['--source', recipe], { TIDEMARK_SOURCE_HOSTS: source.origin })).toMatchObject({
@@ -157,7 +122,7 @@ describe('a run with the past of a list', () => {
       { ...version(1, { a: 0.04 }), at: '2999-01-01T00:00:00Z' },
       version(11, { a: 0.05 }),
     ]);
-    const run = await world.run(['--git', repository, '--path', PATH, '--recipe', await listRecipe(world)]);
+    const run = await world.run(['--git', repository, '--path', PATH, '--recipe', await listRecipe(world.folder)]);
     expect(run).toMatchObject({
       code: 0,
       report: { past: { versions: 5, passedOver: 2, faults: [{ version: commits[1] }, { version: commits[2] }] } },
@@ -176,7 +141,7 @@ describe('a run with the past of a list', () => {
       version(2, { a: 0.02, b: 1 }),
       version(3, { a: 0.03 }),
     ]);
-    const words = ['--git', repository, '--path', PATH, '--recipe', await listRecipe(world)];
+    const words = ['--git', repository, '--path', PATH, '--recipe', await listRecipe(world.folder)];
     expect((await world.dieAt(rename, words)).code).not.toBe(0);
     const { report } = await world.run(words);
     expect(report).toMatchObject({ deferred: [], faults: [], log: { size: 7 } });
@@ -199,7 +164,7 @@ describe('a run is refused', () => {
   ] as const)('with %s', async (_, repository, path, exit) => {
     const world = await openRunWorld();
     makeGitRepository(join(world.folder, 'upstream.git'), [version(1, { a: 0.01 })]);
-    const recipe = await listRecipe(world);
+    const recipe = await listRecipe(world.folder);
     const run = await world.run([`--git=${repository}`, `--path=${path}`, '--recipe', recipe]);
     expect(run).toMatchObject({ code: EXIT_CODES[exit].code, report: { outcome: exit } });
   });

@@ -1,8 +1,7 @@
 /** The past versions of a list, taken in chunk by chunk. */
 import { describe, expect, test } from 'vitest';
-import { NotTakenIn } from '../../lambdas/sources/past/send-chunk.ts';
 import { takeInPast } from '../../lambdas/sources/past/take-in-past.ts';
-import type { PastVersions } from '../../lambdas/sources/past/version-reader.ts';
+import { NotTakenIn, type PastVersions } from '../../lambdas/sources/past/version-reader.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { readAll } from '../../storage/ports/paging.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';

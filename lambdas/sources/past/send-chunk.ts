@@ -1,5 +1,4 @@
 /** Sends the records of some past versions as one upload, as a run sends those of an answer. */
-import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { FEED_SCOPES } from '../../../contract/operations/scopes.ts';
 import { created } from '../../../storage/ports/changes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
@@ -9,49 +8,8 @@ import { queueUpload } from '../../ingest/queue-upload.ts';
 import { newUpload } from '../../ingest/uploads.ts';
 import type { SourceDependencies } from '../run/dependencies.ts';
 import { pieces } from '../run/derive-file.ts';
-
-/** Nothing more is taken in before a person has mended it. */
-export class NotTakenIn extends Error {
-  override readonly name = 'NotTakenIn';
-}
-
-type MarketInput = Extract<IngestRecordInput, { type: 'market' }>;
-
-/** A later definition counts, but for two things. */
-function withEarlier(record: MarketInput, earlier: MarketInput | undefined): MarketInput {
-  if (earlier === undefined) return record;
-  // A quantity is fixed by the first observation, so it must hold the amounts that come later.
-  const quantity = Math.max(record.unit.quantity, earlier.unit.quantity);
-  // A fact has the moment from which on the source has said it.
-  const facts = Object.entries(record.attributes ?? {}).map(([name, fact]) => {
-    const before = earlier.attributes?.[name];
-    const isSame = before?.value === fact.value && before.sourceLabel === fact.sourceLabel;
-    return [name, isSame ? before : fact] as const;
-  });
-  const attributes = facts.length === 0 ? {} : { attributes: Object.fromEntries(facts) };
-  return { ...record, ...attributes, unit: { ...record.unit, quantity } };
-}
-
-/** The records of some versions. A market is defined once, and first. */
-export class Chunk {
-  characters = 0;
-  readonly #markets = new Map<string, MarketInput>();
-  readonly #lines: string[] = [];
-
-  add(record: IngestRecordInput): void {
-    if (record.type === 'market') {
-      this.#markets.set(record.slug, withEarlier(record, this.#markets.get(record.slug)));
-      return;
-    }
-    const line = JSON.stringify(record);
-    this.characters += line.length;
-    this.#lines.push(line);
-  }
-
-  get lines(): readonly string[] {
-    return [...[...this.#markets.values()].map((market) => JSON.stringify(market)), ...this.#lines];
-  }
-}
+import type { Chunk } from './chunk.ts';
+import { NotTakenIn } from './version-reader.ts';
 
 /** Returns when the worker has applied them. @throws NotTakenIn if it does not */
 export async function sendChunk(

@@ -7,28 +7,24 @@
  * It may stop after any step, and is begun again: records that are in already are known by their moment and their URL.
  */
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
-import { parseRecipe } from '../../../mapping/recipe/recipe.ts';
 import { replaced } from '../../../storage/ports/changes.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { type SourceStateValue, sourceKey, sourceStateKey } from '../../../storage/records/sources.ts';
 import type { SourceDependencies } from '../run/dependencies.ts';
-import { Chunk, NotTakenIn, sendChunk } from './send-chunk.ts';
+import { Chunk } from './chunk.ts';
+import { sendChunk } from './send-chunk.ts';
 import {
-  type ListRecipe,
+  listRecipe,
+  NotTakenIn,
+  type PastRead,
   type PastVersion,
   type PastVersions,
   type ReadVersion,
   VersionReader,
 } from './version-reader.ts';
 
-export interface PastTakenIn {
+export interface PastTakenIn extends PastRead {
   readonly source: string;
-  /** Versions that were read, and those that say nothing new. */
-  readonly versions: number;
-  readonly unchanged: number;
-  /** Versions that could not be read, and are passed over; the first ones with the reason. */
-  readonly passedOver: number;
-  readonly faults: readonly { readonly version: string; readonly detail: string }[];
   /** Records, by their outcome. */
   readonly counts: { readonly accepted: number; readonly unchanged: number; readonly refused: number };
 }
@@ -83,8 +79,7 @@ export async function takeInPast(
     await send(last);
     await goOnFrom(dependencies, source, Buffer.from(recipeText), reader.newest);
   }
-  const { read, unchanged, passedOver, faults } = reader;
-  return { source, versions: read, unchanged, passedOver, faults, counts };
+  return { source, ...reader.summary, counts };
 }
 
 /** The place of the version that was taken in last; -1: none was. Another recipe begins again. */
@@ -93,14 +88,6 @@ function lastDone({ origin, versions }: PastVersions, known: SourceStateValue['p
   const place = versions.findIndex(({ id }) => id === known.version);
   // The history was written anew.
   return place === -1 ? versions.findLastIndex(({ seenAt }) => seenAt <= known.seenAt) : place;
-}
-
-function listRecipe(value: unknown): ListRecipe {
-  const parsed = parseRecipe(value);
-  if ('faults' in parsed) throw new NotTakenIn(`The recipe is not valid: ${parsed.faults[0].detail}`);
-  const { list } = parsed.recipe;
-  if (list !== undefined) return { ...parsed.recipe, list };
-  throw new NotTakenIn('Past versions are those of a current list: the recipe has no "list".');
 }
 
 /** The next run of the source is compared with these versions, unless it has run later than they were seen. */

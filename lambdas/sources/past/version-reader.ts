@@ -1,7 +1,7 @@
 /** Reads the past versions of a list, oldest first, as answers of that list. */
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { ListAnswers, type ListedAnswer } from '../../../mapping/recipe/list-news.ts';
-import type { Recipe } from '../../../mapping/recipe/recipe.ts';
+import { parseRecipe, type Recipe } from '../../../mapping/recipe/recipe.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { pieces } from '../run/derive-file.ts';
 
@@ -25,6 +25,29 @@ export interface PastVersion {
 
 export type ListRecipe = Recipe & { readonly list: NonNullable<Recipe['list']> };
 
+/** Nothing more is taken in before a person has mended it. */
+export class NotTakenIn extends Error {
+  override readonly name = 'NotTakenIn';
+}
+
+/** @throws NotTakenIn for a recipe with faults, or of no list */
+export function listRecipe(value: unknown): ListRecipe {
+  const parsed = parseRecipe(value);
+  if ('faults' in parsed) throw new NotTakenIn(`The recipe is not valid: ${parsed.faults[0].detail}`);
+  const { list } = parsed.recipe;
+  if (list !== undefined) return { ...parsed.recipe, list };
+  throw new NotTakenIn('Past versions are those of a current list: the recipe has no "list".');
+}
+
+export interface PastRead {
+  /** Versions that were read, and those that say nothing new. */
+  readonly versions: number;
+  readonly unchanged: number;
+  /** Versions that could not be read, and are passed over; the first ones with the reason. */
+  readonly passedOver: number;
+  readonly faults: readonly { readonly version: string; readonly detail: string }[];
+}
+
 const FAULTS_MAX = 20;
 /** Of a text that may list all columns of a file. */
 const DETAIL_MAX = 200;
@@ -36,15 +59,15 @@ export interface ReadVersion {
 
 /** Reads versions as answers of a list. */
 export class VersionReader {
-  read = 0;
-  unchanged = 0;
-  passedOver = 0;
-  readonly faults: { version: string; detail: string }[] = [];
   /** The last ones, with which the next answer of the source is compared. */
   newest: ReadVersion[] = [];
   readonly #recipe: ListRecipe;
   readonly #past: PastVersions;
   readonly #answers: ListAnswers;
+  #read = 0;
+  #unchanged = 0;
+  #passedOver = 0;
+  readonly #faults: { version: string; detail: string }[] = [];
 
   constructor(recipe: ListRecipe, past: PastVersions) {
     this.#recipe = recipe;
@@ -52,12 +75,17 @@ export class VersionReader {
     this.#answers = new ListAnswers(recipe, recipe.list);
   }
 
+  get summary(): PastRead {
+    const [versions, unchanged, passedOver, faults] = [this.#read, this.#unchanged, this.#passedOver, this.#faults];
+    return { versions, unchanged, passedOver, faults };
+  }
+
   /** Reads the last versions up to this one again. Nothing older matters. */
   async seed(index: number): Promise<void> {
     const { goneAfter } = this.#recipe.list;
     const found: ReadVersion[] = [];
     for (let at = index; at >= 0 && found.length < goneAfter; at--) {
-      const version = await this.#read(this.#past.versions[at] as PastVersion);
+      const version = await this.#answerOf(this.#past.versions[at] as PastVersion);
       if (version === null) continue;
       const alone = new ListAnswers(this.#recipe, this.#recipe.list);
       for await (const { kind } of alone.news(version.answer)) {
@@ -71,7 +99,7 @@ export class VersionReader {
   }
 
   async *news(version: PastVersion): AsyncGenerator<IngestRecordInput> {
-    const found = await this.#read(version);
+    const found = await this.#answerOf(version);
     if (found === null) {
       this.#passOver(version, `there is no such file, or it has more than ${this.#recipe.limits.maxBytes} bytes`);
       return;
@@ -89,18 +117,18 @@ export class VersionReader {
       yield result.record;
     }
     if (values === 0) return this.#passOver(version, fault ?? 'it has no rows');
-    this.read += 1;
-    if (news === 0) this.unchanged += 1;
+    this.#read += 1;
+    if (news === 0) this.#unchanged += 1;
     this.newest = [...this.newest, found].slice(-this.#recipe.list.goneAfter);
   }
 
   #passOver({ id }: PastVersion, detail: string): void {
-    this.passedOver += 1;
+    this.#passedOver += 1;
     const shown = detail.length > DETAIL_MAX ? `${detail.slice(0, DETAIL_MAX)} …` : detail;
-    if (this.faults.length < FAULTS_MAX) this.faults.push({ version: id, detail: shown });
+    if (this.#faults.length < FAULTS_MAX) this.#faults.push({ version: id, detail: shown });
   }
 
-  async #read(version: PastVersion): Promise<ReadVersion | null> {
+  async #answerOf(version: PastVersion): Promise<ReadVersion | null> {
     const bytes = await this.#past.read(version, this.#recipe.limits.maxBytes);
     if (bytes === null) return null;
     const { seenAt, url } = version;

@@ -1,0 +1,52 @@
+/** The records of some past versions of a list. */
+import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
+
+type MarketInput = Extract<IngestRecordInput, { type: 'market' }>;
+
+/** A later definition counts, but for two things. */
+function withEarlier(record: MarketInput, earlier: MarketInput | undefined): MarketInput {
+  if (earlier === undefined) return record;
+  // A quantity is fixed by the first observation, so it must hold the amounts that come later.
+  const quantity = Math.max(record.unit.quantity, earlier.unit.quantity);
+  // A fact has the moment from which on the source has said it.
+  const facts = Object.entries(record.attributes ?? {}).map(([name, fact]) => {
+    const before = earlier.attributes?.[name];
+    const isSame = before?.value === fact.value && before.sourceLabel === fact.sourceLabel;
+    return [name, isSame ? before : fact] as const;
+  });
+  const attributes = facts.length === 0 ? {} : { attributes: Object.fromEntries(facts) };
+  return { ...record, ...attributes, unit: { ...record.unit, quantity } };
+}
+
+/** The records of some versions. A market is defined once, and first. */
+export class Chunk {
+  characters = 0;
+  readonly #markets = new Map<string, MarketInput>();
+  #values: string[] = [];
+
+  add(record: IngestRecordInput): void {
+    if (record.type === 'market') {
+      this.#markets.set(record.slug, withEarlier(record, this.#markets.get(record.slug)));
+      return;
+    }
+    const line = JSON.stringify(record);
+    this.characters += line.length;
+    this.#values.push(line);
+  }
+
+  get lines(): readonly string[] {
+    return [...this.definitions, ...this.#values];
+  }
+
+  get definitions(): readonly string[] {
+    return [...this.#markets.values()].map((market) => JSON.stringify(market));
+  }
+
+  /** The records that define nothing. They leave the chunk. */
+  takeValues(): readonly string[] {
+    const values = this.#values;
+    this.#values = [];
+    this.characters = 0;
+    return values;
+  }
+}

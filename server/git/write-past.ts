@@ -1,0 +1,80 @@
+/** Writes the records of all versions of a list in a git repository to a file, as the lines of an upload. */
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Chunk } from '../../lambdas/sources/past/chunk.ts';
+import { listRecipe, NotTakenIn, type PastRead, VersionReader } from '../../lambdas/sources/past/version-reader.ts';
+import { WrongArgument } from '../service/start-error.ts';
+import { type GitFile, openGitVersions } from './git-versions.ts';
+
+export interface WrittenPast {
+  /** NDJSON, readable for its owner only. Each market is defined once, and first. */
+  readonly path: string;
+  readonly past: PastRead;
+}
+
+const HELD_CHARACTERS = 4 * 1024 * 1024;
+
+/**
+ * @param options.folder an empty one. It gets the records, and what git needs
+ * @throws WrongArgument for a recipe of no list, and for a repository or path that cannot be right; StartError if git fails
+ */
+export async function writePast(
+  recipe: unknown,
+  file: GitFile,
+  {
+    folder,
+    nowMs,
+    progress,
+  }: {
+    readonly folder: string;
+    readonly nowMs: number;
+    readonly progress: (done: number, of: number) => void;
+  },
+): Promise<WrittenPast> {
+  const list = checkedList(recipe);
+  const past = await openGitVersions(file, { folder, nowMs });
+  const path = join(folder, 'records.ndjson');
+  const valuesPath = join(folder, 'values.ndjson');
+  try {
+    const reader = new VersionReader(list, past);
+    // Their definitions are known at the end, and come first: a history may be larger than the memory.
+    const chunk = new Chunk();
+    await writing(valuesPath, async (values) => {
+      for (const [index, version] of past.versions.entries()) {
+        progress(index, past.versions.length);
+        for await (const record of reader.news(version)) chunk.add(record);
+        if (chunk.characters > HELD_CHARACTERS) await append(values, chunk.takeValues());
+      }
+      await append(values, chunk.takeValues());
+    });
+    await writing(path, async (records) => {
+      await append(records, chunk.definitions);
+      for await (const bytes of createReadStream(valuesPath)) await records.appendFile(bytes as Buffer);
+    });
+    return { path, past: reader.summary };
+  } finally {
+    await past.close();
+  }
+}
+
+function checkedList(recipe: unknown): ReturnType<typeof listRecipe> {
+  try {
+    return listRecipe(recipe);
+  } catch (error) {
+    throw error instanceof NotTakenIn ? new WrongArgument(error.message, { cause: error }) : error;
+  }
+}
+
+async function writing(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await write(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function append(file: FileHandle, lines: readonly string[]): Promise<void> {
+  if (lines.length > 0) await file.appendFile(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,184 @@
+/** `tidemark ingest --git`: the past of a list into a running server. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { makeGitRepository } from '../run/git-repository.ts';
+import { listRecipe, PATH, pricesOf, version } from '../run/price-list.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemark } from './tidemark.ts';
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let data: string;
+let recipe: string;
+let copies: string;
+let server: ServerProcess;
+let url: string;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  data = join(temporary.folder, 'data');
+  copies = join(temporary.folder, 'copies');
+  await mkdir(copies);
+  recipe = await listRecipe(temporary.folder);
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+  url = await server.started;
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await temporary.remove();
+});
+
+const command = (words: readonly string[]) =>
+  tidemark(['ingest', ...words, '--data', data], { environment: { TMPDIR: copies } });
+
+async function ingest(repository: string, words: readonly string[] = ['--recipe', recipe]) {
+  const { code, output, errors } = await command(['--git', repository, '--path', PATH, ...words, '--json']);
+  const [summary] = output === '' ? [null] : JSON.parse(output);
+  return { code, errors, summary };
+}
+
+/** `moment value source`, oldest first. */
+async function history(slug: string): Promise<readonly string[]> {
+  const answer = await fetch(`${url}/api/v1/markets/${slug}/history`);
+  const { data: rows } = (await answer.json()) as { data: readonly Record<string, string>[] };
+  return rows.map((row) => `${row.observedAt} ${row.amountMinor ?? row.unknownReason} ${row.sourceUrl}`).toSorted();
+}
+
+test('takes each commit for one fetch, once, and passes over a version that it cannot read', async () => {
+  const repository = join(temporary.folder, 'six.git');
+  const versions = [
+    version(1, { a: 0.01, b: 0.02 }),
+    version(2, { a: 0.015 }),
+    // Its value was missing from one version only, which is no news. Its definition comes again.
+    version(3, { a: 0.015, b: 0.02 }),
+    { files: { [PATH]: '{ "a": ' }, at: '2025-01-04T12:00:00Z' },
+    version(5, { a: 0.0152, b: 0.03 }),
+    version(6, { a: 0.0152 }),
+    version(7, { a: 0.0152, c: 1 }),
+  ];
+  const commits = makeGitRepository(repository, versions);
+  execFileSync('git', ['-C', repository, 'config', 'remote.origin.url', 'git@github.com:owner/name.git']);
+  const first = await ingest(repository);
+  expect(first).toMatchObject({
+    code: 0,
+    summary: {
+      past: { versions: 6, unchanged: 1, passedOver: 1, faults: [{ version: commits[3] }] },
+      ...{ accepted: 10, unchanged: 0, refused: 0, generation: expect.any(Number) },
+    },
+  });
+  expect(first.errors).toContain(commits[3]);
+  const link = (index: number) => `https://github.com/owner/name/raw/${commits[index]}/data/prices%20list.json`;
+  const [ofA, ofB] = [await history('a'), await history('b')];
+  expect(ofA).toEqual([
+    `2025-01-01T12:00:00Z 100 ${link(0)}`,
+    `2025-01-02T12:00:00Z 150 ${link(1)}`,
+    `2025-01-05T12:00:00Z 152 ${link(4)}`,
+  ]);
+  expect(ofB).toEqual([
+    `2025-01-01T12:00:00Z 2 ${link(0)}`,
+    `2025-01-05T12:00:00Z 3 ${link(4)}`,
+    `2025-01-07T12:00:00Z no-longer-listed ${link(6)}`,
+  ]);
+
+  expect(await ingest(repository)).toMatchObject({ code: 0, summary: { accepted: 0, unchanged: 10, refused: 0 } });
+  expect([await history('a'), await history('b')]).toEqual([ofA, ofB]);
+  expect(await readdir(copies)).toEqual([]);
+
+  const longer = join(temporary.folder, 'seven.git');
+  makeGitRepository(longer, [...versions, version(8, { a: 0.02, c: 1 })]);
+  execFileSync('git', ['-C', longer, 'config', 'remote.origin.url', 'git@github.com:owner/name.git']);
+  expect(await ingest(longer)).toMatchObject({ code: 0, summary: { accepted: 1, unchanged: 10 } });
+});
+
+test('says what it would store, and stores nothing, in a dry run', async () => {
+  const repository = join(temporary.folder, 'dry.git');
+  makeGitRepository(repository, [version(1, { dry: 0.01 })]);
+  expect(await ingest(repository, ['--recipe', recipe, '--dry-run'])).toMatchObject({
+    code: 0,
+    summary: { dryRun: true, accepted: 2, past: { versions: 1 } },
+  });
+  expect((await fetch(`${url}/api/v1/markets/dry`)).status).toBe(404);
+});
+
+test('takes more records than there are in ten batches as one upload, and tells which are refused', async () => {
+  const repository = join(temporary.folder, 'large.git');
+  const prices = (price: number) => Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`l-${index}`, price]));
+  const hour = (index: number) => new Date(Date.UTC(2025, 0, 1) + index * 3_600_000).toISOString();
+  const past = Array.from({ length: 520 }, (_, index) => {
+    const last = index === 519 ? { 'l-0': 5000 } : {};
+    return { files: { [PATH]: pricesOf({ ...prices(0.01 + (index % 2) / 1000), ...last }) }, at: hour(index) };
+  });
+  makeGitRepository(repository, past);
+  const run = await ingest(repository);
+  // The last value is far from the one before.
+  expect(run).toMatchObject({ code: EXIT_CODES['set-aside'].code, summary: { accepted: 10_419, refused: 1 } });
+  expect(run.errors).toContain('outlier');
+  expect(await ingest(repository, ['--recipe', recipe, '--confirm-outliers'])).toMatchObject({
+    code: 0,
+    summary: { accepted: 1, unchanged: 10_419 },
+  });
+  expect(await readdir(copies)).toEqual([]);
+});
+
+describe('the recipe', () => {
+  test('may be that of a source of the server', async () => {
+    const named = JSON.parse(await readFile(recipe, 'utf8')) as object;
+    const path = join(temporary.folder, 'stored.json');
+    await writeFile(path, JSON.stringify({ ...named, name: 'stored-list' }));
+    expect(await tidemark(['sources', 'add', path, '--data', data])).toMatchObject({ code: 0 });
+    const repository = join(temporary.folder, 'stored.git');
+    makeGitRepository(repository, [version(1, { stored: 0.01 })]);
+    expect(await ingest(repository, ['--recipe', 'stored-list'])).toMatchObject({ code: 0, summary: { accepted: 2 } });
+  });
+
+  test('may be one that is shipped', async () => {
+    const repository = join(temporary.folder, 'shipped.git');
+    const text = await readFile(join(import.meta.dirname, '../sources/litellm-map.json'), 'utf8');
+    makeGitRepository(repository, [{ files: { [PATH]: text }, at: '2025-01-01T12:00:00Z' }]);
+    expect(await ingest(repository, ['--recipe', 'litellm'])).toMatchObject({
+      code: 0,
+      summary: { past: { versions: 1 }, refused: 0 },
+    });
+  });
+});
+
+describe('is refused', () => {
+  test.each<[string, readonly string[]]>([
+    ['without a file and a repository', []],
+    ['with a repository alone', ['--git', '.']],
+    ['with a recipe alone', ['--recipe', 'litellm']],
+    ['with a file beside the repository', ['GIT', 'prices.csv']],
+    ['with a mapping', ['GIT', '--mapping', 'x.jsonc']],
+    ['with the mode append', ['GIT', '--mode', 'append']],
+    ['with --complete', ['GIT', '--mode', 'correct', '--complete']],
+    ['with a run to continue', ['GIT', '--resume', '0123456789ab']],
+    ['with a recipe that does not exist', ['--git', 'REPOSITORY', '--path', PATH, '--recipe', 'never']],
+    ['with a recipe of no list', ['--git', 'REPOSITORY', '--path', PATH, '--recipe', 'ecb-daily']],
+    ['with a host without TLS', ['--git', 'http://x.test.example/', '--path', PATH, '--recipe', 'RECIPE']],
+    ['with a program in place of a host', ['--git', 'ext::touch /tmp/never', '--path', PATH, '--recipe', 'RECIPE']],
+    ['with a file outside', ['--git', 'REPOSITORY', '--path', '../never', '--recipe', 'RECIPE']],
+    ['with a folder without a repository', ['--git', 'FOLDER', '--path', PATH, '--recipe', 'RECIPE']],
+  ])('%s', async (_, words) => {
+    const repository = await mkdtemp(join(temporary.folder, 'refused-'));
+    makeGitRepository(repository, [version(1, { never: 0.01 })]);
+    const all = ['--git', repository, '--path', PATH, '--recipe', recipe];
+    const places: Readonly<Record<string, readonly string[]>> = {
+      ...{ GIT: all, REPOSITORY: [repository], RECIPE: [recipe], FOLDER: [copies] },
+    };
+    const given = words.flatMap((word) => places[word] ?? [word]);
+    expect(await command(given)).toMatchObject({ code: EXIT_CODES.usage.code, output: '' });
+    expect((await fetch(`${url}/api/v1/markets/never`)).status).toBe(404);
+  });
+
+  test('with a file that is in no commit', async () => {
+    const repository = join(temporary.folder, 'no-file.git');
+    makeGitRepository(repository, [version(1, { never: 0.01 })]);
+    const run = await command(['--git', repository, '--path', 'never.json', '--recipe', recipe]);
+    expect(run).toMatchObject({ code: EXIT_CODES.findings.code, output: '' });
+    expect(run.errors).toContain('never.json');
+  });
+});
