@@ -370,7 +370,8 @@ describe('refused before any request are', () => {
   test.each<[readonly string[], string | Uint8Array, string]>([
     [['no-such-file.ndjson'], '', 'no file'],
     [['.'], '', 'folder'],
-    [['prices.csv'], '', '--mapping'],
+    [['prices.csv'], '', 'There is no file'],
+    [['mapping/sample/currency-api.csv'], '', '--mapping'],
     [['prices.csv', '--mapping', 'package.json'], '', 'not valid'],
     [['prices.csv', '--mapping', 'no-such.jsonc'], '', 'cannot be read'],
     [['-', '-'], '', 'only once'],
