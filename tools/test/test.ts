@@ -64,7 +64,7 @@ else if (isCi) {
   const installing = installTools(progress.say);
   const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
   const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
-  rounds.push([[fast]], [[slowOthers], [onEngines, slowComputing], [inBrowser, byTools]]);
+  rounds.push([[fast]], [[slowOthers], [onEngines], [inBrowser, byTools, slowComputing]]);
 } else {
   rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
   progress.say(
