@@ -92,15 +92,18 @@ describe('a generated client', () => {
     // The generator knows no lines of JSON, and few other types: such a client sends batches as JSON, reads whole
     // histories by page, and leaves parts of exports to other tools.
     const files = [
-      '/markets/{slug}/history.ndjson',
-      '/markets/{slug}/history/{year}.ndjson',
-      '/log/ndjson/{n}.gz',
-      '/log/ndjson/{n}.p/{width}.gz',
-      '/exports/parts/{file}.parquet',
-      '/exports/parts/{file}.ndjson.gz',
-      '/exports/parts/{file}.csv.gz',
+      '/api/v1/markets/{slug}/history.ndjson',
+      '/api/v1/markets/{slug}/history/{year}.ndjson',
+      '/feeds/changes.atom',
+      '/feeds/corrections.atom',
+      '/feeds/markets/{slug}.atom',
+      '/api/v1/log/ndjson/{n}.gz',
+      '/api/v1/log/ndjson/{n}.p/{width}.gz',
+      '/api/v1/exports/parts/{file}.parquet',
+      '/api/v1/exports/parts/{file}.ndjson.gz',
+      '/api/v1/exports/parts/{file}.csv.gz',
     ];
-    const warnings = files.map((file) => `WARNING parsing GET /api/v1${file} within public_reads.`);
+    const warnings = files.map((file) => `WARNING parsing GET ${file} within public_reads.`);
     expect(output.match(/^WARNING.*|^Unsupported.*/gm)).toEqual([
       // With status 200 and with 206.
       ...warnings.flatMap((warning) => [warning, warning]),

@@ -10,10 +10,10 @@ export interface Exception {
 /** Public reads have no credential. Every operation without scopes is one of these. */
 const PUBLIC_READS = new RegExp(
   [
-    '^/paths//api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?|recent',
+    '^/paths//(feeds/.*|api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?|recent|modified\\.csv',
     'markets(/\\{slug\\}(/history)?)?',
     'log/(checkpoint|vkey|tile/.*|ndjson/.*)|exports/.*|compat/.*',
-    'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson)))/get/',
+    'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson))))/get/',
   ].join('|'),
 );
 
