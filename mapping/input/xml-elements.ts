@@ -28,7 +28,10 @@ export interface XmlFault {
   readonly detail: string;
 }
 
-/** The end of an element. The number of cells of a row; null: it is none, and becomes cells of its parent. */
+/**
+ * Called at the end of each element. Returns the number of its cells if the element is a row. Returns null if it is not a row: then
+ * it becomes cells of its parent.
+ */
 export type OnEnd = (element: XmlElement) => number | null;
 
 const DOCUMENT_CHARACTERS = 16 * 1024 * 1024;

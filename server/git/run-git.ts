@@ -54,7 +54,10 @@ export function startGit(folder: string, words: readonly string[]): ChildProcess
 }
 
 function failure(command: string, error: ExecFileException, errors: string): StartError {
-  if (error.code === 'ENOENT') return new StartError('--git needs the program git, and there is none.');
+  if (error.code === 'ENOENT')
+    return new StartError(
+      '--git needs the program git, which is not installed or not in PATH. Install git, and run the command again.',
+    );
   const said = errors.trim().split('\n').slice(-3).join(' ').slice(-SHOWN_CHARACTERS);
   return new StartError(`git ${command} failed: ${said || error.message}`, { cause: error });
 }

@@ -38,7 +38,7 @@ export function keyOfEvent({ recordedAt, at, slug, id }: Pick<FeedEvent, 'record
 
 export const isCorrection = (kind: EventKind): boolean => kind === 'correction' || kind === 'retraction';
 
-/** What is needed of an event until it is known to be among the newest. */
+/** An event before its texts are written. They are written only for the newest events, which a feed shows. */
 export type Candidate =
   | { readonly slug: string; readonly unit: Unit; readonly row: FeedRow; readonly before: FeedRow | null }
   | { readonly slug: string; readonly removal: Removal };

@@ -156,7 +156,7 @@ function announcedLines({ announced = {}, metrics }: Market, words: RowWords): r
   });
 }
 
-/** Texts of sources, each with where it is from and since when. Null: there are none. */
+/** The attributes of a market, each with its source and the day since which it holds. Null: the market has no attributes. */
 function attributeFacts({ attributes = {} }: Market): HTMLElement | null {
   const all = Object.entries(attributes).sort(([one], [other]) => compareMetrics(one, other));
   if (all.length === 0) return null;

@@ -87,7 +87,7 @@ export function isOnList(metrics: Market['metrics']): boolean {
   return !metrics.price && Object.values(metrics).some((metric) => metric !== null);
 }
 
-/** What a market is about: its price; or all metrics of a market {@link isOnList}. */
+/** The metrics that a page shows first: all of them if the market {@link isOnList}, otherwise only the price. */
 function shownMetrics(metrics: Market['metrics']): readonly PublicMetric[] {
   const shown = isOnList(metrics) ? Object.values(metrics) : [metrics.price];
   return shown.filter((metric) => metric != null);
