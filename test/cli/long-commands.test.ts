@@ -2,9 +2,6 @@
  * Commands that take long tell a rate and the remaining time, also on a pipe. They run in this process, because time
  * passes as these tests say: with each read of the service or of the clock.
  */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createProgram } from '../../cli/program/program.ts';
@@ -15,6 +12,7 @@ import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
+import { type ServedReader, serveReader } from '../publisher/verify/serve-reader.ts';
 import { dependenciesOn, market, price, START_MS } from '../publisher/world.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
@@ -26,7 +24,7 @@ const TAKES_MS = 4_000;
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let folder: Awaited<ReturnType<typeof openDataFolder>>;
-let server: Server;
+let served: ServedReader;
 let url: string;
 let errors: string;
 /** So much more time has passed than really did. */
@@ -40,18 +38,15 @@ beforeAll(async () => {
   await ingest(dependencies, [...MARKETS.map((slug) => market(slug)), ...prices], {});
   await publish(withLog(dependencies));
   const reader = loggedReader(folder.objects);
-  server = createServer(async (request, response) => {
+  served = await serveReader(async (...asked) => {
     aheadMs += TAKES_MS;
-    const { status, headers, body } = await reader(request.url as string, request.headers as Record<string, string>);
-    response.writeHead(status, Object.fromEntries(headers)).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return await reader(...asked);
+  });
+  ({ url } = served);
 });
 
 afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
+  served.close();
   folder.close();
   await temporary.remove();
 });

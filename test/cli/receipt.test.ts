@@ -1,8 +1,5 @@
 /** `receipt` and `verify --log`, in this process, against a small published log over HTTP. */
-import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -15,6 +12,7 @@ import { publish } from '../../publisher/publish.ts';
 import { receiptParts } from '../clients/typescript/receipt-parts.ts';
 import { testSigner, withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
+import { type ServedReader, serveReader } from '../publisher/verify/serve-reader.ts';
 import { createWorld, market, price, type World } from '../publisher/world.ts';
 import { runs } from '../runs.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
@@ -25,7 +23,7 @@ const GOLDEN_KEY = readFileSync(join(GOLDEN, 'vkey'), 'utf8').trim().split('\n')
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let world: World;
-let server: Server;
+let served: ServedReader;
 let url: string;
 let printed: string;
 
@@ -36,18 +34,12 @@ beforeAll(async () => {
   await publish(withLog(world.dependencies));
   await world.ingest([price('a', 0, 4130)], 'correct');
   await publish(withLog(world.dependencies));
-  const reader = loggedReader(world.objects);
-  server = createServer(async (request, response) => {
-    const { status, headers, body } = await reader(request.url as string, request.headers as Record<string, string>);
-    response.writeHead(status, Object.fromEntries(headers)).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  served = await serveReader(loggedReader(world.objects));
+  ({ url } = served);
 });
 
 afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
+  served.close();
   await temporary.remove();
 });
 

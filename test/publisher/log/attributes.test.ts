@@ -1,11 +1,8 @@
 /** Facts of a market that are no numbers: what readers see of them, and what the log says. */
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
-import { publish } from '../../../publisher/publish.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
-import { faultsOfLog } from './log-oracle.ts';
-import { readLog, testSigner, withLog } from './test-log.ts';
+import { market, price } from '../world.ts';
+import { openLoggedSteps } from './logged-steps.ts';
 
 const fact = (value: string, day: number, sourceLabel = 'A list') => ({
   value,
@@ -17,19 +14,8 @@ const having = (attributes?: Readonly<Record<string, ReturnType<typeof fact>>>) 
   ({ ...market('a'), ...(attributes && { attributes }) }) as IngestRecordInput;
 
 test('a fact is in the body with its source; a change is an entry of format 2, and what is repeated or older is none', async () => {
-  const world = createWorld();
-  const dependencies = withLog(world.dependencies);
-  const read = readerOf(world.objects);
-  const bodyOf = async () => JSON.parse(Buffer.from((await read('/api/v1/markets/a')).body).toString('utf8'));
-  const step = async (...records: IngestRecordInput[]) => {
-    const known = (await readLog(world.objects)).length;
-    await world.ingest(records);
-    await publish(dependencies);
-    expect(await faultsOfLog(world.objects)).toEqual([]);
-    return (await readLog(world.objects)).slice(known);
-  };
+  const { step, bodyOf, expectProven } = await openLoggedSteps();
 
-  await publish(dependencies);
   await step(market('a'), price('a', 0, 8000));
   expect(await bodyOf()).not.toHaveProperty('attributes');
 
@@ -48,8 +34,7 @@ test('a fact is in the body with its source; a change is an entry of format 2, a
     { format: 2, type: 'market', attributes: changed },
     { format: 1, type: 'observation' },
   ]);
-  const proven = await verifyLog(read, { vkeys: [testSigner().vkey], seen: null, pageSizes: SMALL_PAGES });
-  expect(proven.findings).toEqual([]);
+  await expectProven();
   expect(await step(having({ mode: fact('responses', 5, 'Another list') }))).toHaveLength(1);
 
   expect(await step(having({}))).toMatchObject([{ format: 1, type: 'market' }]);

@@ -2,30 +2,16 @@
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import type { OutlierRule } from '../../../contract/values/market.ts';
-import { publish } from '../../../publisher/publish.ts';
-import { verifyLog } from '../../../publisher/verify/verify-log.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
-import { faultsOfLog } from './log-oracle.ts';
-import { readLog, testSigner, withLog } from './test-log.ts';
+import { market, price } from '../world.ts';
+import { openLoggedSteps } from './logged-steps.ts';
 
 const REASON = 'Prices of power cross zero.';
 const ruled = (outliers: OutlierRule | null, outliersReason?: string) =>
   ({ ...market('a'), outliers, ...(outliersReason && { outliersReason }) }) as IngestRecordInput;
 
 test('shows the rule and its reason; the log states them in format 2, and nothing else there changes', async () => {
-  const world = createWorld();
-  const dependencies = withLog(world.dependencies);
-  const read = readerOf(world.objects);
-  const bodyOf = async () => JSON.parse(Buffer.from((await read('/api/v1/markets/a')).body).toString('utf8'));
-  const step = async (...records: IngestRecordInput[]) => {
-    const known = (await readLog(world.objects)).length;
-    await world.ingest(records);
-    await publish(dependencies);
-    expect(await faultsOfLog(world.objects)).toEqual([]);
-    return (await readLog(world.objects)).slice(known);
-  };
+  const { step, bodyOf, expectProven } = await openLoggedSteps();
 
-  await publish(dependencies);
   const plain = await step(market('a'), market('b'), price('a', 0, 8000), price('b', 0, 5));
   expect(plain.map(({ format }) => format)).toEqual([1, 1, 1, 1]);
   expect(await bodyOf()).not.toHaveProperty('outliers');
@@ -43,12 +29,7 @@ test('shows the rule and its reason; the log states them in format 2, and nothin
   expect(await bodyOf()).toMatchObject({ outliers: 'off' });
   expect(await bodyOf()).not.toHaveProperty('outliersReason');
 
-  const proven = await verifyLog(read, {
-    vkeys: [testSigner().vkey],
-    seen: null,
-    pageSizes: SMALL_PAGES,
-  });
-  expect(proven.findings).toEqual([]);
+  await expectProven();
 
   const [back] = await step(ruled(null));
   expect(back).toMatchObject({ format: 1, type: 'market', market: 'a' });
