@@ -61,7 +61,7 @@ export function newTotals(): IngestTotals {
 /** Counts each row once, however many faults it has. */
 export function addRowFaults({ faults, totals }: IngestRun, rows: readonly FileFault[]): void {
   for (const fault of rows) faults.add(fault, null);
-  const count = new Set(rows.map(({ line }) => line)).size;
+  const count = new Set(rows.map(({ line, row = 0 }) => `${line} ${row}`)).size;
   totals.refused += count;
   totals.withoutRecord += count;
 }

@@ -2,6 +2,8 @@
 
 export interface FileFault {
   readonly line: number;
+  /** As in `MappedRefusal`. */
+  readonly row?: number;
   /** The column of a CSV file, or the field of a record; null: the whole row. */
   readonly column: string | null;
   readonly code: string;

@@ -39,9 +39,12 @@ export async function* mapCsv(
   run: RunColumns | null = null,
   missing: 'refuse' | 'leave-out' = 'refuse',
 ): AsyncGenerator<MappedRecord | MappedRefusal> {
+  let number = 0;
   for await (const row of mapCsvRows(mapping, csv, run, missing)) {
+    if (row.kind === 'header') continue;
+    number += 1;
     // `yield*` would make a promise more for each record.
-    if (row.kind === 'row') for (const result of row.results) yield result;
+    for (const result of row.results) yield result.kind === 'refusal' ? { ...result, row: number } : result;
   }
 }
 

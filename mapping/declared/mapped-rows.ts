@@ -18,6 +18,8 @@ export interface MappedRecord {
 export interface MappedRefusal extends RowRefusal {
   readonly kind: 'refusal';
   readonly line: number;
+  /** The number of the row, from 1: rows of a JSON document may share a line. Left out: the whole file is refused. */
+  readonly row?: number;
   /** The market of the row, if it could be told. */
   readonly market?: string;
 }

@@ -124,6 +124,13 @@ describe('a list', () => {
     expect(await fetched({ a: { in: 1e-6, contextWindow: 1000 } })).toMatchObject({ reason: { code: 'no-records' } });
   });
 
+  test('counts and names each row that cannot be read, although the document is one line', async () => {
+    expect(await fetched({ a: { in: 'one' }, b: TWO, c: { in: 'three', window: 'none' } })).toMatchObject({
+      refusedRows: 2,
+      faults: ['row 1: ', 'row 3: ', 'row 3: '].map((place) => ({ line: 1, detail: expect.stringContaining(place) })),
+    });
+  });
+
   test('does not count a fetch that fails, or gives nothing, or a value that cannot be read', async () => {
     await fetched({ a: ONE, b: TWO });
     await fetched({ a: ONE });

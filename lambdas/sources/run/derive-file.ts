@@ -1,6 +1,7 @@
 /** The file of records that an answer gives: NDJSON, the same bytes each time. */
 import { createHash } from 'node:crypto';
 import { RUN_FAULTS_MAX, type SourceRun } from '../../../contract/operations/sources.ts';
+import type { MappedRefusal } from '../../../mapping/declared/mapped-rows.ts';
 import { deriveRecords } from '../../../mapping/recipe/derive-records.ts';
 import { type ListedAnswer, newsOfList } from '../../../mapping/recipe/list-news.ts';
 import type { Recipe } from '../../../mapping/recipe/recipe.ts';
@@ -30,11 +31,15 @@ type YieldToEventLoop = () => Promise<void>;
 export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): Promise<DerivedFile> {
   const digest = createHash('sha256');
   const faults: DerivedFile['faults'] = [];
-  const refusedLines = new Set<number>();
+  const { json, xml } = answer.recipe.mapping;
+  const isDocument = json !== undefined || xml !== undefined;
+  const refusedRows = new Set<number>();
   const count = { bytes: 0, records: 0, known: 0 };
-  const refused = (line: number, code: string, detail: string) => {
-    refusedLines.add(line);
-    if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail });
+  const refused = ({ line, row = 0, code, detail }: MappedRefusal) => {
+    refusedRows.add(row);
+    // A document may be one long line.
+    const place = isDocument && row > 0 ? `row ${row}: ` : '';
+    if (faults.length < RUN_FAULTS_MAX) faults.push({ line, code, detail: `${place}${detail}` });
   };
   const counted = (kind: 'record' | 'known') => {
     count[kind === 'record' ? 'records' : 'known'] += 1;
@@ -43,7 +48,7 @@ export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: Yi
     digest.update(chunk);
     count.bytes += chunk.length;
   }
-  return { ...count, sha256: digest.digest('hex'), refusedRows: refusedLines.size, faults };
+  return { ...count, sha256: digest.digest('hex'), refusedRows: refusedRows.size, faults };
 }
 
 /** The file itself. */
@@ -59,7 +64,7 @@ export function readFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEvent
 async function* readRecords(
   { recipe, answer, earlier }: ArchivedAnswer,
   yieldToEventLoop: YieldToEventLoop = async () => {},
-  refused: (line: number, code: string, detail: string) => void,
+  refused: (refusal: MappedRefusal) => void,
   counted: (kind: 'record' | 'known') => void,
 ): AsyncGenerator<Uint8Array> {
   let lines: string[] = [];
@@ -69,7 +74,7 @@ async function* readRecords(
       : newsOfList(recipe, recipe.list, answer, earlier);
   for await (const result of results) {
     if (result.kind === 'refusal') {
-      refused(result.line, result.code, result.detail);
+      refused(result);
       continue;
     }
     counted(result.kind);
