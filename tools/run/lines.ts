@@ -9,7 +9,7 @@ import { readCommandLine } from './command-line.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CODE = /\.(ts|js|mjs|py|css|html|sh|lua)$/;
-const MADE = /^clients\/web\/built\/|\.generated\./;
+const MADE = /^clients\/web\/built\/|^infra\/hosting\/cloudflare\/_worker\.js$|\.generated\./;
 const TEST = /^test\/|^clients\/.*\/tests?\/|\.test\.ts$/;
 const DOCUMENT = /^(README|docs\/.*)\.md$/;
 
