@@ -6,12 +6,11 @@ import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { endWith } from '../program/exit-codes.ts';
 import { isPersonReading, note, print, printJson, progressOf, Table } from '../program/output.ts';
-import { type GlobalOptions, parseUrl, readProfile } from '../program/profile.ts';
+import { type GlobalOptions, readProfile } from '../program/profile.ts';
 import { settings } from './commands.ts';
 
 interface DoctorFlags extends GlobalOptions {
   readonly ledger?: boolean;
-  readonly mirror?: string;
 }
 
 const HELP = `
@@ -21,8 +20,7 @@ Ends with 1 if there is a fault, and with 0 if there are warnings only.
 
 Examples:
   tidemark doctor
-  tidemark doctor https://data.example --json
-  tidemark doctor https://data.example --mirror https://mirror.example`;
+  tidemark doctor https://data.example --json`;
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -30,7 +28,6 @@ export function addDoctorCommand(program: Command): void {
     .description('check a data folder and a service, and say how to correct what is wrong; ends with 1 on a fault')
     .argument('[url]', 'the base URL of a service, as readers use it')
     .option('--ledger', 'read all of the ledger of a running server, by a snapshot in its data folder')
-    .option('--mirror <url>', 'a mirror of the service: print how far it is behind')
     .addHelpText('after', HELP)
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<DoctorFlags>();
@@ -45,9 +42,8 @@ export function addDoctorCommand(program: Command): void {
       progress.at('Asking the service', { share: null });
       const { examineService } = await import('../../server/doctor/service.ts');
       const service = profile === null ? [] : await examineService(profile.readUrl, options.timeout);
-      const mirror = await examineItsMirror(options, profile?.readUrl ?? null);
       progress.clear();
-      await show([...folder.found, ...service, ...mirror], options.json === true);
+      await show([...folder.found, ...service], options.json === true);
     });
 }
 
@@ -61,12 +57,6 @@ async function examineLocal(
   const { examineFolder } = await import('../../server/doctor/folder.ts');
   const question = { readsLedger: ledger === true, nowMs: Date.now(), progress };
   return await examineFolder(settings({ TIDEMARK_DATA: data }), question);
-}
-
-async function examineItsMirror({ mirror, timeout }: DoctorFlags, service: URL | null): Promise<readonly Diagnosis[]> {
-  if (mirror === undefined) return [];
-  const { examineMirror } = await import('../../server/doctor/mirror.ts');
-  return await examineMirror(parseUrl(mirror), service, timeout);
 }
 
 async function show(found: readonly Diagnosis[], asJson: boolean): Promise<void> {

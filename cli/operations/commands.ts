@@ -5,11 +5,10 @@ import { type OperationId, operationOf } from '../../contract/operations/operati
 import { openClient } from '../http/client.ts';
 import { askFirst } from '../program/ask-first.ts';
 import { CommandError } from '../program/exit-codes.ts';
-import { itemLimit, seconds } from '../program/numbers.ts';
+import { itemLimit } from '../program/numbers.ts';
 import type { GlobalOptions } from '../program/profile.ts';
-import { walkList } from '../reads/walk.ts';
 import { type Field, fieldsOf } from './fields.ts';
-import { bodyOfOptions, isList, pathOf, runOperation } from './run-operation.ts';
+import { bodyOfOptions, isList, runOperation } from './run-operation.ts';
 import { CONSEQUENCES, GENERATED, GROUPS, MORE_EXAMPLES, VERBS } from './verbs.ts';
 
 interface OperationFlags extends GlobalOptions {
@@ -32,34 +31,6 @@ export function addOperationCommands(program: Command): void {
     const [group = '', verb] = VERBS[id].split(' ');
     addCommand(verb === undefined ? program : (groups.get(group) as Command), verb ?? group, id);
   }
-  addTail(groups.get('audit') as Command);
-}
-
-function addTail(audit: Command): void {
-  const operation = operationOf('listAuditRecords');
-  const fields = operation.query === undefined ? [] : fieldsOf(operation.query);
-  const filters = fields.filter(({ name }) => name === 'actor' || name === 'target');
-  const command = audit.command('tail').description('Print the newest writes, and then new ones, until Ctrl-C');
-  for (const { option } of filters) command.addOption(option);
-  command
-    .addOption(new Option('--limit <n>', 'begin with so many older ones').argParser(itemLimit).default(10))
-    .addOption(new Option('--every <seconds>', 'how often to ask; less often while idle').argParser(seconds).default(2))
-    .addHelpText('after', '\nExample:\n  tidemark audit tail --actor user:alice')
-    .action(async () => {
-      const options = command.optsWithGlobals<OperationFlags & { readonly limit: number; readonly every: number }>();
-      const query = given(filters, options as unknown as Readonly<Record<string, unknown>>);
-      const client = await openClient(options);
-      const { tailAudit } = await import('./audit.ts');
-      await tailAudit(
-        (day) => walkList(client, pathOf(operation, { params: {}, query: day === undefined ? query : { day } })),
-        {
-          isByDay: Object.keys(query).length === 0,
-          first: options.limit,
-          everySeconds: options.every,
-          json: options.json === true,
-        },
-      );
-    });
 }
 
 function addCommand(parent: Command, verb: string, id: OperationId): void {

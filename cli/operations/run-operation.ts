@@ -83,10 +83,7 @@ const NO_AUDIT =
   'No record was found. Without --day, --actor or --target, the search is in the writes of today (UTC). A target is ' +
   'written as in market/gold-usd or watchlist/<id>, and an actor as in user:alice or key:<key id>.';
 
-export function pathOf(
-  { path }: OperationDefinition,
-  { params, query }: Pick<OperationCall, 'params' | 'query'>,
-): string {
+function pathOf({ path }: OperationDefinition, { params, query }: Pick<OperationCall, 'params' | 'query'>): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] as string));
   const search = new URLSearchParams(
     Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),

@@ -93,7 +93,6 @@ const COMMANDS: readonly string[] = [
   'status --url URL',
   'receipt a --observed-at 2026-01-01T00:00:00Z --url URL',
   'doctor URL',
-  'doctor URL --mirror URL',
 ];
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
