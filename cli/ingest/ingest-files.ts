@@ -181,6 +181,13 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
   yield* rest;
 }
 
+/** Of a longer file, `tidemark undo` takes the time. */
+const IDS_SHOWN = 10;
+
+function shownIds(ids: readonly string[]): string {
+  return ids.length > IDS_SHOWN ? `${ids.length} batches` : ids.join(' ');
+}
+
 function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSummary['past']>) {
   const counts = { versions, 'versions without news': unchanged, 'versions passed over': passedOver };
   return Object.entries(counts);
@@ -188,7 +195,7 @@ function versionFields({ versions, unchanged, passedOver }: NonNullable<FileSumm
 
 async function printSummary(summary: FileSummary, isMapped: boolean): Promise<void> {
   const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, rounded, timesCut } = summary;
-  const { past, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
+  const { past, sentAs, generation, stoppedAtLine, missing, withdrawn = null, returned = 0 } = summary;
   const refusedRecords = refused - withoutRecord;
   const others = records - accepted - unchanged - refusedRecords;
   await printFields([
@@ -205,6 +212,7 @@ async function printSummary(summary: FileSummary, isMapped: boolean): Promise<vo
     ...(missing === undefined ? [] : [['published, and missing in the file', missing] as const]),
     ...(withdrawn === null ? [] : [[dryRun ? 'would be withdrawn' : 'withdrawn', withdrawn] as const]),
     ...(returned === 0 ? [] : [['withdrawn, and in the file again', returned] as const]),
+    ...(sentAs.length === 0 ? [] : [['sent as', shownIds(sentAs)] as const]),
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
   if (stoppedAtLine === null) return;

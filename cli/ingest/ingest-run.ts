@@ -47,6 +47,8 @@ export interface IngestTotals {
   rounded: number;
   /** Those of which the mapping dropped more than milliseconds from a time. */
   timesCut: number;
+  /** The ids of its batches, or of its upload: `tidemark undo` takes them. None in a dry run. */
+  readonly sentAs: string[];
   /** The generation that shows what was stored. Null: not yet, or nothing was. */
   generation: number | null;
   /** The first line of the part that was refused as a whole; nothing from there on is in. Null: no part was. */
@@ -55,7 +57,7 @@ export interface IngestTotals {
 
 export function newTotals(): IngestTotals {
   const counts = { records: 0, accepted: 0, unchanged: 0, refused: 0, withoutRecord: 0, rounded: 0, timesCut: 0 };
-  return { ...counts, generation: null, stoppedAtLine: null };
+  return { ...counts, sentAs: [], generation: null, stoppedAtLine: null };
 }
 
 /** Counts each row once, however many faults it has. */

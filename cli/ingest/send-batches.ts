@@ -60,6 +60,7 @@ async function post(run: IngestRun, part: FilePart): Promise<string> {
     body: part.body,
     idempotencyKey: `${runId}-${part.index}-${digest}`,
   });
+  if (!dryRun) run.totals.sentAs.push(id);
   return id;
 }
 

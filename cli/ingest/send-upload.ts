@@ -60,6 +60,7 @@ async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled)
     body: JSON.stringify({ sha256, bytes, records: lines.length, mode, dryRun }),
     idempotencyKey: `${runId}-${dryRun ? 'dry-' : ''}upload-${sha256.slice(0, 20)}`,
   });
+  if (!dryRun) run.totals.sentAs.push(id);
   for (let attempt = 1; ; attempt++) {
     const { put } = await readUpload(run, id);
     // The file has arrived: by this run, or by the one before.

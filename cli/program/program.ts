@@ -14,6 +14,7 @@ import { addMirrorCommand } from '../mirror/command.ts';
 import { addReadCommands } from '../reads/commands.ts';
 import { addRunCommand } from '../run/command.ts';
 import { addSourceCommands } from '../sources/commands.ts';
+import { addUndoCommand } from '../undo/command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { seconds } from './numbers.ts';
 import { PARSER_OUTPUT } from './output.ts';
@@ -77,6 +78,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   addMirrorCommand(program);
   addMappingCommands(program);
   addIngestCommands(program);
+  addUndoCommand(program);
   addSourceCommands(program);
   // Loading the table of operations takes longer than most commands do.
   const [name] = program.parseOptions([...words]).operands;

@@ -1,11 +1,11 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AsOf } from '../../clients/typescript/as-of.ts';
-import { pastMs } from '../../clients/typescript/moments.ts';
 import type { Share } from '../../publisher/verify/share.ts';
 import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
 import { CommandError } from '../program/exit-codes.ts';
+import { pastMoment } from '../program/moments.ts';
 import { seconds } from '../program/numbers.ts';
 import { type GlobalOptions, readProfile } from '../program/profile.ts';
 import type { HistoryForm } from './markets.ts';
@@ -189,7 +189,7 @@ function formOf({ csv, ndjson, json }: HistoryFlags): HistoryForm {
 
 function asOfOption(things: string): Option {
   const words = `${things} that were visible at that moment, e.g. 2026-11-01T00:00:00Z`;
-  return new Option('--as-of <time>', words).argParser(momentOf);
+  return new Option('--as-of <time>', words).argParser(pastMoment('--as-of'));
 }
 
 function byReleaseOption(): Option {
@@ -200,15 +200,6 @@ function asOfOf({ asOf, byRelease = false }: AsOfFlags): AsOf | null {
   if (asOf !== undefined) return { atMs: asOf, clock: byRelease ? 'released' : 'recorded' };
   if (byRelease) throw new CommandError('usage', '--by-release needs --as-of.', 'Add --as-of 2026-11-01T00:00:00Z.');
   return null;
-}
-
-function momentOf(text: string): number {
-  try {
-    return pastMs(text, '--as-of', Date.now());
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new InvalidArgumentError(`${cause.message}.`);
-  }
 }
 
 function shareOf(text: string): Share {

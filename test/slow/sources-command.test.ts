@@ -184,6 +184,17 @@ describe('sources', () => {
     expect((await readdir(join(data, 'archive'))).length).toBeGreaterThan(2);
   });
 
+  test('a run is undone by its id, or by that of its upload', async () => {
+    const [{ id, upload }] = (await runsOf()) as [SourceRun & { readonly upload: string }];
+    const undo = async (...words: readonly string[]) =>
+      JSON.parse((await tidemark(['undo', ...words, '--json', '--data', data])).output)[0];
+    await tidemark(['publish', 'gold-usd', '--data', data]);
+    expect(await undo(id)).toMatchObject({ dryRun: true, accepted: 1, refused: 0 });
+    expect(await undo(upload, '--apply')).toMatchObject({ dryRun: false, accepted: 1, refused: 0 });
+    const { output } = await tidemark(['markets', 'history', 'gold-usd', '--json', '--data', data]);
+    expect(JSON.parse(output)[0]).toMatchObject({ retraction: 'mistake', observedAt: '2026-10-20T00:00:00Z' });
+  });
+
   test('remove asks first, and needs --yes on a pipe', async () => {
     expect(await run('remove', 'metals')).toMatchObject({ code: 2 });
     expect(await run('remove', 'metals', '--yes')).toMatchObject({ code: 0 });

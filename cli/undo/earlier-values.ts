@@ -1,0 +1,89 @@
+/**
+ * The records that put a market back to its values from before some moments of recording. Pure. Nothing is erased: a value
+ * that was added is retracted as a mistake, a value that was replaced is corrected back, and the history shows both.
+ */
+import { decimalOf } from '../../clients/typescript/decimal-of.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+
+export interface EarlierValue {
+  /** The newest version, which is taken back. */
+  readonly wrong: PublicObservation;
+  /** The newest version that was not selected. Null: the observation did not exist. */
+  readonly before: PublicObservation | null;
+  readonly record: IngestRecordInput;
+}
+
+export interface EarlierValues {
+  readonly values: readonly EarlierValue[];
+  /** Observations with a selected version that another one has replaced since. They stay as they are. */
+  readonly replacedSince: readonly PublicObservation[];
+}
+
+/**
+ * @param versions every version of every observation of the market
+ * @param isSelected whether a version is to be undone
+ * @param reason of the retractions; the service keeps it and does not publish it
+ */
+export function earlierValues(
+  market: string,
+  versions: readonly PublicObservation[],
+  isSelected: (version: PublicObservation) => boolean,
+  reason: string,
+): EarlierValues {
+  const byId = new Map(versions.map((version) => [version.id, version]));
+  const beforeOf = ({ supersedes }: PublicObservation) => (supersedes === null ? null : (byId.get(supersedes) ?? null));
+  const values: EarlierValue[] = [];
+  const replacedSince: PublicObservation[] = [];
+  for (const newest of versions.filter(({ supersededBy }) => supersededBy === null)) {
+    let version: PublicObservation | null = newest;
+    // The service itself repeats an announced value when its moment has come.
+    const announced = beforeOf(newest);
+    if (announced?.announced && !newest.announced && isSameValue(announced, newest)) version = announced;
+    if (!isSelected(version)) {
+      if (hasSelected(version, beforeOf, isSelected)) replacedSince.push(newest);
+      continue;
+    }
+    while (version !== null && isSelected(version)) version = beforeOf(version);
+    if (version === null && newest.retraction === 'mistake') continue;
+    values.push({ wrong: newest, before: version, record: recordOf(market, newest, version, reason) });
+  }
+  return { values, replacedSince };
+}
+
+function hasSelected(
+  newest: PublicObservation,
+  beforeOf: (version: PublicObservation) => PublicObservation | null,
+  isSelected: (version: PublicObservation) => boolean,
+): boolean {
+  for (let version: PublicObservation | null = newest; version !== null; version = beforeOf(version)) {
+    if (isSelected(version)) return true;
+  }
+  return false;
+}
+
+function isSameValue(one: PublicObservation, other: PublicObservation): boolean {
+  return decimalOf(one) === decimalOf(other) && one.retraction === other.retraction;
+}
+
+function recordOf(
+  market: string,
+  { metric, observedAt, sourceUrl, announced }: PublicObservation,
+  before: PublicObservation | null,
+  reason: string,
+): IngestRecordInput {
+  const identity = { market, metric, observedAt, sourceUrl };
+  if (before === null) return { type: 'retraction', ...identity, kind: 'mistake', reason };
+  if (before.retraction !== null) return { type: 'retraction', ...identity, kind: before.retraction, reason };
+  const { sourceLabel, releasedAt, confidence, status, sourceValue, unknownReason, rounded } = before;
+  const observation = {
+    ...({ type: 'observation', ...identity, sourceLabel, releasedAt, confidence, status } as const),
+    ...{ sourceValue, unknownReason, rounded },
+    // Every check was passed when the value was first taken in.
+    ...{ zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true, reinstated: true },
+    ...(announced && { announced }),
+  };
+  return before.kind === 'money'
+    ? { ...observation, amountMinor: before.amountMinor, currency: before.currency }
+    : { ...observation, value: before.value, unit: before.unit };
+}

@@ -1,0 +1,218 @@
+/** `tidemark undo`: selects what was recorded by mistake, and sends the records that put the values of before back. */
+import { randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decimalOf } from '../../clients/typescript/decimal-of.ts';
+import { historyUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
+import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
+import type { SourceRun, SourceState } from '../../contract/operations/sources.ts';
+import type { Snapshot } from '../../contract/values/market.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import { type Client, jsonOf } from '../http/client.ts';
+import { poll } from '../http/poll.ts';
+import { isAnswered } from '../http/refusals.ts';
+import { ingestFiles } from '../ingest/ingest-files.ts';
+import { inTemporaryFolder } from '../ingest/temporary-folder.ts';
+import { CommandError } from '../program/exit-codes.ts';
+import { note, progressOf } from '../program/output.ts';
+import { allMarkets, allVersions, walkList } from '../reads/walk.ts';
+import { SOURCES_PATH, sourcePath } from '../sources/api.ts';
+import { type EarlierValue, earlierValues } from './earlier-values.ts';
+
+/** A time within which values were recorded. */
+export interface RecordedWithin {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+export interface UndoOptions {
+  readonly records?: string;
+  readonly apply?: boolean;
+  readonly report?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  /** Seconds to wait for generations: the one of the wrong values, and the one that shows the values of before. */
+  readonly wait: number;
+}
+
+interface Selection extends RecordedWithin {
+  /** Null: all markets that have changed since. */
+  readonly markets: readonly string[] | null;
+  /** The generation that shows the wrong values; 0: one that is public already. */
+  readonly generation: number;
+}
+
+/**
+ * @param wrong ids of batches, uploads or runs; or a time
+ * @param source the `sourceLabel` of the wrong values. Null: any, as long as it is one only
+ */
+export async function undo(
+  client: Client,
+  wrong: readonly string[] | RecordedWithin,
+  source: string | null,
+  options: UndoOptions,
+): Promise<void> {
+  const selections: Selection[] = [];
+  if ('sinceMs' in wrong) selections.push({ ...wrong, markets: null, generation: 0 });
+  else for (const id of wrong) selections.push(await selectionOf(client, id));
+  await waitUntilRead(client, selections, options.wait);
+  const reason = `Undone: ${'sinceMs' in wrong ? `values of ${source}` : wrong.join(', ').slice(0, 200)}.`;
+  await inTemporaryFolder(async (folder) => {
+    const path = options.records ?? join(folder, 'undo.ndjson');
+    const count = await writeRecords(client, path, selections, source, reason, options);
+    if (count === 0) return note('Nothing is left to undo.');
+    if (options.records !== undefined) return note(`${count} records are in ${path}. Send them with --mode correct.`);
+    const asked = { mode: 'correct', partial: true, dryRun: !options.apply, asserted: [], wait: options.wait } as const;
+    const run = { ...asked, complete: false, retractMissing: false, runId: randomBytes(6).toString('hex') };
+    await ingestFiles(client, [{ path, name: 'undo', source: { form: 'ndjson' } }], run, options);
+    if (!options.apply) note('Nothing is changed yet. To send the records, repeat the command with --apply.');
+  });
+}
+
+async function selectionOf(client: Client, id: string): Promise<Selection> {
+  if (id.startsWith('bat_')) {
+    const { receivedAt, ...report } = await client.resource<BatchReport>({ path: `/api/v1/ingest/batches/${id}` });
+    return { ...windowOf(id, receivedAt, report), markets: report.markets };
+  }
+  const upload = id.startsWith('run_') ? await uploadOfRun(client, id) : id;
+  if (!upload.startsWith('upl_')) {
+    throw new CommandError(
+      'usage',
+      `${id} is no id of a batch, an upload or a run.`,
+      'They begin with bat_, upl_, run_.',
+    );
+  }
+  const { createdAt, ...report } = await client.resource<Upload>({ path: `/api/v1/ingest/uploads/${upload}` });
+  return { ...windowOf(id, createdAt, report), markets: null };
+}
+
+/** Several workers may take a batch in, and the clock of the one that ends it may be behind. */
+const CLOCKS_DIFFER_MS = 50;
+
+function windowOf(
+  id: string,
+  from: string,
+  report: Pick<BatchReport | Upload, 'counts' | 'dryRun' | 'finishedAt' | 'generation'>,
+): Omit<Selection, 'markets'> {
+  const { counts, dryRun, finishedAt, generation } = report;
+  if (dryRun) throw new CommandError('usage', `${id} was a dry run: it has changed nothing.`);
+  if (finishedAt === null || (generation === null && counts.accepted > 0)) {
+    throw new CommandError('unfinished', `${id} is not finished and published.`, 'Repeat the command later.');
+  }
+  return {
+    sinceMs: Date.parse(from),
+    untilMs: Date.parse(finishedAt) + CLOCKS_DIFFER_MS,
+    generation: generation ?? 0,
+  };
+}
+
+/** A run is a resource of its source, and its id does not name that. */
+async function uploadOfRun(client: Client, id: string): Promise<string> {
+  for await (const { name } of walkList<SourceState>(client, SOURCES_PATH)) {
+    const run = await client.resource<SourceRun>({ path: sourcePath(name, `/runs/${id}`) }).catch((error: unknown) => {
+      if (!isAnswered(error, 404)) throw error;
+      return null;
+    });
+    if (run === null) continue;
+    if (run.upload !== null) return run.upload;
+    throw new CommandError('refused', `The run ${id} of ${name} has sent no records.`);
+  }
+  throw new CommandError('refused', `No source has a run ${id}.`, 'See: tidemark sources runs NAME');
+}
+
+/** Caches may be as old as the contract allows them, and a second more. */
+const CACHED_MS = 16_000;
+
+/** Until reading gives the wrong values: their generation is published, in the list too, and older answers have expired. */
+async function waitUntilRead(client: Client, selections: readonly Selection[], wait: number): Promise<void> {
+  const read = async () => jsonOf(await client.read(SNAPSHOT_URL)) as Snapshot;
+  const needed = Math.max((await read()).generation, ...selections.map(({ generation }) => generation));
+  const isListed = selections.some(({ markets }) => markets === null);
+  const isShown = (shown: Snapshot) => (isListed ? shown.listGeneration : shown.generation) >= needed;
+  const shown = await poll(read, isShown, wait);
+  if (!isShown(shown)) {
+    throw new CommandError('unfinished', `Generation ${needed} is not published yet.`, 'Repeat the command later.');
+  }
+  await sleep(Math.min(CACHED_MS, Math.max(0, Date.parse(shown.publishedAt) + CACHED_MS - Date.now())));
+}
+
+/** Of each kind. The others are in the records. */
+const NAMED = 10;
+
+/** Writes a record for each value that is put back. @returns how many they are */
+async function writeRecords(
+  client: Client,
+  path: string,
+  selections: readonly Selection[],
+  source: string | null,
+  reason: string,
+  options: UndoOptions,
+): Promise<number> {
+  const progress = progressOf(options);
+  const labels = new Set<string>();
+  const isSelected = ({ recordedAt, sourceLabel }: PublicObservation): boolean => {
+    const recordedMs = Date.parse(recordedAt);
+    if (!selections.some(({ sinceMs, untilMs }) => sinceMs <= recordedMs && recordedMs <= untilMs)) return false;
+    if (source === null) labels.add(sourceLabel);
+    return source === null || sourceLabel === source;
+  };
+  let [count, left, read] = [0, 0, 0];
+  const file = await open(path, 'wx').catch((cause: Error) => {
+    throw new CommandError('usage', `${path} cannot be written: ${cause.message}.`, 'Name a new file.', { cause });
+  });
+  try {
+    for await (const market of marketsOf(client, selections)) {
+      progress.at('Reading histories', { share: null, count: ++read, unit: 'market' });
+      const versions: PublicObservation[] = [];
+      for await (const version of allVersions(client, market)) versions.push(version);
+      const { values, replacedSince } = earlierValues(market, versions, isSelected, reason);
+      checkOneSource(labels);
+      for (const value of values) {
+        await file.write(`${JSON.stringify(value.record)}\n`);
+        if (count++ < NAMED) note(shownChange(market, value));
+      }
+      for (const { metric, observedAt } of replacedSince) {
+        if (left++ < NAMED) note(`${market} ${metric} ${observedAt}: changed again since then, and left alone`);
+      }
+    }
+  } finally {
+    await file.close();
+    progress.clear();
+  }
+  if (count > NAMED) note(`  and ${count - NAMED} more values`);
+  if (left > NAMED) note(`  and ${left - NAMED} more that are left alone`);
+  return count;
+}
+
+function checkOneSource(labels: ReadonlySet<string>): void {
+  if (labels.size < 2) return;
+  throw new CommandError(
+    'usage',
+    'Several sources wrote into these markets at that time.',
+    ['Name the one that was wrong:', ...Array.from(labels, (label) => `  --source ${JSON.stringify(label)}`)].join(
+      '\n',
+    ),
+  );
+}
+
+async function* marketsOf(client: Client, selections: readonly Selection[]): AsyncGenerator<string> {
+  if (selections.some(({ markets }) => markets === null)) {
+    const sinceMs = Math.min(...selections.map((each) => each.sinceMs));
+    for await (const { slug, updatedAt } of allMarkets(client)) {
+      if (updatedAt !== null && Date.parse(updatedAt) >= sinceMs) yield slug;
+    }
+    return;
+  }
+  for (const slug of new Set(selections.flatMap(({ markets }) => markets ?? []))) {
+    // A market that was removed since has no history.
+    if ((await client.read(historyUrl(encodeURIComponent(slug)), [404, 410])).status === 200) yield slug;
+  }
+}
+
+function shownChange(market: string, { wrong, before }: EarlierValue): string {
+  const shown = (version: PublicObservation) => decimalOf(version) ?? `unknown (${version.unknownReason})`;
+  const after = before === null ? 'retracted as a mistake' : shown(before);
+  return `${market} ${wrong.metric} ${wrong.observedAt}: ${shown(wrong)} → ${after}`;
+}
