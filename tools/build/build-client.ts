@@ -21,7 +21,6 @@ const EXPORTS = {
   'decimal-of': ['decimalOf'],
   receipts: ['openReceipt'],
   'signed-log': ['LogVerificationError'],
-  reader: ['TidemarkReader', 'NoHostError'],
 } as const;
 
 /** Types that callers name. Those of the contract are all exported. */
@@ -33,7 +32,6 @@ const TYPES = {
   'log-changes': ['LogChange'],
   calls: ['CallAnswer', 'CallArguments', 'CallOf', 'RouteName'],
   moments: ['Moment'],
-  reader: ['HostAnswer', 'ProvenObservation', 'ReaderOptions'],
   'signed-log': ['ProvenEntry'],
   receipts: ['OpenedReceipt'],
   system: ['System'],
