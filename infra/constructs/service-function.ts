@@ -6,7 +6,7 @@ import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Configuration } from '../deployment/configuration.ts';
-import { functionName } from '../deployment/names.ts';
+import { accountWideName, functionName } from '../deployment/names.ts';
 import { ACCESS, type FunctionName } from '../deployment/permissions.ts';
 import { type AccessTargets, accessPolicy } from '../deployment/policies.ts';
 
@@ -45,6 +45,7 @@ export class ServiceFunction extends Construct {
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     const role = new Role(this, 'Role', {
+      roleName: accountWideName(configuration, name),
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { access: accessPolicy(ACCESS[name], { ...props.targets, logGroup }, props.statements) },
     });

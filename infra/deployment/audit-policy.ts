@@ -16,9 +16,16 @@ const CHANGES = [
   'dynamodb:UpdateItem',
 ];
 
+/** DynamoDB's own role, by which a replica in another region gets the items. It replaces what it has copied before. */
+const REPLICATION =
+  'arn:aws:iam::*:role/aws-service-role/replication.dynamodb.amazonaws.com/AWSServiceRoleForDynamoDBReplication';
+
 /** What remains is a put in a transaction. IAM cannot tell one that creates from one that replaces. */
 export function appendOnlyPolicy(): PolicyDocument {
-  const ofTheAudit = { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [`${APPEND_ONLY}*`] } };
+  const ofTheAudit = {
+    'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [`${APPEND_ONLY}*`] },
+    ArnNotLike: { 'aws:PrincipalArn': REPLICATION },
+  };
   // In the policy of a table, an asterisk is this table. Its own ARN would make the table depend on itself.
   const thisTable = ['*'];
   return new PolicyDocument({

@@ -125,7 +125,7 @@ const configurationSchema = z
           .string()
           .regex(
             /^arn:aws[a-z-]*:dynamodb:.+\/stream\/.+$/,
-            'must be the ARN of its stream: turn that on, with keys only',
+            'must be the ARN of its stream: turn that on, with new and old images',
           ),
       })
       .optional(),

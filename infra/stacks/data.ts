@@ -1,5 +1,5 @@
 /** The stack that must outlive all others: the ledger, the uploads, the secret, and the public objects. */
-import { type ArnComponents, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, StreamViewType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import {
@@ -22,6 +22,7 @@ import {
 } from '../../storage/aws/names.ts';
 import { appendOnlyPolicy } from '../deployment/audit-policy.ts';
 import type { Configuration } from '../deployment/configuration.ts';
+import { accountWideName } from '../deployment/names.ts';
 import { denyAll } from '../deployment/policies.ts';
 
 /** DynamoDB's limit, in days. */
@@ -72,8 +73,8 @@ export class DataStack extends Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: RECOVERY_DAYS },
       deletionProtection: true,
-      // Keys are enough: the stream triggers functions, and they read the ledger.
-      stream: StreamViewType.KEYS_ONLY,
+      // The functions need no more than keys. Replicas in other regions need images, and a table keeps the stream that it has.
+      stream: StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: TABLE_TTL_ATTRIBUTE,
       encryption: TableEncryption.AWS_MANAGED,
       removalPolicy: RemovalPolicy.RETAIN,
@@ -112,29 +113,46 @@ export class DataStack extends Stack {
   /**
    * Its policy denies signatures to everybody but the publisher, administrators included until they change it.
    */
-  #addLogKey({ name }: Configuration, number: number): Key {
+  #addLogKey(configuration: Configuration, number: number): Key {
     const key = new Key(this, `Log${number}Key`, {
-      description: `${name}: signs checkpoints of the log, key ${number}. If it is lost, readers must be told of another.`,
+      description: `${configuration.name}: signs checkpoints of the log, key ${number}. If it is lost, readers must be told of another.`,
       keySpec: KeySpec.ECC_NIST_EDWARDS25519,
       keyUsage: KeyUsage.SIGN_VERIFY,
+      // A key cannot become one later. A second region goes on with the log only under the same key.
+      multiRegion: true,
       removalPolicy: RemovalPolicy.RETAIN,
     });
     key.addToResourcePolicy(
       denyAll('OnlyThePublisherSigns', ['kms:Sign'], ['*'], {
-        // The role is in a stack that depends on this one, so it is named by what CloudFormation calls it.
-        ArnNotLike: { 'aws:PrincipalArn': this.formatArn(roleNameOf(name)) },
+        // The role is in a stack that depends on this one, so it is known by its name.
+        ArnNotEquals: {
+          'aws:PrincipalArn': this.formatArn({
+            ...{
+              service: 'iam',
+              region: '',
+              resource: 'role',
+              resourceName: accountWideName(configuration, 'publish'),
+            },
+          }),
+        },
       }),
     );
     return key;
   }
 
-  /** No versions, because the ledger can make every object again. With SSE-S3, an ETag is the MD5 of the bytes. */
+  /**
+   * The ledger can make every object again. Versions bring a bucket that was emptied by mistake back sooner; they go after a
+   * day. With SSE-S3, an ETag is the MD5 of the bytes.
+   */
   #addPublicBucket(): Bucket {
     return new Bucket(this, 'PublicObjects', {
       ...PRIVATE_BUCKET,
       encryption: BucketEncryption.S3_MANAGED,
-      versioned: false,
-      lifecycleRules: [{ id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      versioned: true,
+      lifecycleRules: [
+        { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
+        { id: 'versions', noncurrentVersionExpiration: Duration.days(1), expiredObjectDeleteMarker: true },
+      ],
     });
   }
 
@@ -175,11 +193,6 @@ export class DataStack extends Stack {
     );
     return bucket;
   }
-}
-
-/** The beginning of the name that CloudFormation gives to the role of `publish` in the stack `api`. */
-function roleNameOf(name: string): ArnComponents {
-  return { service: 'iam', region: '', resource: 'role', resourceName: `${name}-api-publishRole*` };
 }
 
 /** Expiring hides an object behind a delete marker. So the hidden version goes a day later, and then the marker. */

@@ -71,7 +71,7 @@ export const STREAM_EVENT = {
         NewImage: { pk: { S: 'dirty' }, sk: { S: 'market/gold-usd' } },
         SequenceNumber: '4421584500000000017450439091',
         SizeBytes: 59,
-        StreamViewType: 'KEYS_ONLY',
+        StreamViewType: 'NEW_AND_OLD_IMAGES',
       },
       eventSourceARN: 'arn:aws:dynamodb:eu-west-1:123456789012:table/tidemark/stream/2026-11-20T15:00:00.000',
     },

@@ -37,15 +37,23 @@ interface Request {
   readonly partition: string;
   /** Of the operation that it is a part of; none for a single item. */
   readonly enclosing?: string;
+  /** Who asks. Default: an administrator. */
+  readonly principal?: string;
 }
 
+const ADMINISTRATOR = 'arn:aws:iam::123456789012:role/Administrator';
+const REPLICATION =
+  'arn:aws:iam::123456789012:role/aws-service-role/replication.dynamodb.amazonaws.com/AWSServiceRoleForDynamoDBReplication';
+
 /** The operators of IAM that our statements use, as IAM's reference defines them. */
-function holds(condition: Properties, { partition, enclosing }: Request): boolean {
+function holds(condition: Properties, { partition, enclosing, principal = ADMINISTRATOR }: Request): boolean {
   const keys: Record<string, readonly string[]> = {
     'dynamodb:LeadingKeys': [partition],
     'dynamodb:EnclosingOperation': enclosing === undefined ? [] : [enclosing],
+    'aws:PrincipalArn': [principal],
   };
   const operators: Record<string, (values: readonly string[], key: readonly string[]) => boolean> = {
+    ArnNotLike: (patterns, key) => !key.some((value) => patterns.some((pattern) => isLike(value, pattern))),
     'ForAnyValue:StringLike': (patterns, key) =>
       key.some((value) => patterns.some((pattern) => isLike(value, pattern))),
     'ForAllValues:StringLike': (patterns, key) =>
@@ -89,6 +97,14 @@ describe('the policy of the table', () => {
       for (const partition of COPIES) expect(isDenied({ ...request, partition })).toBe(true);
     },
   );
+
+  it("lets DynamoDB's own role copy audit records to another region, and no role that is named like it", () => {
+    const isCopyDenied = (principal: string) =>
+      COPIES.map((partition) => isDenied({ action: 'dynamodb:UpdateItem', partition, principal }));
+    expect(new Set(isCopyDenied(REPLICATION))).toEqual(new Set([false]));
+    const other = REPLICATION.replace('aws-service-role/replication.dynamodb.amazonaws.com/', '');
+    expect(new Set(isCopyDenied(other))).toEqual(new Set([true]));
+  });
 
   it('leaves the one way to append, and all other records', () => {
     for (const partition of COPIES) expect(isDenied({ ...APPENDING, partition })).toBe(false);

@@ -47,7 +47,7 @@ describe('the public objects bucket', () => {
     ]);
   });
 
-  it('bucket: all public access blocked, owner enforced, no versions, multipart aborted after a day, retained', () => {
+  it('bucket: all public access blocked, owner enforced, versions for a day, multipart aborted after a day, retained', () => {
     expect(bucket.Properties.PublicAccessBlockConfiguration).toEqual({
       BlockPublicAcls: true,
       BlockPublicPolicy: true,
@@ -55,9 +55,13 @@ describe('the public objects bucket', () => {
       RestrictPublicBuckets: true,
     });
     expect(bucket.Properties.OwnershipControls.Rules).toEqual([{ ObjectOwnership: 'BucketOwnerEnforced' }]);
-    expect(bucket.Properties.VersioningConfiguration).toBeUndefined();
+    expect(bucket.Properties.VersioningConfiguration).toEqual({ Status: 'Enabled' });
     expect(bucket.Properties.LifecycleConfiguration.Rules).toEqual([
       { Id: 'unfinished-uploads', Status: 'Enabled', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
+      {
+        ...{ Id: 'versions', Status: 'Enabled', ExpiredObjectDeleteMarker: true },
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+      },
     ]);
     expect(bucket).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
   });
