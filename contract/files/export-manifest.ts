@@ -8,8 +8,6 @@ const FILES_MAX = 1_000_000;
 const SOURCES_MAX = 1_000;
 const KEPT_MAX = 10_000;
 
-export const DATASET_TYPE = 'application/ld+json';
-
 const nullableText = (words: string) => z.string().nullable().describe(words);
 
 const exportResourceSchema = z.looseObject({
@@ -90,11 +88,4 @@ export const exportManifestSchema = z.looseObject({
     .array(exportResourceSchema)
     .max(FILES_MAX)
     .describe('The files: each part of each table in each format.'),
-});
-
-/** Described by schema.org. */
-export const exportDatasetSchema = z.looseObject({
-  '@context': z.literal('https://schema.org/'),
-  '@type': z.literal('Dataset'),
-  name: z.string(),
 });

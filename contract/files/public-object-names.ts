@@ -32,7 +32,6 @@ export type PublicObjectName =
   | { readonly kind: 'log-ndjson'; readonly tile: string }
   /** Of one day, e.g. `2026-11-22`. */
   | { readonly kind: 'export-package'; readonly date: string }
-  | { readonly kind: 'export-dataset'; readonly date: string }
   | { readonly kind: 'export-latest' }
   /** For other programs, one kind for each content type. `file`: the path, e.g. `quotes/3f.json`. */
   | { readonly kind: 'compat-json'; readonly file: string }

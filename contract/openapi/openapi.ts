@@ -16,7 +16,7 @@ import {
   compatQuotesSchema,
   compatRatesSchema,
 } from '../files/compat.ts';
-import { exportDatasetSchema, exportManifestSchema } from '../files/export-manifest.ts';
+import { exportManifestSchema } from '../files/export-manifest.ts';
 import { historyIndexSchema, historyTooLongSchema } from '../files/history-files.ts';
 import { latestEntrySchema, latestSchema } from '../files/latest.ts';
 import { recentEntrySchema, recentSchema } from '../files/recent.ts';
@@ -110,7 +110,6 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,
-    ExportDataset: exportDatasetSchema,
     ExportManifest: exportManifestSchema,
     CompatCurrencies: compatCurrenciesSchema,
     CompatGenaiPrices: compatGenaiSchema,

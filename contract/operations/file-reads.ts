@@ -1,6 +1,6 @@
 /** The public reads of files: the log and the daily exports. Readers may ask for a range of their bytes. */
 import * as z from 'zod';
-import { DATASET_TYPE, exportDatasetSchema, exportManifestSchema } from '../files/export-manifest.ts';
+import { exportManifestSchema } from '../files/export-manifest.ts';
 import { EXPORT_FORMATS } from '../files/export-tables.ts';
 import { publicReads } from './operation.ts';
 
@@ -138,17 +138,6 @@ export const fileReads = publicReads({
     params: z.strictObject({ date }),
     success: { status: 200, description: 'The manifest', body: exportManifestSchema },
     example: { params: { date: '2026-10-02' }, response: MANIFEST() },
-  },
-  getExportDataset: {
-    path: '/api/v1/exports/{date}/dataset.jsonld',
-    summary: 'Read the description of an export for search engines',
-    description: 'A `Dataset` of schema.org.',
-    params: z.strictObject({ date }),
-    success: { status: 200, description: 'The dataset', body: exportDatasetSchema, mediaType: DATASET_TYPE },
-    example: {
-      params: { date: '2026-10-02' },
-      response: { '@context': 'https://schema.org/', '@type': 'Dataset', name: 'Markets and their observations' },
-    },
   },
   getExportParquet: part('parquet', 'Parquet'),
   getExportNdjson: part('ndjson.gz', 'NDJSON, compressed'),

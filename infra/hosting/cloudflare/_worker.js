@@ -153,9 +153,6 @@ var PUBLIC_OBJECTS = {
   }),
   "log-ndjson": kind(`${LOG_ROOT}/ndjson/{tile}.gz`, GZIP_TYPE, "log", { retention: "log", field: TILE_INDEX }),
   "export-package": kind(`${EXPORT_ROOT}{date}/datapackage.json`, JSON_TYPE, "exports", { retention: "export" }),
-  "export-dataset": kind(`${EXPORT_ROOT}{date}/dataset.jsonld`, "application/ld+json", "exports", {
-    retention: "export"
-  }),
   "export-latest": kind(LATEST_EXPORT_PATH, JSON_TYPE, "exports"),
   "export-parquet": ofParts("parquet", "application/vnd.apache.parquet"),
   "export-ndjson": ofParts("ndjson.gz", GZIP_TYPE),

@@ -1,7 +1,4 @@
-/**
- * The two manifests of an export: a Data Package (version 2.0 of the Data Package Standard) and a schema.org `Dataset` as
- * JSON-LD. Pure: the same export has the same bytes.
- */
+/** The manifest of an export: a Data Package (version 2.0 of the Data Package Standard). Pure: the same export has the same bytes. */
 
 import type { KeptExport } from '../../../contract/files/export-manifest.ts';
 import {
@@ -124,37 +121,6 @@ function licenceOf(licence: string): Json {
 
 function sourceOf({ label, url, publisher, licence, attribution }: SummarisedSource): Json {
   return { title: label, path: url, publisher, licence, attribution };
-}
-
-/** The body of `dataset.jsonld`. URLs in it are relative to its own. */
-export function datasetJsonLd({ date, log, files, sources }: ExportManifest): string {
-  const credits = [...new Set(sources.sources.flatMap(({ attribution }) => attribution ?? []))].sort();
-  return canonicalJson({
-    '@context': 'https://schema.org/',
-    '@type': 'Dataset',
-    name: TITLE,
-    description: DESCRIPTION,
-    version: date,
-    datePublished: date,
-    isAccessibleForFree: true,
-    identifier: `log ${log.size} ${log.root}`,
-    ...(credits.length === 0 ? {} : { creditText: credits.join('\n') }),
-    ...(sources.licences.length === 0
-      ? {}
-      : { license: sources.licences.map((name) => ({ '@type': 'CreativeWork', name })) }),
-    isBasedOn: [...new Set(sources.sources.map(({ url }) => url))],
-    distribution: EXPORT_TABLES.flatMap(({ name }) => files[name].flatMap(downloadsOf)),
-  } as Json);
-}
-
-function downloadsOf({ file, formats }: ExportFiles): readonly Json[] {
-  return (Object.keys(EXPORT_FORMATS) as ExportExtension[]).map((extension) => ({
-    '@type': 'DataDownload',
-    contentUrl: `parts/${file}.${extension}`,
-    contentSize: `${formats[extension]?.bytes} B`,
-    encodingFormat: EXPORT_FORMATS[extension].contentType,
-    sha256: `${formats[extension]?.digest}`,
-  }));
 }
 
 /** The manifest of the newest export: that of its day, and the exports that are kept. */

@@ -8,7 +8,7 @@ export const exports: Projector = {
   // An earlier version kept generations under names, as bodies of their own.
   former: ['/api/v1/editions/'],
   kinds: [
-    ...(['export-package', 'export-dataset', 'export-latest'] as const),
+    ...(['export-package', 'export-latest'] as const),
     ...(['export-parquet', 'export-ndjson', 'export-csv', 'export-schema'] as const),
   ],
   check: async ({ reader, findings, kinds, share }) => ({
@@ -33,7 +33,7 @@ export const exports: Projector = {
     what: 'All observations as files for analysis, once a day.',
     paths: [
       '/api/v1/exports/latest',
-      ...['datapackage.json', 'dataset.jsonld'].map((file) => `/api/v1/exports/{date}/${file}`),
+      '/api/v1/exports/{date}/datapackage.json',
       ...['parquet', 'ndjson.gz', 'csv.gz'].map((end) => `/api/v1/exports/parts/{file}.${end}`),
     ],
   },

@@ -1,7 +1,7 @@
-/** Puts the manifests of an export of which all files are in place. */
+/** Puts the manifest of an export of which all files are in place. */
 import { EXPORT_TABLES } from '../../../contract/files/export-tables.ts';
 import type { ExportWriter } from './export-files.ts';
-import { dataPackage, datasetJsonLd, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
+import { dataPackage, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
 
 /** @returns the Data Package of the day */
 export async function putManifests(writer: ExportWriter, about: Omit<ExportManifest, 'files'>): Promise<string> {
@@ -10,8 +10,6 @@ export async function putManifests(writer: ExportWriter, about: Omit<ExportManif
   }
   const files = { observations: await writer.filesOf('observations'), markets: await writer.filesOf('markets') };
   const text = dataPackage({ ...about, files });
-  const { date } = about;
-  await writer.putHead({ kind: 'export-dataset', date }, datasetJsonLd({ ...about, files }));
-  await writer.putHead({ kind: 'export-package', date }, text);
+  await writer.putHead({ kind: 'export-package', date: about.date }, text);
   return text;
 }

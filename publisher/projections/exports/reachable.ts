@@ -36,7 +36,7 @@ async function expired(storage: PublisherStorage): Promise<readonly ExpiredRecor
     .filter((day) => dateOfExportDay(day) < cutoff && !day.value.kept)
     .map((record) => ({
       record,
-      keys: [...(record === newest ? latest : []), ...manifestKeys(dateOfExportDay(record))],
+      keys: [...(record === newest ? latest : []), manifestKey(dateOfExportDay(record))],
     }));
   const kept = await filesOfKept(storage, days);
   // A kept manifest is lost: until it is made again, nobody knows its files.
@@ -66,9 +66,8 @@ function firstKeptDay(nowMs: number): string {
   return new Date(nowMs - EXPORT_KEPT_DAYS * DAY_MS).toISOString().slice(0, 10);
 }
 
-function manifestKeys(date: string): readonly string[] {
-  const kinds = ['export-package', 'export-dataset'] as const;
-  return kinds.map((kind) => publicKey({ kind, date }));
+function manifestKey(date: string): string {
+  return publicKey({ kind: 'export-package', date });
 }
 
 /**

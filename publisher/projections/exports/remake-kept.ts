@@ -7,7 +7,6 @@
  * nothing is put. Compressed bytes are the same with the same version of Node.
  */
 import pMap from 'p-map';
-import { publicKey } from '../../../contract/files/public-objects.ts';
 import { takenDownHash } from '../../../contract/log/entry-bundle.ts';
 import { TILE_WIDTH } from '../../../contract/log/tiles.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -65,8 +64,7 @@ export async function remakeKept(options: ExportOptions): Promise<readonly strin
 async function isWhole(storage: PublisherStorage, date: string): Promise<boolean> {
   const files = await filesOfDay(storage, date);
   if (files === null) return false;
-  const keys = [publicKey({ kind: 'export-dataset', date }), ...files];
-  const found = await pMap(keys, (key) => storage.objects.stat(key), { concurrency: OBJECT_CONCURRENCY });
+  const found = await pMap(files, (key) => storage.objects.stat(key), { concurrency: OBJECT_CONCURRENCY });
   return !found.includes(null);
 }
 

@@ -1,6 +1,5 @@
 /** `verify` reads the newest export. */
 import { expect, test } from 'vitest';
-import { exportDatasetSchema } from '../../../contract/files/export-manifest.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { keepExport } from '../../../publisher/projections/exports/keep-export.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -22,13 +21,6 @@ async function exportedWorld() {
   }
   return { world, check, plant };
 }
-
-test('the description for search engines is as the OpenAPI document says', async () => {
-  const { world } = await exportedWorld();
-  const [key] = keysOf(world).filter((each) => each.endsWith('.jsonld')) as [string];
-  const { body } = world.objects.snapshot().get(key) as { body: Uint8Array };
-  expect(exportDatasetSchema.parse(JSON.parse(Buffer.from(body).toString()))).toMatchObject({ '@type': 'Dataset' });
-});
 
 test('finds nothing in an export as it was made', async () => {
   expect(await (await exportedWorld()).check()).toEqual([]);

@@ -26,7 +26,7 @@ const sweep = (world: ExportWorld) => collectGarbage(world.options.storage, { dr
 async function bytesOf(world: ExportWorld, date = DATE): Promise<Record<string, string>> {
   const { resources } = await readPackage(world.read, `/api/v1/exports/${date}/datapackage.json`);
   const paths = new Set(resources.flatMap(({ path, schema }) => [path, schema as string]));
-  const keys = [`${date}/datapackage.json`, `${date}/dataset.jsonld`, ...paths];
+  const keys = [`${date}/datapackage.json`, ...paths];
   const all = world.objects.snapshot();
   return Object.fromEntries(
     keys.map((key) => [key, Buffer.from(all.get(`public/api/v1/exports/${key}`)?.body ?? []).toString('base64')]),
@@ -128,7 +128,6 @@ describe('a kept export that the store has lost is made again, byte for byte', (
     ['all exports', () => true],
     ['its manifest', (key) => key.includes(`${DATE}/datapackage`)],
     ['one file', (key) => key.endsWith('.parquet')],
-    ['its description', (key) => key.includes(`${DATE}/dataset`)],
   ])('%s', async (_, isLost) => {
     const { world, before } = await keptWorld();
     await lose(world, isLost);

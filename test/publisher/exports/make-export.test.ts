@@ -136,9 +136,9 @@ describe('the objects that an export writes', () => {
     expect(first.filter((key) => key.includes('/parts/observations-000'))).toHaveLength(6);
     expect(first.filter((key) => key.includes('/parts/markets-000000-'))).toHaveLength(3);
     expect(first.filter((key) => key.includes('-schema-'))).toHaveLength(2);
-    expect(first).toHaveLength(6 + 3 + 2 + 3);
+    expect(first).toHaveLength(6 + 3 + 2 + 2);
     expect(await world.nextDay()).toEqual({ kind: 'made', date: '2026-10-03' });
-    expect(keysOf(world)).toHaveLength(first.length + 2);
+    expect(keysOf(world)).toHaveLength(first.length + 1);
   });
 
   test('appended observations rewrite the last part, and no earlier one', async () => {
@@ -227,13 +227,6 @@ test('the manifest says log, rows, licences and attributions, and the files of a
   const folder = '/api/v1/exports/2026-10-02/';
   expect(await readPackage(world.read, `${folder}datapackage.json`)).toEqual(manifest);
   expect(await rowsOf(world.read, 'markets', `${folder}datapackage.json`)).toHaveLength(2);
-  const dataset = JSON.parse(Buffer.from((await world.read(`${folder}dataset.jsonld`)).body).toString()) as {
-    distribution: { sha256: string; contentSize: string }[];
-  };
-  expect(dataset).toMatchObject({ '@type': 'Dataset', creditText: 'Data by Example', version: '2026-10-02' });
-  expect(dataset.distribution.map(({ sha256, contentSize }) => [`sha256:${sha256}`, contentSize])).toEqual(
-    manifest.resources.map(({ hash, bytes }) => [hash, `${bytes} B`]),
-  );
 });
 
 describe('when there is nothing to export, or no time', () => {

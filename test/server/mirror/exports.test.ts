@@ -61,7 +61,7 @@ test('an export that is kept is copied, and stays for as long as it is kept', as
   expect(await follow()).toEqual([]);
   expect(keys()).toEqual(expect.arrayContaining(exportsIn(world.objects).map(([key]) => key)));
   const ofDay = keys().filter((key) => key.includes(date));
-  expect(ofDay).toHaveLength(2);
+  expect(ofDay).toHaveLength(1);
   const sweep = async () => {
     world.clock.nowMs += 40 * DAY_MS;
     await world.nextDay();
@@ -121,7 +121,6 @@ test.each<[string, RegExp, string, string]>([
   ['a schema with another byte', /schema-\w+\.json$/, 'digest', '"description"'],
   ['a manifest that is none', /exports\/latest$/, 'schema', '"resources"'],
   ['another manifest under the day', /datapackage\.json$/, 'digest', '"title"'],
-  ['a dataset of other files', /dataset\.jsonld$/, 'schema', '"sha256"'],
 ])('%s: nothing leads to it, and it is told', async (_, where, rule, from) => {
   const { world, copied, follow } = await mirrored();
   const upstream: PublicReader = async (url, headers) => {
@@ -143,7 +142,7 @@ test('an export that is made again meanwhile is no finding, whichever of its man
   await world.ingest(days('a', 10, 300));
   await publish(world.options.storage as never);
   await makeExport({ ...world.options, again: 'always' });
-  for (const cached of [/latest$/, /datapackage\.json$/, /dataset\.jsonld$/]) {
+  for (const cached of [/latest$/, /datapackage\.json$/]) {
     let isCached = true;
     const upstream: PublicReader = (url, headers) =>
       (isCached && cached.test(url) ? readerOf(before) : world.read)(url, headers);
@@ -176,8 +175,8 @@ test('days that are over go with the files that only they name', async () => {
   await world.nextDay();
   await follow();
   const unreached = Object.keys(folder.unreached).filter((key) => key.includes('/exports/'));
-  // Two manifests, and three formats of two parts.
-  expect(unreached).toHaveLength(8);
+  // One manifest, and three formats of two parts.
+  expect(unreached).toHaveLength(7);
   world.clock.nowMs += EXPORT_KEPT_DAYS * DAY_MS - 1;
   await follow();
   expect(exportsIn(copied).map(([key]) => key)).toEqual(expect.arrayContaining(unreached));
