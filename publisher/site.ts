@@ -1,6 +1,7 @@
 /** The pages for people, as they were built for a deployment: about a hundred files. */
 import type { PublicObjectName } from '../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../contract/files/public-objects.ts';
+import { OPERATOR_PLACE, type Operator, operatorHtml } from '../contract/values/operator.ts';
 import { sha256Hex } from '../storage/ports/sha256.ts';
 import type { PublishedSite } from '../storage/records/publication.ts';
 
@@ -17,10 +18,30 @@ export interface Site {
 export function siteOf(texts: ReadonlyMap<string, string>): Site {
   const files = Object.fromEntries([...texts].map(([file, text]) => [file, sha256Hex(text)]));
   for (const file of texts.keys()) siteObject(file);
+  return { digest: digestOf(files), files, read: async (file) => texts.get(file) as string };
+}
+
+/** The same pages, which say who operates the service. A digest names what a page was made of. */
+export function withOperator(site: Site, operator: Operator): Site {
+  const said = operatorHtml(operator);
+  if (said === '') return site;
+  const files = Object.fromEntries(
+    Object.entries(site.files).map(([file, digest]) => [file, isPage(file) ? sha256Hex(`${digest} ${said}`) : digest]),
+  );
+  const read = async (file: string): Promise<string> => {
+    const text = await site.read(file);
+    return isPage(file) ? text.replaceAll(OPERATOR_PLACE, () => said) : text;
+  };
+  return { digest: digestOf(files), files, read };
+}
+
+const isPage = (file: string): boolean => file.endsWith('.html');
+
+function digestOf(files: Readonly<PublishedSite>): string {
   const lines = Object.keys(files)
     .sort()
     .map((file) => `${file} ${files[file]}\n`);
-  return { digest: sha256Hex(lines.join('')), files, read: async (file) => texts.get(file) as string };
+  return sha256Hex(lines.join(''));
 }
 
 /** @throws RangeError for a file that is of no kind of public object */

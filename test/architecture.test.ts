@@ -35,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'contract/log/origin.ts',
     'contract/files/projections.ts',
     'contract/operations/scopes.ts',
+    'contract/values/operator.ts',
     'contract/values/waitlist.ts',
     'storage/aws/names.ts',
     'storage/records/',

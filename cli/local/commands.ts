@@ -12,6 +12,8 @@ Settings in the environment:
   AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_PROFILE, …  of a bucket (--to s3://BUCKET/PREFIX), as AWS tools take them
   TIDEMARK_SAMPLE=no            the same as --no-sample
   TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
+  TIDEMARK_OPERATOR_NAME=NAME   who runs this service, on every page; also TIDEMARK_OPERATOR_CONTACT=MAIL|URL
+  TIDEMARK_DATA_LICENCE=NAME    the licence of the data, on every page: a name such as CC-BY-4.0, or a URL
   TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
   TIDEMARK_METRICS_PORT=N       serve /metrics on this port of 127.0.0.1, or of TIDEMARK_METRICS_HOST
   TIDEMARK_PROJECTIONS=LIST     files that are published besides the bodies: all, none, or some of log,

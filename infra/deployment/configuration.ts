@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { DEFAULT_PROJECTIONS, PROJECTIONS } from '../../contract/files/projections.ts';
 import { isLogOrigin } from '../../contract/log/origin.ts';
+import { operatorSchema } from '../../contract/values/operator.ts';
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 
 /** Printed without its stack for the person who deploys. Each fault has its place, its reason and its remedy. */
@@ -68,6 +69,9 @@ const configurationSchema = z
       })
       .default(GLOBAL_REGION),
     waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
+    operatorName: operatorSchema.shape.name,
+    operatorContact: operatorSchema.shape.contact,
+    dataLicence: operatorSchema.shape.licence,
     projections: z
       .array(z.enum(PROJECTIONS, `must be some of ${PROJECTIONS.join(', ')}`), 'must be a list of names')
       .default([...DEFAULT_PROJECTIONS]),

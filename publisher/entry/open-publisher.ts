@@ -7,7 +7,7 @@ import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { SITE_ASSET } from '../../storage/aws/names.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import type { Purge } from '../notify/purge.ts';
-import type { Site } from '../site.ts';
+import { type Site, withOperator } from '../site.ts';
 import { staticBodies } from '../static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -17,14 +17,21 @@ import { openStorage } from './open-storage.ts';
  * @throws TypeError if the environment is not complete
  */
 export function openPublisher(): PublisherDependencies {
-  const { waitlistEmail, distributionId, readBaseUrl, writeBaseUrl } = readLambdaEnvironment(process.env, {
+  const environment = readLambdaEnvironment(process.env, {
     required: ['waitlistEmail', 'distributionId', 'readBaseUrl', 'writeBaseUrl'],
+    optional: ['operatorName', 'operatorContact', 'dataLicence'],
   });
+  const { waitlistEmail, distributionId, readBaseUrl, writeBaseUrl } = environment;
+  const { operatorName: name, operatorContact: contact, dataLicence: licence } = environment;
   const openapi = openApiDocument({ readServer: readBaseUrl, writeServer: writeBaseUrl });
   return {
     ...openStorage(),
     staticBodies: staticBodies({ waitlist: waitlistBody({ email: waitlistEmail }), openapi }),
-    site: openSite(),
+    site: withOperator(openSite(), {
+      ...(name !== undefined && { name }),
+      ...(contact !== undefined && { contact }),
+      ...(licence !== undefined && { licence }),
+    }),
     caches: purgeOf(distributionId),
   };
 }

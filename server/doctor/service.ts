@@ -49,6 +49,7 @@ export async function examineService(base: URL, timeoutSeconds: number): Promise
     ['query', () => examineQuery(ask)],
     ['write API', () => examineWriteApi(ask)],
     ['health', () => examineHealth(ask)],
+    ['operator', () => examineOperator(ask)],
   ];
   const found = await Promise.all(checks.map(([check, work]) => diagnose(check, PROXY, work)));
   return [...certificate, ...first, ...found.flat()];
@@ -184,6 +185,20 @@ async function examineHealth(ask: Ask): Promise<Diagnosis> {
   if (status === 200) return ok('health', 'ok');
   if (status === 404 || status === 403) return ok('health', 'is not told at this address');
   return fault('health', `${status}: ${body.slice(0, 300)}`, 'docs/operations.md, "Health of the embedded server".');
+}
+
+/** Readers want to know whose data it is. */
+async function examineOperator(ask: Ask): Promise<readonly Diagnosis[]> {
+  const { status, body } = await ask('/');
+  if (status !== 200) return [ok('operator', 'no pages for people are at this address')];
+  const stated = /<p class="operator" data-states="([a-z ]*)"/.exec(body)?.[1]?.split(' ') ?? [];
+  const settings = { name: 'OPERATOR_NAME', contact: 'OPERATOR_CONTACT', licence: 'DATA_LICENCE' } as const;
+  const missing = Object.entries(settings).flatMap(([fact, name]) =>
+    stated.includes(fact) ? [] : [`TIDEMARK_${name}`],
+  );
+  if (missing.length === 0) return [ok('operator', 'the pages state name, contact and licence')];
+  const hint = `Set ${missing.join(', ')}: docs/self-hosting.md. On AWS they are in cdk.json: docs/deploy.md.`;
+  return [warning('operator', 'the pages do not say who operates the service, or on which terms', hint)];
 }
 
 function get(

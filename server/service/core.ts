@@ -6,6 +6,7 @@ import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
 import { assertSameOrigin } from '../../publisher/kernel/same-origin.ts';
+import { withOperator } from '../../publisher/site.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -29,7 +30,7 @@ interface CoreStorage extends Pick<PublisherDependencies, 'ledger' | 'objects' |
 
 type CoreConfig = Pick<
   EmbeddedConfig,
-  'dataFolder' | 'projections' | 'waitlistEmail' | 'logKey' | 'logOrigin' | 'nextLogKey'
+  'dataFolder' | 'projections' | 'waitlistEmail' | 'operator' | 'logKey' | 'logOrigin' | 'nextLogKey'
 >;
 
 /** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is later than the ledger */
@@ -44,7 +45,7 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
       waitlist: waitlistBody({ email: config.waitlistEmail }),
       openapi: await readOpenApi(),
     }),
-    site: await readSite(),
+    site: withOperator(await readSite(), config.operator),
     listEverySeconds,
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),

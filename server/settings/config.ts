@@ -8,6 +8,7 @@ import {
 } from '../../contract/files/projections.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { isLogOrigin } from '../../contract/log/origin.ts';
+import { type Operator, operatorSchema } from '../../contract/values/operator.ts';
 import { waitlistEmailSchema } from '../../contract/values/waitlist.ts';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import type { SourceSecret } from '../../lambdas/sources/fetch/secrets.ts';
@@ -37,6 +38,8 @@ export interface EmbeddedConfig {
   readonly sample: SampleSetting;
   /** The address for requests for API keys; published. */
   readonly waitlistEmail: string;
+  /** What the pages say about the operator; published. */
+  readonly operator: Operator;
   /** The kinds of public files that are published besides the bodies. */
   readonly projections: ReadonlySet<Projection>;
   /** How long the files of uploads are kept after their end; null: for good. */
@@ -96,7 +99,7 @@ export function checkClock(nowMs: number): void {
 export type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_TO`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
+ * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_TO`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_OPERATOR_NAME`, `TIDEMARK_OPERATOR_CONTACT`, `TIDEMARK_DATA_LICENCE`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
  * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`, `TIDEMARK_SECRET_…`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
@@ -129,6 +132,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     target: environment.TIDEMARK_TO || null,
     waitlistEmail,
+    operator: readOperator(environment),
     projections: readProjections(environment),
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
     proxies,
@@ -143,6 +147,19 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
   };
+}
+
+/** Nothing is said by default: a page must not name a person who did not ask for it. */
+function readOperator(environment: Environment): Operator {
+  const settings = { name: 'OPERATOR_NAME', contact: 'OPERATOR_CONTACT', licence: 'DATA_LICENCE' } as const;
+  const stated = Object.entries(settings).flatMap(([fact, name]) => {
+    const text = environment[`TIDEMARK_${name}`];
+    if (!text) return [];
+    const { success, error } = operatorSchema.safeParse({ [fact]: text });
+    if (success) return [[fact, text] as const];
+    throw new SettingError(`TIDEMARK_${name} is ${JSON.stringify(text)}: it ${error.issues[0]?.message}.`);
+  });
+  return Object.fromEntries(stated);
 }
 
 function readPort(name: string, port: string): number {

@@ -8,6 +8,7 @@ const SETTINGS = [
   ...[
     'AUDIENCE',
     'DATA',
+    'DATA_LICENCE',
     'ISSUER',
     'JWKS_URI',
     'LOCAL_ISSUER',
@@ -20,6 +21,8 @@ const SETTINGS = [
   ...[
     'METRICS_HOST',
     'METRICS_PORT',
+    'OPERATOR_CONTACT',
+    'OPERATOR_NAME',
     'PROJECTIONS',
     'PROXIES',
     'SAMPLE',

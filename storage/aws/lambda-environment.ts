@@ -18,6 +18,7 @@ const url: Rule = {
   isValid: (value) => URL.canParse(value) && /^https?:\/\//.test(value),
   expected: 'an absolute http or https URL',
 };
+const line: Rule = { isValid: (value) => /^\P{C}{1,2048}$/u.test(value), expected: 'one line of text' };
 const bucket: Rule = {
   isValid: (value) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value),
   expected: 'a bucket name',
@@ -44,6 +45,9 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
   scopePrefix: { isValid: (value) => /^\S+$/.test(value), expected: 'a prefix of scopes, without spaces' },
   keyEnvironment: { isValid: (value) => /^(live|test|dev)$/.test(value), expected: 'live, test or dev' },
   waitlistEmail: { isValid: (value) => /^[^\s@]+@[^\s@]+$/.test(value), expected: 'one e-mail address' },
+  operatorName: line,
+  operatorContact: line,
+  dataLicence: line,
   distributionId: {
     isValid: (value) => /^[A-Z0-9]{6,32}$/.test(value),
     expected: 'the id of a CloudFront distribution',

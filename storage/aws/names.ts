@@ -46,6 +46,9 @@ export const ENVIRONMENT = {
   /** The environment of the deployment's API keys: `live` by default, else `test` or `dev`. */
   keyEnvironment: 'TIDEMARK_KEY_ENVIRONMENT',
   waitlistEmail: 'TIDEMARK_WAITLIST_EMAIL',
+  operatorName: 'TIDEMARK_OPERATOR_NAME',
+  operatorContact: 'TIDEMARK_OPERATOR_CONTACT',
+  dataLicence: 'TIDEMARK_DATA_LICENCE',
   distributionId: 'TIDEMARK_DISTRIBUTION_ID',
   readBaseUrl: 'TIDEMARK_READ_BASE_URL',
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',

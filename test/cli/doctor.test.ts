@@ -26,7 +26,10 @@ describe('a service', () => {
   beforeAll(async () => {
     temporary = await makeTemporaryFolder();
     data = join(temporary.folder, 'data');
-    server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+    server = startServer({
+      ...{ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no', TIDEMARK_OPERATOR_NAME: 'Grain Desk' },
+      ...{ TIDEMARK_OPERATOR_CONTACT: 'desk@grain.example', TIDEMARK_DATA_LICENCE: 'CC-BY-4.0' },
+    });
     url = await server.started;
   });
 
@@ -155,6 +158,15 @@ describe('a service', () => {
       'answers with a page of its own',
       [(answer) => Object.assign(answer, { body: Buffer.from('<h1>Welcome</h1>') })],
       ['fault service'],
+    ],
+    [
+      'does not say whose it is',
+      [
+        (answer, { url: asked }) => {
+          if (asked === '/') answer.body = Buffer.from(answer.body.toString().replaceAll('class="operator"', ''));
+        },
+      ],
+      ['warning operator'],
     ],
     [
       'hides the health',

@@ -40,6 +40,7 @@ async function startOnFolder() {
       host: '127.0.0.1',
       port: 0,
       dataFolder: join(folder.folder, '.tidemark'),
+      operator: {},
       waitlistEmail: 'waitlist@tidemark.example',
       projections: new Set(),
       uploadsKeptDays: null,

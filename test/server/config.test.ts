@@ -11,6 +11,7 @@ const DEFAULTS = {
   port: 8787,
   dataFolder: '.tidemark',
   waitlistEmail: 'waitlist@tidemark.example',
+  operator: {},
   projections: DEFAULT_PROJECTIONS,
   uploadsKeptDays: null,
   proxies: [],
@@ -67,6 +68,15 @@ describe('the environment sets', () => {
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],
     ['an address', { TIDEMARK_WAITLIST_EMAIL: 'keys@example.com' }, { waitlistEmail: 'keys@example.com' }],
+    [
+      'an operator',
+      {
+        TIDEMARK_OPERATOR_NAME: 'Grain Desk',
+        TIDEMARK_OPERATOR_CONTACT: 'https://grain.example/',
+        TIDEMARK_DATA_LICENCE: '',
+      },
+      { operator: { name: 'Grain Desk', contact: 'https://grain.example/' } },
+    ],
     ['an issuer', ISSUER, { issuer: { issuer: 'https://issuer.example/', audience: 'tidemark' } }],
     [
       'all of an issuer',
@@ -104,6 +114,8 @@ test.each<[string, Record<string, string>]>([
   ['an empty projection', { TIDEMARK_PROJECTIONS: 'log,' }],
   ['none and another projection', { TIDEMARK_PROJECTIONS: 'none,log' }],
   ['a malformed address', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
+  ['an operator of two lines', { TIDEMARK_OPERATOR_NAME: 'a\nb' }],
+  ['a contact that cannot be reached', { TIDEMARK_OPERATOR_CONTACT: 'javascript:alert(1)' }],
   ['two addresses', { TIDEMARK_WAITLIST_EMAIL: 'a@example.com,b@example.com' }],
   ['an issuer without an audience', { TIDEMARK_ISSUER: 'https://issuer.example' }],
   ['an issuer without https', { ...ISSUER, TIDEMARK_ISSUER: 'http://issuer.example' }],

@@ -1,6 +1,10 @@
 /** The frame of every page: head, header, footer. Pure. */
 import { OPENAPI_URL } from '../../../contract/files/routes.ts';
-import { type Html, html } from './html.ts';
+import { OPERATOR_PLACE } from '../../../contract/values/operator.ts';
+import { type Html, html, trustedHtml } from './html.ts';
+
+/** Where the published page says who operates the service. */
+export const OPERATOR_MARK = trustedHtml(OPERATOR_PLACE);
 
 /** The parts of the site that the header leads to. */
 const SECTIONS = [
@@ -60,6 +64,7 @@ ${main}
 <footer class="site-footer">
 <div class="site-footer-inner">
 <p>Every number here is in a static file, and in one signed log. You can check each of them yourself.</p>
+${OPERATOR_MARK}
 <ul><li><a href="${OPENAPI_URL}">OpenAPI</a></li><li><a href="/docs/guides/log">The log</a></li><li><a href="/llms.txt">llms.txt</a></li></ul>
 </div>
 </footer>

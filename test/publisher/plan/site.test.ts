@@ -1,13 +1,14 @@
 /** The pages for people are published when they change, and only those that change. */
 import { expect, test } from 'vitest';
 import { parsePublicKey } from '../../../contract/files/public-objects.ts';
+import { OPERATOR_PLACE } from '../../../contract/values/operator.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
-import { type Site, siteObject, siteOf } from '../../../publisher/site.ts';
+import { type Site, siteObject, siteOf, withOperator } from '../../../publisher/site.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { createWorld, dependenciesOn, market, publicObjects, type World } from '../world.ts';
@@ -53,6 +54,31 @@ async function lose({ objects }: World, key: string): Promise<void> {
   const present = await objects.stat(key);
   if (present !== null) await objects.delete(key, present.etag);
 }
+
+test('every page says who operates the service, as text; another operator puts the pages alone again', async () => {
+  const world = createWorld();
+  const built = site({ 'index.html': `<p>1</p>${OPERATOR_PLACE} ${OPERATOR_PLACE}` });
+  await publishSite(world, withOperator(built, {}));
+  expect(shown(world)['index.html']).toContain(OPERATOR_PLACE);
+  world.objects.resetCounts();
+  const operator = {
+    name: '<b>Märkte & Co',
+    contact: 'desk@grain.example',
+    licence: 'https://grain.example/terms?a&b',
+  };
+  await publishSite(world, withOperator(built, operator));
+  const pages = Object.keys(FILES).filter((file) => file.endsWith('.html'));
+  const puts = () => putKeys(world).filter((key) => !key.endsWith('/snapshot.json'));
+  expect(puts().sort()).toEqual(pages.map(keyOf).sort());
+  const said =
+    '<p class="operator" data-states="name contact licence"><span>Operated by &lt;b&gt;Märkte &amp; Co</span> ' +
+    '<span>Contact: <a href="mailto:desk@grain.example">desk@grain.example</a></span> ' +
+    '<span>Data licence: <a href="https://grain.example/terms?a&amp;b">grain.example/terms?a&amp;b</a></span></p>';
+  expect(shown(world)['index.html']).toBe(`<p>1</p>${said} ${said}`);
+  world.objects.resetCounts();
+  await publishSite(world, withOperator(built, operator));
+  expect(puts()).toEqual([]);
+});
 
 test('all files are public from the first generation on, and pages come after what they load', async () => {
   const world = createWorld();
