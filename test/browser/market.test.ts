@@ -35,18 +35,20 @@ describe('a market', () => {
     const { page, complaints } = await openMarket('wheat-eur');
     expect(await page.title()).toBe('Milling wheat, Paris · Tidemark');
     const top = page.locator('.market-top');
-    expect(await top.innerText()).toMatch(/206\.64 EUR per 50 tonnes = 4\.1328 EUR per tonne/);
+    expect(await top.innerText()).toMatch(/4\.1328 EUR per tonne\n?\s*[−+]\d/);
     expect(await top.getByRole('listitem').allInnerTexts()).toEqual(['late', 'provisional', 'low confidence']);
     expect(await page.evaluate(PAINTED)).toBeGreaterThan(500);
     const rows = page.locator('.observations tbody tr');
     expect(await rows.count()).toBe(50);
-    expect(await rows.first().innerText()).toMatch(/4 Apr 2026, 00:00 UTC\s+206\.64 EUR/);
+    expect(await rows.first().innerText()).toMatch(/4 Apr 2026, 00:00 UTC\s+4\.1328 EUR/);
     await page.getByRole('button', { name: 'Older' }).click();
     expect(await page.locator('.pager [role=status]').innerText()).toBe('Rows 51 to 100 of 120');
     await chartOf(page).press('End');
-    expect(await provenanceOf(page).innerText()).toMatch(/206\.64 EUR per 50 tonne/);
+    expect(await provenanceOf(page).innerText()).toMatch(
+      /4\.1328 EUR per tonne[\s\S]*Recorded as\s+206\.64 EUR per 50 tonnes/,
+    );
     await page.keyboard.press('ArrowDown');
-    expect(await provenanceOf(page).innerText()).toMatch(/215\.91 EUR per 50 tonne/);
+    expect(await provenanceOf(page).innerText()).toMatch(/4\.3182 EUR per tonne/);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -55,16 +57,14 @@ describe('a market', () => {
     const { page, complaints } = await openMarket('wheat-eur');
     await chartOf(page).focus();
     await page.keyboard.press('Home');
-    await expect
-      .poll(() => said(page).last().innerText())
-      .toMatch(/^5 Jan 2026, 00:00 UTC: 210\.00 EUR, Paris exchange/);
+    await expect.poll(() => said(page).last().innerText()).toMatch(/^5 Jan 2026, 00:00 UTC: 4\.20 EUR, Paris exchange/);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('PageDown');
     const provenance = await provenanceOf(page).innerText();
     for (const words of ['Paris exchange, daily settlement', '16 Jan 2026, 00:00 UTC', 'high', 'final', 'exact']) {
       expect(provenance).toContain(words);
     }
-    await provenanceOf(page).getByText('checked in your browser').waitFor();
+    await provenanceOf(page).getByText('verified in your browser').waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download the receipt' }).click(),
@@ -103,10 +103,10 @@ describe('a market', () => {
     await page.getByRole('button', { name: 'Show 5 Feb 2026, 00:00 UTC' }).click();
     expect(await provenanceOf(page).innerText()).toMatch(/unknown: the source published no value/);
     await page.getByRole('button', { name: 'Newer' }).click();
-    expect(await page.getByRole('row', { name: /6 Mar 2026.*234\.56 EUR.*corrected/ }).count()).toBe(1);
+    expect(await page.getByRole('row', { name: /6 Mar 2026.*4\.6912 EUR.*corrected/ }).count()).toBe(1);
     await page.getByRole('button', { name: 'Show 6 Mar 2026, 00:00 UTC' }).first().click();
     await provenanceOf(page).getByRole('button').click();
-    expect(await provenanceOf(page).innerText()).toMatch(/replaced since[\s\S]*replaced by 234\.56 EUR/);
+    expect(await provenanceOf(page).innerText()).toMatch(/replaced since[\s\S]*replaced by 4\.6912 EUR/);
     expect(await page.getByRole('cell', { name: 'unknown: the source took it back' }).count()).toBe(0);
     await page.getByLabel('Show replaced versions').check();
     expect(await page.getByText('of 123').count()).toBe(1);
@@ -151,13 +151,13 @@ describe('the page as of a moment, and its sources', () => {
     await page.getByLabel('released: ').check();
     await page.getByLabel('Moment (UTC)').fill('2026-03-20T12:00');
     await page.getByLabel('Moment (UTC)').blur();
-    expect(await price.innerText()).toMatch(/^225\.78 EUR/);
+    expect(await price.innerText()).toMatch(/^4\.5156 EUR/);
     expect(new URL(page.url()).hash).toBe('#as-of=2026-03-20T12:00:00Z&clock=released');
     expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^19 Mar 2026/);
     await page.getByLabel(/^Slide through/).press('ArrowLeft');
     expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^18 Mar 2026/);
     await page.getByRole('button', { name: 'Back to now' }).click();
-    expect(await price.innerText()).toMatch(/^206\.64 EUR/);
+    expect(await price.innerText()).toMatch(/^4\.1328 EUR/);
     expect(new URL(page.url()).hash).toBe('');
     await page.goto('/markets/wheat-eur#as-of=2020-01-01T00:00:00Z&clock=recorded');
     await page.getByText('This is what the service showed at 1 Jan 2020').waitFor();
@@ -170,7 +170,7 @@ describe('the page as of a moment, and its sources', () => {
     const { page } = await openMarket('wheat-eur');
     const values = await page.getByRole('region', { name: 'Newest values by source' }).innerText();
     expect(values).toMatch(
-      /Paris exchange, daily settlement\s+206\.64 EUR[\s\S]+Ministry of agriculture\s+215\.91 EUR/,
+      /Paris exchange, daily settlement\s+4\.1328 EUR[\s\S]+Ministry of agriculture\s+4\.3182 EUR/,
     );
     expect(await page.getByText('Prices by the Exchange of Paris, under CC BY 4.0.').count()).toBe(1);
     await page.getByRole('button', { name: 'Paris exchange', exact: false, pressed: true }).click();
@@ -199,7 +199,7 @@ describe('while the page is open', () => {
     await page.route('**/api/**', (route) => route.abort());
     await page.clock.runFor(15_000);
     await page.getByText(/The service cannot be reached: the service gave no answer\. This page shows/).waitFor();
-    expect(await page.locator('.market-price').innerText()).toMatch(/^206\.64 EUR/);
+    expect(await page.locator('.market-price').innerText()).toMatch(/^4\.1328 EUR/);
     await page.unroute('**/api/**');
     const read = async (route: Route) => (await (await fetch(route.request().url())).json()) as Readonly<Body>;
     await page.route('**/api/v1/markets/wheat-eur.json', async (route) => {
@@ -209,13 +209,19 @@ describe('while the page is open', () => {
     });
     await page.route('**/api/v1/markets/wheat-eur/history.json', async (route) => {
       const history = await read(route);
-      const row = { ...history.data[0], id: 'obs_new', observedAt: '2026-04-05T00:00:00Z', decimal: '199.99' };
+      const row = {
+        ...history.data[0],
+        id: 'obs_new',
+        observedAt: '2026-04-05T00:00:00Z',
+        decimal: '199.99',
+        decimalPerUnit: '3.9998',
+      };
       await route.fulfill({ json: { ...history, data: [row, ...history.data] } });
     });
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'New', exact: true }).waitFor();
     expect(await page.locator('.market-top').getByRole('listitem').first().innerText()).toBe('disputed');
-    await page.getByRole('row', { name: /5 Apr 2026, 00:00 UTC 199\.99 EUR/ }).waitFor();
+    await page.getByRole('row', { name: /5 Apr 2026, 00:00 UTC 3\.9998 EUR/ }).waitFor();
     expect(await page.getByText(/cannot be reached/).count()).toBe(0);
     expect(await page.getByRole('button', { name: '1M' }).getAttribute('aria-pressed')).toBe('true');
     await page.context().close();
@@ -295,7 +301,7 @@ it('looks good, and passes the rules of accessibility', async () => {
     await isRead(page);
     await page.getByLabel('Show replaced versions').check();
     await chartOf(page).press('End');
-    await provenanceOf(page).getByText('checked in your browser').waitFor();
+    await provenanceOf(page).getByText('verified in your browser').waitFor();
   });
   await page.getByRole('button', { name: 'Copy the request: This market' }).click();
   await page.getByText(/^Copied|The request is selected/).waitFor();

@@ -36,12 +36,12 @@ it('models are compared by what a million tokens cost, whatever quantity each is
   const head = page.getByRole('columnheader', { name: /^Output price/ });
   await head.getByRole('button').click();
   expect(await head.getAttribute('aria-sort')).toBe('ascending');
-  const cells = await page.locator('tbody td.of-metric:nth-child(4) data').allInnerTexts();
+  const cells = await page.locator('tbody td.of-metric:nth-child(3) data').allInnerTexts();
   const prices = cells.map((text) => Number(text.replaceAll(',', '')));
   expect(prices.length).toBeGreaterThan(50);
   expect(prices).toEqual(prices.toSorted((left, right) => left - right));
   await page.reload();
-  expect(await page.locator('tbody td.of-metric:nth-child(4) data').first().innerText()).toBe(cells[0]);
+  expect(await page.locator('tbody td.of-metric:nth-child(3) data').first().innerText()).toBe(cells[0]);
   await page.context().close();
 });
 

@@ -11,18 +11,20 @@ afterAll(() => browser.close());
 
 const ready = (page: Page) => page.locator('#status[data-ready=true]').waitFor();
 const log = (page: Page) => page.locator('#status-log');
-/** The browser writes into its own log that a file is not there: a service has no mirror's state, and may have no export yet. */
+/** The browser writes into its own log that a file is not there: a service may have no export yet. */
 const isNoComplaint = (text: string) => text.includes('status of 404');
 
 it('checks the log in the browser, and shows sources, counts and exports', async () => {
   const { page, complaints } = await openPage(browser);
   await expectGoodLooks(page, 'status', '/status/', ready);
-  await page.getByText('root checked here').waitFor();
+  await page.getByText('verified in your browser').waitFor();
+  const verdict = page.locator('.verdict');
+  expect(await verdict.innerText()).toMatch(/^Delayed\s+The newest price of 1 source of 1 is \d+ days old\.$/);
   const first = await log(page).innerText();
   expect(first).toContain('The tiles of the log give the signed root.');
   expect(first).toContain('This browser sees the log for the first time.');
   expect(await page.locator('#status-sources').innerText()).toMatch(
-    /currency-api daily release\s+175\s+29 Sep 2026, 00:00 UTC/,
+    /currency-api daily release\s+175\s+29 Sep 2026, 00:00 UTC.*days old/,
   );
   expect(await page.locator('#status-figures').innerText()).toMatch(/Markets\s+175\s+9,975 observations/);
 
@@ -51,6 +53,35 @@ it('finds a changed past, and a wrong hash, and hides no other part', async () =
   expect(complaints.filter((text) => !isNoComplaint(text))).toEqual([]);
 });
 
+it('says that the service fails, by its own words, and by the silence of a service that is gone', async () => {
+  const { page } = await openPage(browser);
+  const faults = [{ part: 'publishing', detail: 'Every publication since has failed.' }];
+  await page.route('**/healthz', (route) => route.fulfill({ status: 503, json: { status: 'failing', faults } }));
+  await page.goto('/status/');
+  await ready(page);
+  expect(await page.locator('.verdict').innerText()).toMatch(/^Failing\s+Every publication since has failed\./);
+  await page.route('**/api/**', (route) => route.abort());
+  await page.reload();
+  await page.getByText('The public files cannot be read: the service gave no answer.').waitFor();
+  expect(await page.locator('.verdict').getAttribute('data-state')).toBe('failing');
+});
+
+it('asks a host of files for nothing that it does not have', async () => {
+  const { page, complaints } = await openPage(browser);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.route('**/api/v1/**', async (route) => {
+    const response = await route.fetch();
+    const { 'cache-status': _, ...headers } = response.headers();
+    await route.fulfill({ response, headers });
+  });
+  await page.goto('/status/');
+  await ready(page);
+  expect(asked).not.toContain('/healthz');
+  expect(asked).not.toContain('/api/v1/mirror');
+  expect(complaints.filter((text) => !isNoComplaint(text))).toEqual([]);
+});
+
 it('says calmly that a service publishes none of the further files, and that a host is a mirror', async () => {
   const { page, complaints } = await openPage(browser);
   await page.route('**/api/v1/snapshot.json', async (route) => {
@@ -59,7 +90,7 @@ it('says calmly that a service publishes none of the further files, and that a h
     await route.fulfill({ response, json: body });
   });
   const mirror = { of: 'https://data.example', state: 'unreachable', ageSeconds: 90, generation: 1, log: null };
-  await page.route('**/api/v1/mirror', (route) => route.fulfill({ json: mirror }));
+  await page.route('**/healthz', (route) => route.fulfill({ json: { status: 'ok', ...mirror } }));
   await page.goto('/status/');
   await ready(page);
   expect(await log(page).innerText()).toContain('This deployment publishes no log.');

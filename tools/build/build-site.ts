@@ -16,6 +16,7 @@ export const SITE_FOLDER = join(ROOT, 'clients/web/built');
 /** The scripts and stylesheets in `assets`, and where each begins. */
 const ENTRY_POINTS = {
   explorer: 'clients/web/browser/explorer/main.ts',
+  check: 'clients/web/browser/explorer/price-check.ts',
   market: 'clients/web/browser/market/main.ts',
   status: 'clients/web/browser/status/main.ts',
   site: 'clients/web/design/site.css',

@@ -1,15 +1,22 @@
-/** How the pages show a value: prices of a market for one quantity, which people can compare. Pure. */
+/** How the pages show a value: the price of one unit, or of another quantity that people can compare. Pure. */
 import { movedPoint } from './exact-decimal.ts';
 
-/**
- * Markets of tiny prices quote for a large power of ten, each for the smallest one that keeps its own prices exact. So one
- * language model may be priced for 1,000,000 tokens, and the next one for 10,000,000,000. All are shown for a million.
- */
+/** Tiny prices, such as those of tokens and kilowatt hours, are shown for a million. */
 const SHOWN_MAX = 1_000_000;
+/** Each smaller quantity without other factors than 2 and 5 divides this power of ten. */
+const PLACES = 20;
+const POWER_OF_TEN = 10n ** BigInt(PLACES);
 
-/** @param quantity that one price of the market buys */
+/**
+ * Markets of small prices quote for a quantity that keeps their prices exact in minor units: 1,000 EUR, or 10,000,000,000
+ * tokens. People compare prices of one unit, or of a million.
+ *
+ * @param quantity that one price of the market buys
+ * @returns itself where a price of one unit would have decimals that do not end
+ */
 export function shownQuantity(quantity: number): number {
-  return quantity > SHOWN_MAX && /^10+$/.test(String(quantity)) ? SHOWN_MAX : quantity;
+  if (quantity >= SHOWN_MAX) return /^10+$/.test(String(quantity)) ? SHOWN_MAX : quantity;
+  return POWER_OF_TEN % BigInt(quantity) === 0n ? 1 : quantity;
 }
 
 /**
@@ -18,19 +25,24 @@ export function shownQuantity(quantity: number): number {
  * @param decimal for the quantity of the market
  */
 export function shownAmount(decimal: string, quantity: number): string {
-  const places = String(quantity).length - String(shownQuantity(quantity)).length;
-  if (places === 0) return decimal;
+  const ratio = quantity / shownQuantity(quantity);
+  if (ratio === 1) return decimal;
   const minorDigits = decimal.split('.')[1]?.length ?? 0;
-  const [whole = '', fraction = ''] = movedPoint(decimal, places).split('.');
+  const scaled = BigInt(decimal.replace('.', '')) * (POWER_OF_TEN / BigInt(ratio));
+  const [whole = '', fraction = ''] = movedPoint(String(scaled), PLACES + minorDigits).split('.');
   const shown = fraction.replace(/0+$/, '').padEnd(minorDigits, '0');
   return shown === '' ? whole : `${whole}.${shown}`;
 }
 
-/** `per troy ounce`, `per 1,000 EUR`, `per 1M tokens`. */
+/** `per troy ounce`, `per EUR`, `per 1M tokens`: the quantity that is shown. */
 export function unitText({ quantity, of }: { readonly quantity: number; readonly of: string }): string {
-  const shown = shownQuantity(quantity);
-  if (shown === 1) return `per ${of}`;
-  return `per ${shown === SHOWN_MAX ? '1M' : shown.toLocaleString('en')} ${several(of)}`;
+  return quantityText({ quantity: shownQuantity(quantity), of });
+}
+
+/** `per 1,000 EUR`: the quantity itself. */
+export function quantityText({ quantity, of }: { readonly quantity: number; readonly of: string }): string {
+  if (quantity === 1) return `per ${of}`;
+  return `per ${quantity === SHOWN_MAX ? '1M' : quantity.toLocaleString('en')} ${several(of)}`;
 }
 
 /** The plural of an English word. Symbols, such as `EUR` and `kWh`, have none. */

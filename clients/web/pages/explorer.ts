@@ -1,51 +1,68 @@
-/** `/`: all markets. */
+/** `/`: what the service is and whose it is, a price to check, and all markets. */
 import { LATEST_CSV_URL, LATEST_URL } from '../../../contract/files/routes.ts';
 import { html } from './html.ts';
-import { page } from './layout.ts';
+import { OPERATOR_MARK, page } from './layout.ts';
 
 /** Columns in order. Those with a sort have a button. */
 const COLUMNS = [
   { name: 'name', title: 'Market', sort: 'name' },
-  { name: 'kind', title: 'Kind', sort: 'kind' },
-  { name: 'price', title: 'Newest price', sort: null },
+  { name: 'price', title: 'Price', sort: 'price' },
+  { name: 'change of-day', title: '1 day', sort: 'day' },
+  { name: 'change of-month', title: '30 days', sort: 'month' },
   { name: 'chart', title: 'Last 30 prices', sort: null },
-  { name: 'age', title: 'Age', sort: 'age' },
+  { name: 'age', title: 'Date', sort: 'age' },
   { name: 'source', title: 'Source', sort: null },
-  { name: 'notes', title: 'Notes', sort: 'notes' },
+] as const;
+
+const SORTS = [
+  ['name', 'By name'],
+  ['price', 'By price'],
+  ['day', 'By change in 1 day'],
+  ['month', 'By change in 30 days'],
+  ['age', 'By date'],
+  ['notes', 'By notes'],
 ] as const;
 
 export function explorerPage(): string {
   return page({
-    title: 'Markets',
-    description: 'The newest price of every market, with its source, its moment and its age.',
+    title: 'Market prices with their sources',
+    description: 'Market prices, each with its source, its times and a signed receipt, in static files free to read.',
     section: 'markets',
     script: 'explorer',
     style: 'explorer',
     // Rows and cells have roles, because a phone shows each row as a card, and browsers then forget that it is a row.
-    main: html`<h1>Markets</h1>
-<noscript><p class="notice">This table is made by JavaScript. The same prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>.</p></noscript>
-<div id="explorer" hidden>
-<div class="explorer-facts">
-<p id="facts">Reading the prices …</p>
-<details class="explorer-poll"><summary>Read it with curl</summary>
-<pre tabindex="0" aria-label="A command to copy"><code id="poll-command">curl -s --etag-save latest.etag --etag-compare latest.etag -o latest.json $ORIGIN${LATEST_URL}.json</code></pre>
-<p>Run it again at any time: an unchanged file costs a 304. <a href="${LATEST_URL}">JSON</a>, <a href="${LATEST_CSV_URL}">CSV</a>, <a href="/docs/guides/caching">how to poll</a>.</p>
-</details>
+    main: html`<div class="front">
+<div class="front-words">
+<h1>Market prices you can check</h1>
+<p class="lead">Every price here has its source, its times and a signed receipt, and is free to read as a static file.</p>
+${OPERATOR_MARK}
+<p id="facts" class="front-facts">Reading the prices …</p>
 </div>
+<section id="check" class="panel front-check" aria-labelledby="check-title">
+<h2 id="check-title">Why trust a price?</h2>
+<p class="small soft">Each one is an entry of a signed log that only grows. Your browser can find it there, and check the signature.</p>
+<p id="check-price" class="front-price"></p>
+<button id="check-button" type="button" disabled>Check this price</button>
+<div id="check-result" class="small" role="status"></div>
+</section>
+</div>
+<noscript><p class="notice">This table is made by JavaScript. The same prices are in a <a href="${LATEST_CSV_URL}">CSV file</a> and in a <a href="${LATEST_URL}">JSON file</a>.</p></noscript>
+<div id="explorer">
 <div id="notices" class="explorer-notices" role="status"></div>
 <form id="view" class="explorer-view" role="search" aria-label="Markets">
-<input id="view-text" type="search" placeholder="Name or slug" aria-label="Filter by name or slug" aria-keyshortcuts="/" autocomplete="off" autocapitalize="off" spellcheck="false">
+<input id="view-text" type="search" placeholder="Gold, BTC, EUR/USD …" aria-label="Search markets by name, ticker or pair" aria-keyshortcuts="/" autocomplete="off" autocapitalize="off" spellcheck="false">
 <select id="view-kind" aria-label="Kind"><option value="">All kinds</option></select>
 <select id="view-currency" aria-label="Currency"><option value="">All currencies</option></select>
+<select id="view-sort" aria-label="Sort by">${SORTS.map(([sort, title]) => html`<option value="${sort}">${title}</option>`)}</select>
 </form>
 <div class="explorer-line">
 <p id="count" class="explorer-count"></p>
-<button id="view-clear" type="button" hidden>Show all</button>
+<button id="view-clear" type="button" hidden>Clear search</button>
 <label class="explorer-switch"><input id="view-charts" type="checkbox" checked>Charts</label>
-<label class="explorer-switch"><input id="view-shortcut" type="checkbox" checked>Key <kbd>/</kbd> filters</label>
+<label class="explorer-switch"><input id="view-shortcut" type="checkbox" checked>Key <kbd>/</kbd> searches</label>
 </div>
 <p id="spoken" class="visually-hidden" role="status"></p>
-<table id="markets" class="explorer-table" role="table" aria-label="Markets and their newest prices">
+<table id="markets" class="explorer-table has-charts" role="table" aria-label="Markets and their newest prices">
 <thead role="rowgroup"><tr role="row">${COLUMNS.map(
       ({ name, title, sort }) =>
         html`<th role="columnheader" scope="col" class="of-${name}">${
@@ -55,6 +72,10 @@ export function explorerPage(): string {
 <tbody role="rowgroup"></tbody>
 </table>
 <div id="more" class="explorer-more"></div>
+<details class="explorer-poll"><summary>Read these prices with curl</summary>
+<pre tabindex="0" aria-label="A command to copy"><code id="poll-command">curl -s --etag-save latest.etag --etag-compare latest.etag -o latest.json $ORIGIN${LATEST_URL}.json</code></pre>
+<p>Run it again at any time: an unchanged file costs a 304. <a href="${LATEST_URL}">JSON</a>, <a href="${LATEST_CSV_URL}">CSV</a>, <a href="/docs/guides/caching">how to poll</a>.</p>
+</details>
 </div>`,
   });
 }

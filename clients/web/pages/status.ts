@@ -6,16 +6,17 @@ import { page } from './layout.ts';
 export function statusPage(): string {
   return page({
     title: 'Status',
-    description: 'How fresh the data is, how many markets there are, and the signed root of the log.',
+    description: 'Whether the service works, how new its prices are, and a check of its signed log.',
     section: 'status',
     script: 'status',
     style: 'status',
     main: html`<h1>Status</h1>
-<p class="soft small">Everything here is read from the public files of this host, by your browser.</p>
+<p class="soft small">Your browser reads the public files of this host and judges them here.</p>
 <noscript><p class="notice">This page is made by JavaScript. The same facts are in the <a href="${SNAPSHOT_URL}">snapshot</a>.</p></noscript>
-<div id="status" hidden>
-<div id="status-notices" role="status"></div>
-<div id="status-figures"><p class="soft">Reading the public files …</p></div>
+<div id="status">
+<div id="status-verdict" role="status"><p class="soft">Reading the public files …</p></div>
+<div id="status-notices"></div>
+<div id="status-figures"></div>
 <section class="status-section" id="mirror-section" aria-labelledby="mirror-title" hidden>
 <h2 id="mirror-title">This host is a mirror</h2>
 <div id="status-mirror" class="panel"></div>

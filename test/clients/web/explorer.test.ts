@@ -7,16 +7,19 @@ import {
   priceWords,
   rowBadges,
 } from '../../../clients/web/browser/explorer/latest-rows.ts';
+import { type OrderContext, sortedEntries } from '../../../clients/web/browser/explorer/list-order.ts';
 import {
   countsBy,
+  filterEntries,
   type ListView,
   parseView,
-  selectEntries,
   viewFragment,
   WHOLE_VIEW,
 } from '../../../clients/web/browser/explorer/list-view.ts';
+import { marketMatcher } from '../../../clients/web/browser/explorer/market-search.ts';
 import { metricColumns } from '../../../clients/web/browser/explorer/metric-columns.ts';
 import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
+import { percentText, priceChange } from '../../../clients/web/browser/price-change.ts';
 import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
 
@@ -48,6 +51,15 @@ const entry = (fields: Partial<LatestEntry> = {}): LatestEntry => ({
   ...fields,
 });
 
+/** As the page makes them: all in order, then those that match. */
+function selectEntries(
+  entries: readonly LatestEntry[],
+  view: ListView,
+  recent: OrderContext['recent'] = new Map(),
+): readonly LatestEntry[] {
+  return filterEntries(sortedEntries(entries, view, { nowMs: NOW_MS, recent }), view);
+}
+
 test.each([
   ['0.00', '0.00'],
   ['999.5', '999.5'],
@@ -71,9 +83,11 @@ test.each([
 describe('a price', () => {
   const unknown = { decimal: null, decimalPerUnit: null };
   test.each<[string, Partial<LatestEntry>, string | null, readonly string[]]>([
-    ['has its quantity, and the price of one', {}, '36,690.00', ['per 100 EUR', '366.9 per EUR']],
-    ['of one says it once', { quantity: 1, decimalPerUnit: '36690.00' }, '36,690.00', ['per EUR']],
-    ['that cannot be divided exactly is not', { quantity: 3000, decimalPerUnit: null }, '36,690.00', ['per 3,000 EUR']],
+    ['is that of one unit, with the decimals of its currency', {}, '366.90', ['per EUR']],
+    ['has all decimals of one unit', { quantity: 1000, decimal: '1136.07' }, '1.13607', ['per EUR']],
+    ['of a quantity that is no power of ten, too', { quantity: 8, decimal: '1.00' }, '0.125', ['per EUR']],
+    ['of one unit is itself', { quantity: 1 }, '36,690.00', ['per EUR']],
+    ['that cannot be divided exactly is not', { quantity: 3000 }, '36,690.00', ['per 3,000 EUR']],
     ['that is zero is zero', { decimal: '0.00', quantity: 1 }, '0.00', ['per EUR']],
     [
       'that is unknown says why',
@@ -81,7 +95,7 @@ describe('a price', () => {
       null,
       ['withheld, by its source or by this service'],
     ],
-    ['may never have been observed', { ...unknown, observedAt: null }, null, ['never observed']],
+    ['may never have been observed', { ...unknown, observedAt: null }, null, ['no price recorded']],
   ])('%s', (_, fields, digits, below) => {
     expect(priceWords(entry(fields))).toEqual({ digits, below });
   });
@@ -122,7 +136,7 @@ describe('models on a list', () => {
 
   test('are sorted by what one unit costs, the unknown last, and by their last change', () => {
     const sorted = (sort: string, isDescending = false) =>
-      selectEntries([free, dear, cheap], { ...WHOLE_VIEW, sort, isDescending }, NOW_MS).map(({ slug }) => slug);
+      selectEntries([free, dear, cheap], { ...WHOLE_VIEW, sort, isDescending }).map(({ slug }) => slug);
     expect(sorted('inputPrice')).toEqual(['cheap', 'dear', 'free']);
     expect(sorted('inputPrice', true)).toEqual(['dear', 'cheap', 'free']);
     expect(sorted('age')).toEqual(['free', 'cheap', 'dear']);
@@ -149,18 +163,24 @@ describe('a badge says that the price', () => {
       { disputed: true, status: 'provisional', confidence: 'low', retired: true },
       ['disputed', 'provisional', 'low confidence', 'retired'],
     ],
-    ['is rounded', { rounded: true, sourceValue: '366.9000001' }, ['rounded (source: 366.9000001)']],
-    ['is rounded, of a source without digits', { rounded: true }, ['rounded (source: digits not given)']],
+    ['is a week old: none', { observedAt: '2026-09-25T12:00:00Z' }, []],
+    ['is older, and nobody says when the next one is due', { observedAt: '2026-08-08T11:00:00Z' }, ['55 days old']],
+    ['is old, and the last one', { observedAt: '2026-08-08T11:00:00Z', retired: true }, ['retired']],
+    ['is old, and not late', { observedAt: '2026-08-08T11:00:00Z', ...due('2026-10-03T00:00:00Z') }, []],
+    ['is rounded: its provenance says it', { rounded: true, sourceValue: '366.9000001' }, []],
   ])('%s', (_, fields, texts) => {
     const badges = rowBadges(entry(fields), NOW_MS);
-    expect(badges.map(({ text, detail }) => (detail === undefined ? text : `${text} (${detail})`))).toEqual(texts);
+    expect(badges.map(({ text }) => text)).toEqual(texts);
   });
 });
 
 describe('a view', () => {
   const view = (fields: Partial<ListView>): ListView => ({ ...WHOLE_VIEW, ...fields });
   const entries = [
-    entry({ slug: 'b', name: 'São Tomé cocoa', kind: 'food', currency: 'USD', observedAt: '2026-09-01T00:00:00Z' }),
+    entry({
+      ...{ slug: 'b', name: 'São Tomé cocoa', kind: 'food', currency: 'USD', observedAt: '2026-09-26T00:00:00Z' },
+      ...{ unit: 'tonne', decimal: '9000.00', quantity: 1, decimalPerUnit: '9000.00' },
+    }),
     entry({ slug: 'a-2', name: 'item 10', disputed: true }),
     entry({ slug: 'a-1', name: 'Item 9', observedAt: null, decimal: null }),
   ];
@@ -175,16 +195,17 @@ describe('a view', () => {
     ['by age has the youngest first, and the unknown last', { sort: 'age' }, ['a-2', 'b', 'a-1']],
     ['by age downwards has the unknown last, too', { sort: 'age', isDescending: true }, ['b', 'a-2', 'a-1']],
     ['by kind', { sort: 'kind' }, ['b', 'a-1', 'a-2']],
+    ['by price of one unit, the unknown last', { sort: 'price', isDescending: true }, ['b', 'a-2', 'a-1']],
     ['by notes downwards has the gravest first', { sort: 'notes', isDescending: true }, ['a-2', 'a-1', 'b']],
   ])('%s', (_, fields, slugs) => {
-    expect(selectEntries(entries, view(fields), NOW_MS).map(({ slug }) => slug)).toEqual(slugs);
+    expect(selectEntries(entries, view(fields)).map(({ slug }) => slug)).toEqual(slugs);
     expect(parseView(`#${viewFragment(view(fields))}`)).toEqual(view({ ...fields, text: fields.text?.trim() ?? '' }));
   });
 
   test('of everything has no fragment, and the target of a link is no view', () => {
     expect(viewFragment(WHOLE_VIEW)).toBe('');
     expect(parseView('#main')).toBeNull();
-    expect(parseView('#sort=price&charts=no&x=1')).toEqual(WHOLE_VIEW);
+    expect(parseView('#sort=2&charts=no&x=1')).toEqual(WHOLE_VIEW);
     expect(parseView('#charts=off&sort=age-descending')).toEqual(
       view({ hasCharts: false, sort: 'age', isDescending: true }),
     );
@@ -195,6 +216,65 @@ describe('a view', () => {
       ['food', 1],
       ['fx', 2],
     ]);
+  });
+});
+
+describe('a search for', () => {
+  const gold = entry({ slug: 'gold-usd', name: 'Gold, US dollar', kind: 'metal', unit: 'troy ounce', currency: 'USD' });
+  const bitcoin = entry({ slug: 'bitcoin-eur', name: 'Bitcoin, Euro', kind: 'crypto', unit: 'BTC', currency: 'EUR' });
+  const cash = entry({ slug: 'bitcoin-cash-eur', name: 'Bitcoin Cash', kind: 'crypto', unit: 'BCH', currency: 'EUR' });
+  const euro = entry({ slug: 'eur-usd', name: 'Euro, US dollar', kind: 'fx', unit: 'EUR', currency: 'USD' });
+  const ticker = entry({ slug: 'x-1', name: 'X', kind: 'crypto', unit: 'ETH', currency: 'USD' });
+  test.each<[string, readonly LatestEntry[]]>([
+    ['btc', [bitcoin]],
+    ['BCH', [cash]],
+    ['bitcoin', [bitcoin, cash]],
+    ['xau', [gold]],
+    ['XAU/USD', [gold]],
+    ['xauusd', [gold]],
+    ['ounce', [gold]],
+    ['metal usd', [gold]],
+    ['EUR/USD', [euro]],
+    ['eurusd', [euro]],
+    ['btc-eur', [bitcoin]],
+    ['ethereum', [ticker]],
+    ['xag', []],
+    ['constructor', []],
+    ['', [gold, bitcoin, cash, euro, ticker]],
+  ])('%s', (text, found) => {
+    expect([gold, bitcoin, cash, euro, ticker].filter(marketMatcher(text))).toEqual(found);
+  });
+});
+
+describe('the change of a price', () => {
+  const at = (observedAt: string, decimal: string | null) => ({ observedAt: `${observedAt}T00:00:00Z`, decimal });
+  const prices = [
+    ...[at('2026-10-05', '110.00'), at('2026-10-02', '100.00'), at('2026-09-07', '88.00')],
+    ...[at('2026-09-05', '80.00'), at('2026-09-01', null), at('2025-10-05', '0.00'), at('2025-10-02', '220.00')],
+  ];
+  test.each([
+    ['day', '+10 %', '2026-10-02T00:00:00Z'],
+    ['month', '+37.5 %', '2026-09-05T00:00:00Z'],
+  ] as const)('in a %s is to the price of about that time', (span, text, since) => {
+    const change = priceChange(prices, span);
+    expect([percentText(change?.share ?? 0), change?.since]).toEqual([text, since]);
+  });
+  test.each<[string, readonly (typeof prices)[number][]]>([
+    ['nothing is from that time', prices.slice(0, 1)],
+    ['the newest price is unknown', [at('2026-10-05', null), ...prices.slice(1)]],
+    ['the price of that time is unknown', [at('2026-10-05', '1.00'), at('2026-10-04', null)]],
+    ['the price of that time is zero', [at('2026-10-05', '1.00'), at('2026-10-04', '0.00')]],
+    ['there is no price', []],
+  ])('is unknown if %s', (_, points) => {
+    expect(priceChange(points, 'day')).toBeNull();
+  });
+  test('orders the markets, those without one last', () => {
+    const recent = (slug: string, ...decimal: string[]) =>
+      [slug, { slug, decimal, observedAt: ['2026-10-01T00:00:00Z', '2026-10-02T00:00:00Z'] }] as const;
+    const all = ['rises', 'falls', 'new'].map((slug) => entry({ slug, name: slug }));
+    const known = new Map([recent('rises', '1.00', '2.00'), recent('falls', '2.00', '1.00')]);
+    const view = { ...WHOLE_VIEW, sort: 'day', isDescending: true };
+    expect(selectEntries(all, view, known).map(({ slug }) => slug)).toEqual(['rises', 'falls', 'new']);
   });
 });
 

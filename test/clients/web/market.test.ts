@@ -5,7 +5,6 @@ import { LogVerificationError } from '../../../clients/typescript/signed-log.ts'
 import { fragmentOf, historyView, knownMoments, readFragment } from '../../../clients/web/browser/market/as-of-view.ts';
 import { chartData, endOfSeries, placeOf, step } from '../../../clients/web/browser/market/chart-data.ts';
 import { HistoryReader } from '../../../clients/web/browser/market/history-reader.ts';
-import { changeText, valuesBefore } from '../../../clients/web/browser/market/list-changes.ts';
 import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/market/public-answers.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
@@ -17,6 +16,7 @@ import {
   wholeRange,
   zoomed,
 } from '../../../clients/web/browser/market/time-range.ts';
+import { changeText, valuesBefore } from '../../../clients/web/browser/market/value-changes.ts';
 import { agoText, badgesOf, isOnList, momentText, safeUrl } from '../../../clients/web/browser/market/words.ts';
 import { compareMetrics, metricTitle, unitText } from '../../../clients/web/browser/shown-value.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -70,7 +70,9 @@ describe('words', () => {
 
   it.each([
     [1, 'troy ounce', '36690.00', '36,690.00 USD per troy ounce'],
-    [1000, 'EUR', '36690.00', '36,690.00 USD per 1,000 EUR'],
+    [1000, 'EUR', '1136.07', '1.13607 USD per EUR'],
+    [50, 'tonne', '206.64', '4.1328 USD per tonne'],
+    [3000, 'EUR', '36690.00', '36,690.00 USD per 3,000 EUR'],
     [3_000_000, 'token', '2.50', '2.50 USD per 3,000,000 tokens'],
     [1_000_000, 'token', '2.50', '2.50 USD per 1M tokens'],
     [100_000_000, 'token', '7.50', '0.075 USD per 1M tokens'],
@@ -79,7 +81,7 @@ describe('words', () => {
     [10_000_000, 'token', '50', '5 USD per 1M tokens'],
   ])('a price of %i %s, %s, is %s', (quantity, of, decimal, text) => {
     const own = new RowWords({ quantity, of });
-    expect(`${own.value(row(4, { decimal }))} ${unitText({ quantity, of })}`).toBe(text);
+    expect(`${own.value(row(4, { decimal, decimalPerUnit: null }))} ${unitText({ quantity, of })}`).toBe(text);
   });
 
   it('numbers of the thing that is priced have its plural, and metrics have titles and an order', () => {

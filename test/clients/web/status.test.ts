@@ -10,7 +10,13 @@ import {
   type SeenCheckpoint,
   seenText,
 } from '../../../clients/web/browser/status/log-check.ts';
-import { publicationLagSeconds, sourceFreshness } from '../../../clients/web/browser/status/source-freshness.ts';
+import { parseHealth } from '../../../clients/web/browser/status/service-health.ts';
+import {
+  publicationLagSeconds,
+  type SourceFreshness,
+  sourceFreshness,
+} from '../../../clients/web/browser/status/source-freshness.ts';
+import { type VerdictFacts, verdictOf } from '../../../clients/web/browser/status/verdict.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
 import { checkpointText } from '../../../contract/log/checkpoint.ts';
 import { leafHash } from '../../../contract/log/merkle.ts';
@@ -161,8 +167,20 @@ describe('sources', () => {
       lateSince: '2026-09-02T00:00:00Z',
       unknown: 1,
       hasCadence: true,
+      staleDays: null,
     });
     expect(found.map(({ hasCadence }) => hasCadence)).toEqual([true, false, true]);
+  });
+
+  test('are old after a week, if they state no cadence; a list is not', () => {
+    const old = entry('old', '2026-08-08T00:00:00Z');
+    const metrics = { inputPrice: { decimal: '1', unit: 'USD', observedAt: '2026-08-08T00:00:00Z' } };
+    const list = { ...entry('list', null), decimal: null, metrics };
+    const due = entry('due', '2026-08-08T00:00:00Z', { expectedNextAt: '2027-01-01T00:00:00Z', graceSeconds: 0 });
+    const found = sourceFreshness([old, list, due, entry('new', '2026-09-25T12:00:00Z')], NOW_MS);
+    expect(Object.fromEntries(found.map(({ label, staleDays }) => [label, staleDays]))).toEqual({
+      ...{ old: 55, list: null, due: null, new: null },
+    });
   });
 
   test('of markets without a price have the moment of their newest other value', () => {
@@ -181,5 +199,49 @@ describe('sources', () => {
   ])('the lag is known %s', (_, seconds, recorded) => {
     const all = recorded.map((recordedAt) => entry('a', '2026-10-01T00:00:00Z', { recordedAt }));
     expect(publicationLagSeconds(all, '2026-10-02T12:00:00Z')).toBe(seconds);
+  });
+});
+
+describe('the verdict', () => {
+  const NOW_MS = Date.parse('2026-10-02T12:00:00Z');
+  const source = (fields: Partial<SourceFreshness>): SourceFreshness => ({
+    ...{ label: 'a', markets: 1, newestAt: '2026-10-02T00:00:00Z', oldestAt: '2026-10-02T00:00:00Z', late: 0 },
+    ...{ lateSince: null, unknown: 0, hasCadence: true, staleDays: null, ...fields },
+  });
+  const snapshot = { publishedAt: '2026-10-02T11:00:00Z' } as VerdictFacts['snapshot'];
+  const facts: VerdictFacts = {
+    ...{ problem: null, snapshot, copySeconds: null, health: null, sources: [source({})], logFault: null },
+    nowMs: NOW_MS,
+  };
+  const health = (status: string) =>
+    parseHealth({ status, faults: [{ part: 'publishing', detail: 'Publishing fails.' }] });
+  test.each<[string, Partial<VerdictFacts>, string, number]>([
+    ['operational, if everything is as expected', {}, 'operational', 1],
+    ['operational, if the server says so', { health: health('ok') }, 'operational', 1],
+    ['delayed, if a source is late', { sources: [source({ late: 1 })] }, 'delayed', 1],
+    ['delayed, if a price is old', { sources: [source({ staleDays: 55 }), source({})] }, 'delayed', 1],
+    ['delayed, if the edge shows a copy', { copySeconds: 90 }, 'delayed', 1],
+    ['delayed, while the server starts', { health: health('starting') }, 'delayed', 1],
+    [
+      'delayed, if files wait',
+      { snapshot: { ...snapshot, deferred: ['feeds'] } as VerdictFacts['snapshot'] },
+      'delayed',
+      1,
+    ],
+    ['delayed, if a host has had no files for long', { nowMs: NOW_MS + 9 * 86_400_000 }, 'delayed', 1],
+    ['failing, if the files cannot be read', { problem: 'the service gave no answer' }, 'failing', 1],
+    ['failing, if the server says so', { health: health('failing') }, 'failing', 1],
+    ['failing, if the log was changed', { logFault: 'a hash is wrong' }, 'failing', 1],
+    ['failing before delayed, with both reasons', { problem: 'x', sources: [source({ late: 1 })] }, 'failing', 2],
+  ])('is %s', (_, fields, state, reasons) => {
+    const verdict = verdictOf({ ...facts, ...fields });
+    expect([verdict.state, verdict.reasons.length]).toEqual([state, reasons]);
+  });
+
+  test('has the words of the server, and only those of an answer to /healthz', () => {
+    expect(verdictOf({ ...facts, health: health('failing') }).reasons).toEqual(['Publishing fails.']);
+    expect(parseHealth({ status: 'failing', faults: [null, { detail: 7 }] })?.faults).toEqual([]);
+    expect(parseHealth({ status: 'ok', of: 'https://data.example' })?.mirror?.of).toBe('https://data.example');
+    for (const body of [null, 'ok', [], {}, { status: 'fine' }]) expect(parseHealth(body)).toBeNull();
   });
 });

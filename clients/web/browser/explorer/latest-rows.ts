@@ -3,8 +3,9 @@ import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
 import { type LatestEntry, latestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import { groupedDigits } from '../exact-decimal.ts';
-import { type Badge, dayText, sourceWords, UNKNOWN_WORDS } from '../market/words.ts';
+import { type Badge, dayText, UNKNOWN_WORDS } from '../market/words.ts';
 import { compareMetrics, metricTitle, shownAmount, unitText } from '../shown-value.ts';
+import { staleDays, staleText } from '../staleness.ts';
 import { digitsOfMetric, isEntryOnList, unitOfMetric } from './metric-columns.ts';
 
 /** Members that a file from before this version of the service does not have. */
@@ -48,10 +49,10 @@ export function keepEqual(before: readonly LatestEntry[], after: readonly Latest
   });
 }
 
-/** The price in two lines. `digits` is null if it is unknown; `below` then says why. */
+/** The price. `digits` is null if it is unknown; `below` then says why. */
 export interface PriceWords {
   readonly digits: string | null;
-  /** `per 100 EUR`, `366.90 per EUR`. The second is left out where it would not be exact, or says the same. */
+  /** `per EUR`. */
   readonly below: readonly string[];
 }
 
@@ -68,18 +69,14 @@ function metricWords(entry: LatestEntry): PriceWords | null {
 }
 
 export function priceWords(entry: LatestEntry): PriceWords {
-  const { decimal, decimalPerUnit, quantity, unit, observedAt, unknownReason } = entry;
+  const { decimal, quantity, unit, observedAt, unknownReason } = entry;
   if (decimal === null) {
     const ofMetric = metricWords(entry);
     if (ofMetric !== null) return ofMetric;
-    if (observedAt === null) return { digits: null, below: ['never observed'] };
+    if (observedAt === null) return { digits: null, below: ['no price recorded'] };
     return { digits: null, below: [unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[unknownReason]] };
   }
-  const perUnit = quantity === 1 || decimalPerUnit === null ? [] : [`${groupedDigits(decimalPerUnit)} per ${unit}`];
-  return {
-    digits: groupedDigits(shownAmount(decimal, quantity)),
-    below: [unitText({ quantity, of: unit }), ...perUnit],
-  };
+  return { digits: groupedDigits(shownAmount(decimal, quantity)), below: [unitText({ quantity, of: unit })] };
 }
 
 /** Since when the next price is late. Null: it is not late, or nobody says when it is due. @param nowMs since the epoch */
@@ -96,18 +93,23 @@ function lateWords(since: string, nowMs: number): string {
   return `late since ${isThisYear ? day.slice(0, -' 2026'.length) : day}`;
 }
 
+/** Null: it is not old, something says when the next price is due, or none will come. @param nowMs since the epoch */
+export function staleDaysOf({ observedAt, expectedNextAt, retired }: LatestEntry, nowMs: number): number | null {
+  return observedAt === null || expectedNextAt !== null || retired ? null : staleDays(observedAt, nowMs);
+}
+
 /** What a reader must know before he uses the price, the gravest first. @param nowMs milliseconds since the epoch */
 export function rowBadges(entry: LatestEntry, nowMs: number): readonly Badge[] {
-  const { disputed, retired, status, confidence, rounded, sourceValue } = entry;
+  const { disputed, retired, status, confidence } = entry;
   const late = lateSince(entry, nowMs);
+  const stale = staleDaysOf(entry, nowMs);
   const metrics = isEntryOnList(entry) ? Object.values(entry.metrics) : [];
   const badges: (Badge | false)[] = [
     (disputed || metrics.some((metric) => metric.disputed)) && { text: 'disputed', look: 'alarm' },
     late !== null && { text: lateWords(late, nowMs), look: 'notice' },
+    stale !== null && { text: staleText(stale), look: 'notice' },
     status !== null && status !== 'final' && { text: status, look: 'notice' },
     confidence === 'low' && { text: 'low confidence', look: 'notice' },
-    rounded === true && { text: 'rounded', look: 'plain', detail: sourceWords(sourceValue) },
-    metrics.some((metric) => metric.rounded) && { text: 'rounded', look: 'plain' },
     retired && { text: 'retired', look: 'plain' },
   ];
   return badges.filter((badge) => badge !== false);

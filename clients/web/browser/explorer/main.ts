@@ -1,51 +1,65 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
+import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
-import { agoText, many, momentText } from '../market/words.ts';
+import { agoText, dayText, many, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
+import { FrontCheck } from './front-check.ts';
+import { sortedEntries } from './list-order.ts';
 import {
   countsBy,
+  filterEntries,
   type ListSort,
   type ListView,
   parseView,
-  selectEntries,
   viewFragment,
   WHOLE_VIEW,
 } from './list-view.ts';
 import { MarketFeed } from './market-feed.ts';
-import { MarketTable, ROWS_AT_ONCE } from './market-table.ts';
-import { metricColumns } from './metric-columns.ts';
+import { MarketTable, ROWS_PER_PAGE } from './market-table.ts';
+import { metricColumns, newestMoment } from './metric-columns.ts';
 import { ViewControls } from './view-controls.ts';
 
 /** The count is spoken once the typing has paused. */
 const SPOKEN_AFTER_MS = 600;
+/** Sorts whose largest value is looked for first. */
+const LARGEST_FIRST: readonly ListSort[] = ['price', 'day', 'month', 'notes'];
 
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 const tableElement = byId('markets') as HTMLTableElement;
 const table = new MarketTable(tableElement, sortBy);
-const controls = new ViewControls(changeView);
+const controls = new ViewControls(changeView, chooseSort);
 const feed = new MarketFeed();
+const check = new FrontCheck();
 
 let view = parseView(location.hash) ?? WHOLE_VIEW;
-let rows = ROWS_AT_ONCE;
+/** The first row of the page that is shown. */
+let first = 0;
 /** Why the last question failed. Null: it did not. */
 let problem: string | null = null;
 /** When the last answer came, by this computer's clock. 0: none has come. */
 let answeredMs = 0;
 let speaking: number | undefined;
+/** All entries in the order of the view, and what they were made of: to sort 20,000 again for each letter would be felt. */
+let sorted: readonly LatestEntry[] = [];
+let sortedOf: readonly unknown[] = [];
 
 function changeView(change: Partial<ListView>): void {
   view = { ...view, ...change };
-  rows = ROWS_AT_ONCE;
+  first = 0;
   const fragment = viewFragment(view);
   history.replaceState(null, '', fragment === '' ? location.pathname : `#${fragment}`);
   show();
   if (change.hasCharts && feed.recent.size === 0) askNow();
 }
 
+function chooseSort(sort: ListSort): void {
+  changeView({ sort, isDescending: LARGEST_FIRST.includes(sort) });
+}
+
 function sortBy(sort: ListSort): void {
-  // Rows with the most notes are the ones that are looked for.
-  changeView({ sort, isDescending: sort === view.sort ? !view.isDescending : sort === 'notes' });
+  if (sort === view.sort) changeView({ isDescending: !view.isDescending });
+  else chooseSort(sort);
 }
 
 async function refresh(): Promise<void> {
@@ -58,18 +72,35 @@ async function refresh(): Promise<void> {
   }
 }
 
+function selectedEntries(): readonly LatestEntry[] {
+  const { entries, recent, nowMs } = feed;
+  const of = [entries, recent, view.sort, view.isDescending];
+  if (of.some((each, at) => each !== sortedOf[at])) {
+    sorted = sortedEntries(entries, view, { nowMs, recent });
+    sortedOf = of;
+  }
+  return filterEntries(sorted, view);
+}
+
 function show(): void {
-  const { entries, nowMs } = feed;
-  const selected = selectEntries(entries, view, nowMs);
+  const { entries, nowMs, snapshot } = feed;
+  const selected = selectedEntries();
+  first = Math.min(first, lastPage(selected.length));
   const columns = metricColumns(selected);
-  const recent = view.hasCharts && columns === null && feed.recent.size > 0 ? feed.recent : null;
-  table.show(selected.slice(0, rows), nowMs, recent, columns);
+  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || answeredMs === 0);
+  table.show(selected.slice(first, first + ROWS_PER_PAGE), nowMs, hasCharts ? feed.recent : null, columns);
   table.showSort(view.sort, view.isDescending);
   controls.show(view, entries);
   showNotices();
   showFacts();
   showCount(selected.length);
+  check.show(selected.find(({ decimal }) => decimal !== null) ?? null, snapshot);
   byId('explorer').dataset.ready = String(answeredMs > 0);
+}
+
+/** The first row of the last page. */
+function lastPage(rows: number): number {
+  return Math.max(0, Math.ceil(rows / ROWS_PER_PAGE) - 1) * ROWS_PER_PAGE;
 }
 
 function showNotices(): void {
@@ -107,22 +138,35 @@ function showNotices(): void {
 }
 
 function showFacts(): void {
-  const { snapshot, entries, nowMs } = feed;
-  if (snapshot === null) return;
-  const { counts, generation, publishedAt } = snapshot;
+  const { entries, nowMs } = feed;
+  if (answeredMs === 0) return;
+  const newest = newestOf(entries);
+  const counts = `${many(entries.length, 'market')} in ${many(countsBy(entries, 'currency').size, 'currency', 'currencies')}.`;
   byId('facts').replaceChildren(
-    `${many(counts.markets, 'market')} of ${many(countsBy(entries, 'kind').size, 'kind')} in `,
-    `${many(countsBy(entries, 'currency').size, 'currency', 'currencies')}. `,
-    `Generation ${generation.toLocaleString('en')}, published `,
-    element(
-      'time',
-      { datetime: publishedAt, title: momentText(publishedAt) },
-      agoText(nowMs - Date.parse(publishedAt)),
-    ),
+    ...(newest === null
+      ? ['No price is recorded yet. ']
+      : [
+          'Newest price: ',
+          element('time', { datetime: newest, title: momentText(newest) }, dayText(newest)),
+          ` (${agoText(nowMs - Date.parse(newest))}). `,
+        ]),
     problem === null
-      ? `. Checked ${agoText(Date.now() - answeredMs)}.`
-      : `. Last read at ${momentText(instant(answeredMs))}.`,
+      ? `Page updated ${agoText(Date.now() - answeredMs)}. ${counts}`
+      : `Last read at ${momentText(instant(answeredMs))}. ${counts}`,
   );
+}
+
+let newestFrom: { readonly entries: readonly LatestEntry[]; readonly moment: string | null } | null = null;
+
+function newestOf(entries: readonly LatestEntry[]): string | null {
+  if (newestFrom?.entries !== entries) {
+    const moment = entries.reduce<string | null>((newest, entry) => {
+      const own = newestMoment(entry);
+      return own === null || (newest !== null && Date.parse(newest) >= Date.parse(own)) ? newest : own;
+    }, null);
+    newestFrom = { entries, moment };
+  }
+  return newestFrom.moment;
 }
 
 function showCount(selected: number): void {
@@ -135,25 +179,14 @@ function showCount(selected: number): void {
     if (spoken.textContent !== text) spoken.textContent = text;
   }, SPOKEN_AFTER_MS);
 
-  const left = selected - rows;
   const parts: (Node | string)[] = [];
   if (answeredMs === 0) parts.push(problem === null ? 'Reading the prices …' : '');
   else if (entries.length === 0) parts.push('No market is published yet.');
-  else if (selected === 0) parts.push('No market matches. Try fewer letters, or another kind or currency.');
-  if (left > 0) {
-    parts.push(
-      `Rows 1–${rows.toLocaleString('en')} of ${selected.toLocaleString('en')}. `,
-      button(`Show ${Math.min(left, ROWS_AT_ONCE)} more`, () => {
-        const first = rows;
-        rows += ROWS_AT_ONCE;
-        show();
-        table.focusRow(first);
-      }),
-    );
-  }
+  else if (selected === 0) parts.push(noMatch());
+  if (selected > ROWS_PER_PAGE) parts.push(pager(selected));
   if (hasMore) {
     parts.push(
-      ` Of ${(snapshot?.counts.markets ?? 0).toLocaleString('en')} markets, the first ${entries.length.toLocaleString('en')} are read: filters look among them. `,
+      ` The first ${entries.length.toLocaleString('en')} of ${many(snapshot?.counts.markets ?? 0, 'market')} are read; search looks among them. `,
       button('Read more markets', () => void readMore()),
     );
   }
@@ -161,6 +194,40 @@ function showCount(selected: number): void {
   const words = parts.map((part) => (typeof part === 'string' ? part : part.textContent)).join('');
   // A button that is made again would lose the focus.
   if (more.textContent !== words) more.replaceChildren(...parts);
+}
+
+function noMatch(): HTMLElement {
+  const text =
+    view.text.trim() === '' ? 'No market has this kind and currency. ' : `No match for “${view.text.trim()}”. `;
+  const clear = button('Clear search', () => changeView({ text: '', kind: '', currency: '' }));
+  return element('p', {}, text, clear);
+}
+
+function pager(selected: number): HTMLElement {
+  const last = lastPage(selected);
+  const to = (name: string, row: number): HTMLButtonElement => {
+    const made = button(name, () => {
+      first = row;
+      show();
+      table.focusFirst();
+    });
+    made.disabled = row === first || row < 0 || row > last;
+    return made;
+  };
+  const end = Math.min(first + ROWS_PER_PAGE, selected);
+  return element(
+    'nav',
+    { class: 'pager', 'aria-label': 'Pages of the table' },
+    to('First', 0),
+    to('Previous', first - ROWS_PER_PAGE),
+    element(
+      'span',
+      { class: 'number' },
+      `${(first + 1).toLocaleString('en')}–${end.toLocaleString('en')} of ${selected.toLocaleString('en')}`,
+    ),
+    to('Next', first + ROWS_PER_PAGE),
+    to('Last', last),
+  );
 }
 
 function countText(selected: number): string {
@@ -181,10 +248,9 @@ async function readMore(): Promise<void> {
 const instant = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
 
 byId('poll-command').textContent = byId('poll-command').textContent?.replace('$ORIGIN/', BASE_URL.href) ?? '';
-byId('explorer').hidden = false;
 addEventListener('hashchange', () => {
   view = parseView(location.hash) ?? view;
-  rows = ROWS_AT_ONCE;
+  first = 0;
   show();
 });
 show();

@@ -25,6 +25,8 @@ export class MarketFeed {
   offsetMs = 0;
   /** Seconds. More than {@link FRESH_SECONDS}: the edge shows a copy, because the service behind it fails. */
   ageSeconds = 0;
+  /** Whether a server of this software answers, and not a host of its files. */
+  hasServer = false;
   /** The page of the list that was read last. Null: the list was not read. */
   #last: ReadPage<Market> | null = null;
   #pages = PAGES_AT_ONCE;
@@ -34,6 +36,8 @@ export class MarketFeed {
     const response = await fetch(...request);
     const { headers, status } = response;
     this.offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
+    // Its own name in RFC 9211's header.
+    this.hasServer = headers.get('Cache-Status')?.startsWith('Tidemark') === true;
     if (status < 400) this.ageSeconds = Math.max(this.ageSeconds, Number(headers.get('Age') ?? 0));
     return response;
   }, BASE_URL);

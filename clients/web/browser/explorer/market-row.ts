@@ -5,13 +5,17 @@ import { marketAddress } from '../base-url.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import { badgeClass, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
-import { metricTitle } from '../shown-value.ts';
-import { priceWords, rowBadges } from './latest-rows.ts';
+import { type ChangeSpan, type PriceChange, percentText } from '../price-change.ts';
+import { metricTitle, shownAmount } from '../shown-value.ts';
+import { priceWords, rowBadges, staleDaysOf } from './latest-rows.ts';
+import { changeOf } from './list-order.ts';
 import { digitsOfMetric, type MetricColumn, newestMoment, unitOfMetric } from './metric-columns.ts';
 import { SPARK_HEIGHT, SPARK_WIDTH, sparkLine } from './spark-line.ts';
 
 /** Cells have roles of their own, because a phone shows a row as a card, and then a browser forgets that it is one. */
 const CELL = { role: 'cell' } as const;
+
+const CHANGES: readonly ChangeSpan[] = ['day', 'month'];
 
 /** On a phone, a longer name has its own line, above the price. */
 const LONG_NAME = 40;
@@ -19,9 +23,9 @@ const LONG_NAME = 40;
 export class MarketRow {
   readonly element: HTMLTableRowElement;
   readonly #entry: LatestEntry;
+  readonly #changes = CHANGES.map((span) => element('td', { ...CELL, class: `of-change of-${span}` }));
   readonly #chart = element('td', { ...CELL, class: 'of-chart' });
   readonly #age = element('td', { ...CELL, class: 'of-age' });
-  readonly #notes = element('td', { ...CELL, class: 'of-notes' });
   #recent: RecentEntry | null = null;
   /** The words that depend on the clock, as they are shown. */
   #shown: string | null = null;
@@ -36,13 +40,13 @@ export class MarketRow {
         'th',
         { role: 'rowheader', scope: 'row', class: 'of-name' },
         element('a', { href: marketAddress(entry.slug), class: 'lines', title: entry.name }, entry.name),
-        entry.slug === entry.name ? null : element('span', { class: 'below lines' }, entry.slug),
+        element('span', { class: 'below lines' }, [entry.slug, entry.kind].filter(Boolean).join(' · ')),
       ),
-      element('td', { ...CELL, class: 'of-kind' }, entry.kind),
-      ...(columns === null ? [priceCell(entry), this.#chart] : columns.map((column) => metricCell(entry, column))),
+      ...(columns === null
+        ? [priceCell(entry), ...this.#changes, this.#chart]
+        : columns.map((column) => metricCell(entry, column))),
       this.#age,
       element('td', { ...CELL, class: 'of-source' }, element('span', { class: 'lines' }, entry.source)),
-      this.#notes,
     );
   }
 
@@ -50,7 +54,9 @@ export class MarketRow {
   show(nowMs: number, recent: RecentEntry | null): void {
     if (recent !== this.#recent) {
       this.#recent = recent;
-      this.#chart.replaceChildren(...(recent === null ? [] : chartOf(recent, this.#entry.currency)));
+      this.#chart.replaceChildren(...(recent === null ? [] : chartOf(recent, this.#entry)));
+      for (const [at, span] of CHANGES.entries())
+        this.#changes[at]?.replaceChildren(...changeWords(changeOf(recent ?? undefined, span)));
     }
     const observedAt = newestMoment(this.#entry);
     const age = observedAt === null ? null : agoText(nowMs - Date.parse(observedAt)).replace(/ ago$/, '');
@@ -58,8 +64,11 @@ export class MarketRow {
     const words = [age, ...badges.map(({ text }) => text)].join('\n');
     if (words === this.#shown) return;
     this.#shown = words;
-    this.#age.replaceChildren(...(observedAt === null ? ['never'] : ageOf(age as string, observedAt)));
-    this.#notes.replaceChildren(...badgesOfRow(badges));
+    const isStale = staleDaysOf(this.#entry, nowMs) !== null;
+    this.#age.replaceChildren(
+      ...(observedAt === null ? ['–'] : ageOf(isStale ? null : (age as string), observedAt)),
+      ...badgesOfRow(badges),
+    );
   }
 }
 
@@ -109,26 +118,27 @@ function partsOf(texts: readonly string[]): readonly (Node | string)[] {
 
 function badgesOfRow(badges: readonly Badge[]): readonly Node[] {
   if (badges.length === 0) return [];
-  const shown = badges.map(({ text, look, detail = null }) =>
-    element(
-      'span',
-      { class: badgeClass(look), title: detail },
-      text,
-      detail === null ? null : element('span', { class: 'visually-hidden' }, `, ${detail}`),
-    ),
-  );
+  const shown = badges.map(({ text, look }) => element('span', { class: badgeClass(look) }, text));
   return [element('span', { class: 'badges' }, ...shown.flatMap((badge) => [badge, ' ']))];
 }
 
-function ageOf(age: string, observedAt: string): readonly Node[] {
-  return [
-    element('time', { datetime: observedAt, title: momentText(observedAt) }, age),
-    element('span', { class: 'below' }, dayText(observedAt)),
-  ];
+/** @param age null: a badge says it */
+function ageOf(age: string | null, observedAt: string): readonly Node[] {
+  const time = { datetime: observedAt, title: momentText(observedAt) };
+  if (age === null) return [element('time', time, dayText(observedAt))];
+  return [element('time', time, age), element('span', { class: 'below' }, dayText(observedAt))];
 }
 
-function chartOf(recent: RecentEntry, currency: string): readonly Node[] {
-  const line = sparkLine(recent, currency);
+function changeWords(change: PriceChange | null): readonly Node[] {
+  if (change === null) return [element('span', { class: 'soft' }, '–')];
+  const { share, since } = change;
+  const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
+  return [element('span', { class: `number ${look}`, title: `since ${momentText(since)}` }, percentText(share, 2))];
+}
+
+function chartOf(recent: RecentEntry, { currency, quantity }: LatestEntry): readonly Node[] {
+  const shown = recent.decimal.map((decimal) => (decimal === null ? null : shownAmount(decimal, quantity)));
+  const line = sparkLine({ ...recent, decimal: shown }, currency);
   if (line === null) return [element('span', { class: 'below' }, 'too few prices')];
   const chart = svgElement('svg', {
     class: 'spark',

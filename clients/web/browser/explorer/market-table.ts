@@ -1,4 +1,4 @@
-/** The table of markets: a part of the rows that are selected, and more of them on demand. */
+/** The table of markets: one page of the rows that are selected. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { button, element } from '../market/elements.ts';
@@ -7,8 +7,8 @@ import type { ListSort } from './list-view.ts';
 import { MarketRow } from './market-row.ts';
 import type { MetricColumn } from './metric-columns.ts';
 
-/** Rows that are added at once: a browser lays them out within a frame or two. */
-export const ROWS_AT_ONCE = 200;
+/** Rows of one page: a slow phone lays them out within a few frames. */
+export const ROWS_PER_PAGE = 100;
 
 export class MarketTable {
   readonly #table: HTMLTableElement;
@@ -65,9 +65,10 @@ export class MarketTable {
     }
   }
 
-  /** Moves the focus to the first row that was added. */
-  focusRow(index: number): void {
-    this.#body.rows[index]?.querySelector('a')?.focus();
+  /** Moves the focus to the first row, after the page has changed. */
+  focusFirst(): void {
+    this.#table.scrollIntoView({ block: 'start' });
+    this.#body.rows[0]?.querySelector('a')?.focus({ preventScroll: true });
   }
 
   #rowOf(entry: LatestEntry, columns: readonly MetricColumn[] | null): MarketRow {
@@ -87,7 +88,7 @@ export class MarketTable {
     this.#table.classList.toggle('has-metrics', columns !== null);
     for (const head of this.#table.querySelectorAll('thead .of-metric')) head.remove();
     const age = this.#table.querySelector('thead .of-age button');
-    if (age !== null) age.textContent = columns === null ? 'Age' : 'Last change';
+    if (age !== null) age.textContent = columns === null ? 'Date' : 'Last change';
     const heads = (columns ?? []).map(({ name, unit }) => {
       const title =
         unit === null ? metricTitle(name) : button(metricTitle(name), () => this.#onSort(name), { 'data-sort': name });

@@ -1,7 +1,7 @@
-/** The form above the table: filters, switches, and the key that leads to the filter. */
+/** The form above the table: search, filters, order, switches, and the key that leads to the search. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import { element } from '../market/elements.ts';
-import { countsBy, type ListView, WHOLE_VIEW } from './list-view.ts';
+import { countsBy, type ListSort, type ListView, WHOLE_VIEW } from './list-view.ts';
 
 /** A switch of this browser, not of the view. */
 const SHORTCUT_OFF = 'tidemark.shortcut-off';
@@ -12,16 +12,18 @@ export class ViewControls {
   readonly #text = byId<HTMLInputElement>('view-text');
   readonly #kind = byId<HTMLSelectElement>('view-kind');
   readonly #currency = byId<HTMLSelectElement>('view-currency');
+  readonly #sort = byId<HTMLSelectElement>('view-sort');
   readonly #charts = byId<HTMLInputElement>('view-charts');
   readonly #shortcut = byId<HTMLInputElement>('view-shortcut');
   readonly #clear = byId<HTMLButtonElement>('view-clear');
   #entries: readonly LatestEntry[] | null = null;
 
-  constructor(change: (change: Partial<ListView>) => void) {
+  constructor(change: (change: Partial<ListView>) => void, sortBy: (sort: ListSort) => void) {
     byId('view').addEventListener('submit', (event) => event.preventDefault());
     this.#text.addEventListener('input', () => change({ text: this.#text.value }));
     this.#kind.addEventListener('change', () => change({ kind: this.#kind.value }));
     this.#currency.addEventListener('change', () => change({ currency: this.#currency.value }));
+    this.#sort.addEventListener('change', () => sortBy(this.#sort.value));
     this.#charts.addEventListener('change', () => change({ hasCharts: this.#charts.checked }));
     this.#clear.addEventListener('click', () => {
       change({ text: '', kind: '', currency: '' });
@@ -39,6 +41,7 @@ export class ViewControls {
     if (this.#text.value.trim() !== view.text.trim()) this.#text.value = view.text;
     this.#kind.value = view.kind;
     this.#currency.value = view.currency;
+    this.#sort.value = view.sort;
     this.#charts.checked = view.hasCharts;
     this.#clear.hidden = ['text', 'kind', 'currency'].every(
       (name) => view[name as 'text'] === WHOLE_VIEW[name as 'text'],

@@ -24,7 +24,6 @@ import { ChartPanel } from './chart-panel.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
-import { changeText, valuesBefore } from './list-changes.ts';
 import { checkInLog } from './log-receipt.ts';
 import { marketTop } from './market-top.ts';
 import { KEPT_ROWS_MAX, ObservationStore } from './observation-store.ts';
@@ -34,6 +33,7 @@ import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { RowWords } from './row-words.ts';
 import { sourcesSection } from './sources-section.ts';
+import { changesIn, priceChanges, valuesBefore } from './value-changes.ts';
 import { badgesOf, isOnList, momentText, unitOf } from './words.ts';
 
 /** As long as shared caches keep a body. */
@@ -313,6 +313,7 @@ export class MarketPage {
         rowOf,
         before: valuesBefore(view.visible),
         words: this.#words,
+        changes: priceChanges(view),
         asOf,
         refused: this.#state.refused,
         onNow: () => this.#go({ ...this.#state, asOf: null }),
@@ -368,17 +369,6 @@ export class MarketPage {
     this.#root.replaceChildren(state);
     this.#root.setAttribute('data-ready', 'true');
   }
-}
-
-/** `was 5.00 USD, −50 %`, by the id of the row. */
-function changesIn({ visible }: HistoryView, words: RowWords): ReadonlyMap<string, string> {
-  const before = valuesBefore(visible);
-  const changed = visible.flatMap((row) => {
-    const last = before.get(row.id);
-    if (last === undefined) return [];
-    return [[row.id, [`was ${words.value(last)}`, changeText(last, row)].filter(Boolean).join(', ')] as const];
-  });
-  return new Map(changed);
 }
 
 function badgesText(market: Market): string {

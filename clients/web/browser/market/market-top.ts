@@ -3,13 +3,13 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { groupedDigits } from '../exact-decimal.ts';
+import { type PriceChange, percentText } from '../price-change.ts';
 import { compareMetrics, metricTitle, unitText } from '../shown-value.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, badge, badgeClass, button, element, outsideLink } from './elements.ts';
-import { changeText } from './list-changes.ts';
 import type { RowWords } from './row-words.ts';
-import { badgesOf, dayText, isOnList, momentText, sourceWords, unitOf } from './words.ts';
+import { CHANGE_SPANS, changeText } from './value-changes.ts';
+import { badgesOf, dayText, isOnList, momentText } from './words.ts';
 
 export interface TopContent {
   readonly market: Market;
@@ -20,6 +20,8 @@ export interface TopContent {
   /** The values before those of rows, by the ids of the rows. */
   readonly before: ReadonlyMap<string, PublicObservation>;
   readonly words: RowWords;
+  /** Of the price, in the order of {@link CHANGE_SPANS}. */
+  readonly changes: readonly (PriceChange | null)[];
   readonly asOf: AsOf | null;
   /** Why it is not as of the moment that was asked for. */
   readonly refused: string | null;
@@ -55,7 +57,7 @@ export function marketTop(content: TopContent): HTMLElement {
     refused === null
       ? null
       : element('p', { class: 'notice notice-alarm', role: 'alert' }, `${refused} Below is what is known now.`),
-    isOnList(metrics) ? metricTiles(content) : priceLine(price, words),
+    isOnList(metrics) ? metricTiles(content) : priceLine(price, content),
     ...(asOf === null ? announcedLines(market, words) : []),
     attributeFacts(market),
     price === null ? null : priceFacts(price, rowOf('price'), asOf),
@@ -89,7 +91,6 @@ function metricTiles({ metrics, rowOf, before, words, market }: TopContent): HTM
         ' ',
         element('span', { class: 'small soft' }, isUnknown ? '' : words.per(metric)),
         market.disputedMetrics.includes(name) ? badge('disputed', 'alarm') : null,
-        ...(metric.rounded ? roundedWords(metric.sourceValue) : []),
       ),
       row === undefined || last === undefined
         ? null
@@ -124,26 +125,32 @@ function sortedMetrics(metrics: TopContent['metrics']): readonly (readonly [stri
   return known.sort(([one, left], [other, right]) => rank(left) - rank(right) || compareMetrics(one, other));
 }
 
-function priceLine(price: PublicMetric | null, words: RowWords): HTMLElement {
-  const { unit } = words;
+function priceLine(price: PublicMetric | null, { words, changes }: TopContent): HTMLElement {
   if (price === null) return element('p', { class: 'market-price unknown' }, 'unknown: never observed');
   if (price.unknownReason !== null) return element('p', { class: 'market-price unknown' }, words.value(price));
-  const perUnit = price.kind === 'money' && unit.quantity > 1 ? price.decimalPerUnit : null;
   return element(
     'p',
     { class: 'market-price' },
     element('span', { class: 'number figure' }, words.value(price)),
     ' ',
-    element('span', { class: 'soft' }, unitText(unit)),
-    perUnit === null
-      ? null
-      : element(
-          'span',
-          { class: 'soft number' },
-          ` = ${groupedDigits(perUnit)} ${unitOf(price)} per ${unit.of}${price.rounded ? ', rounded' : ''}`,
-        ),
-    ...(price.rounded ? roundedWords(price.sourceValue) : []),
+    element('span', { class: 'soft' }, unitText(words.unit)),
+    element('span', { class: 'market-changes' }, ...changes.flatMap(changeParts)),
   );
+}
+
+function changeParts(change: PriceChange | null, at: number): readonly HTMLElement[] {
+  if (change === null) return [];
+  const { share, since } = change;
+  const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
+  const percent = element('span', { class: `number ${look}` }, percentText(share, 2));
+  return [
+    element(
+      'span',
+      { title: `since ${momentText(since)}` },
+      percent,
+      element('span', { class: 'soft' }, ` in ${CHANGE_SPANS[at]?.[1]} `),
+    ),
+  ];
 }
 
 /** Of the price; or of each metric of a list. */
@@ -175,11 +182,6 @@ function attributeFacts({ attributes = {} }: Market): HTMLElement | null {
     ),
   );
   return element('dl', { class: 'market-facts' }, ...pairs);
-}
-
-function roundedWords(sourceValue: string | null): readonly (Node | string)[] {
-  const source = element('span', { class: 'small soft source-digits' }, sourceWords(sourceValue));
-  return [' ', badge('rounded', 'plain'), ' ', source];
 }
 
 function priceFacts(price: PublicMetric, row: PublicObservation | undefined, asOf: AsOf | null): HTMLElement {

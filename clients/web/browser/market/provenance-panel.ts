@@ -1,10 +1,9 @@
 /** Where one number comes from: its source, its four times, its digits, its corrections, and its place in the log. */
 
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { LogVerificationError } from '../../../typescript/signed-log.ts';
-import { TidemarkError } from '../../../typescript/tidemark-error.ts';
 import { groupedDigits } from '../exact-decimal.ts';
-import { metricTitle } from '../shown-value.ts';
+import { metricTitle, quantityText, shownQuantity } from '../shown-value.ts';
+import { checkedParts, checkFailure, checkWords } from './check-result.ts';
 import { agedTime, badge, button, element, facts, outsideLink, timeElement } from './elements.ts';
 import type { CheckedEntry } from './log-receipt.ts';
 import type { RowWords } from './row-words.ts';
@@ -59,9 +58,9 @@ export class ProvenancePanel {
     this.#log.replaceChildren();
     if (row === null) return;
     if (this.#options?.check === null) {
-      this.#say('plain', 'This service writes no log, so nothing can be checked.');
+      this.#log.replaceChildren(checkWords('plain', 'This service writes no log, so nothing can be checked.'));
     } else {
-      this.#say('plain', 'Checking it in the signed log …');
+      this.#log.replaceChildren(checkWords('plain', 'Checking it in the signed log …'));
       this.#timer = setTimeout(() => void this.#check(row), CHECK_DELAY_MS);
     }
   }
@@ -93,7 +92,7 @@ export class ProvenancePanel {
         ['Status', row.status],
         ['Source digits', row.sourceValue ?? 'none given'],
         ['Rounding', row.rounded ? 'rounded: minor units cannot hold these digits' : 'exact'],
-        perUnitRow(row, words.unit),
+        quotedRow(row, words),
         ['Versions', this.#versions(row)],
         ['Id', element('span', { class: 'code' }, row.id)],
       ]),
@@ -123,65 +122,16 @@ export class ProvenancePanel {
     const isCurrent = (): boolean => this.#chosen === row;
     try {
       const checked = await this.#options?.check?.(row);
-      if (checked !== undefined && isCurrent()) this.#showChecked(row, checked);
+      if (checked !== undefined && isCurrent())
+        this.#log.replaceChildren(...checkedParts(this.#options?.slug ?? '', row, checked));
     } catch (error) {
-      if (!isCurrent()) return;
-      if (error instanceof LogVerificationError) {
-        this.#say('alarm', `The signed log does not agree: ${error.message}. Do not rely on this value.`);
-      } else if (error instanceof TidemarkError && error.code === 'not-in-log-yet') {
-        this.#say('notice', 'Not in the log yet. Entries follow some seconds after a value. Choose it again soon.');
-      } else if (!('crypto' in globalThis) || crypto.subtle === undefined) {
-        this.#say('notice', 'Not checked: browsers check signatures on HTTPS pages only.');
-      } else if (error instanceof DOMException && error.name === 'NotSupportedError') {
-        this.#say('notice', 'Not checked: this browser cannot check Ed25519 signatures.');
-      } else {
-        this.#say('notice', 'Not checked: a file of the log could not be read. Choose the point again to retry.');
-      }
+      if (isCurrent()) this.#log.replaceChildren(checkFailure(error));
     }
-  }
-
-  #showChecked(row: PublicObservation, { index, checkpoint: { size, origin, vkey }, receipt }: CheckedEntry): void {
-    const href = URL.createObjectURL(new Blob([receipt], { type: 'text/plain' }));
-    const day = row.observedAt.slice(0, 'YYYY-MM-DD'.length);
-    const download = `${this.#options?.slug}-${row.metric}-${day}.tlog-proof`;
-    const details = element(
-      'details',
-      { class: 'small' },
-      element('summary', {}, 'What was checked'),
-      element(
-        'p',
-        {},
-        `The entry has the same members as this row. It is in the tree of ${size.toLocaleString('en')} entries whose ` +
-          `root the log ${origin} has signed. The key comes from this host: compare it with the one that its operator ` +
-          'names elsewhere.',
-      ),
-      element('p', { class: 'code vkey' }, vkey),
-    );
-    this.#log.replaceChildren(
-      element(
-        'p',
-        {},
-        badge('checked in your browser', 'good'),
-        ` in the signed log at index ${index.toLocaleString('en')}`,
-      ),
-      element('p', {}, element('a', { href, download }, 'Download the receipt')),
-      details,
-    );
-  }
-
-  #say(look: 'plain' | 'notice' | 'alarm', text: string): void {
-    const classes = { plain: 'soft', notice: 'notice', alarm: 'notice notice-alarm' }[look];
-    this.#log.replaceChildren(element('p', { class: classes }, text));
   }
 }
 
-function perUnitRow(row: PublicObservation, unit: RowWords['unit']): readonly [string, string] | null {
-  if (row.kind !== 'money' || unit.quantity === 1 || row.decimal === null) return null;
-  const digits = row.decimalPerUnit;
-  return [
-    'Per unit',
-    digits === null
-      ? 'its decimals do not end'
-      : `${groupedDigits(digits)} ${row.currency} per ${unit.of}${row.rounded ? ', rounded' : ''}`,
-  ];
+/** Null: the price is shown as the source's quantity has it. */
+function quotedRow(row: PublicObservation, { unit }: RowWords): readonly [string, string] | null {
+  if (row.kind !== 'money' || row.decimal === null || shownQuantity(unit.quantity) === unit.quantity) return null;
+  return ['Recorded as', `${groupedDigits(row.decimal)} ${row.currency} ${quantityText(unit)}`];
 }

@@ -3,7 +3,7 @@ import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
-import { several, shownAmount, unitText } from '../shown-value.ts';
+import { several, shownAmount, shownQuantity, unitText } from '../shown-value.ts';
 import { momentText, UNKNOWN_WORDS, unitOf } from './words.ts';
 
 const RETRACTION_WORDS = {
@@ -24,7 +24,7 @@ export class RowWords {
     this.#versionOf = versionOf;
   }
 
-  /** `per 1,000 EUR`. Empty for a number that is not money. */
+  /** `per EUR`. Empty for a number that is not money. */
   per(metric: PublicMetric): string {
     return metric.kind === 'money' ? unitText(this.unit) : '';
   }
@@ -32,7 +32,11 @@ export class RowWords {
   /** The exact digits as the pages show them. Null: unknown. */
   digits(metric: PublicMetric): string | null {
     const decimal = decimalOf(metric);
-    return decimal === null || metric.kind === 'scalar' ? decimal : shownAmount(decimal, this.unit.quantity);
+    if (decimal === null || metric.kind === 'scalar') return decimal;
+    const { quantity } = this.unit;
+    // The body has the price of one unit already: a long history need not be divided again.
+    const isOfOne = quantity !== 1 && shownQuantity(quantity) === 1;
+    return (isOfOne ? metric.decimalPerUnit : null) ?? shownAmount(decimal, quantity);
   }
 
   /** `4,129.10 USD`, `200,000 tokens`; or `unknown: ` with the reason. */
@@ -60,14 +64,12 @@ export class RowWords {
       ...(row.supersededBy === null ? [] : ['replaced since']),
       ...(row.status === 'final' ? [] : [row.status]),
       ...(row.confidence === 'low' ? ['low confidence'] : []),
-      ...(row.rounded ? ['rounded'] : []),
     ];
   }
 
   /** One point in one breath, for the live region. */
   speech(row: PublicObservation): string {
-    const notes = this.notes(row).filter((note) => note !== 'rounded');
-    return [`${momentText(row.observedAt)}: ${this.value(row)}`, row.sourceLabel, ...notes].join(', ');
+    return [`${momentText(row.observedAt)}: ${this.value(row)}`, row.sourceLabel, ...this.notes(row)].join(', ');
   }
 
   /** Whether the version says that an announced value has become effective, and nothing else. */

@@ -2,6 +2,7 @@
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
+import { staleDays, staleText } from '../staleness.ts';
 
 export const MONTH_NAMES = [
   'Jan',
@@ -67,16 +68,9 @@ export function unitOf(metric: PublicMetric): string {
   return metric.kind === 'money' ? metric.currency : metric.unit;
 }
 
-/** The source's digits as it wrote them, beside a value that is rounded. */
-export function sourceWords(sourceValue: string | null): string {
-  return `source: ${sourceValue ?? 'digits not given'}`;
-}
-
 export interface Badge {
   readonly text: string;
   readonly look: 'alarm' | 'notice' | 'plain';
-  /** What the text leaves out. */
-  readonly detail?: string;
 }
 
 /**
@@ -96,6 +90,7 @@ function shownMetrics(metrics: Market['metrics']): readonly PublicMetric[] {
 /** What a reader must know of the market before he uses its price. @param nowMs milliseconds since the epoch */
 export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
   const shown = shownMetrics(market.metrics);
+  const stale = staleDaysOf(market, nowMs);
   const lateSeconds = Math.max(0, ...market.sources.map((source) => lateSecondsOf(source, nowMs)));
   const others = market.disputedMetrics.filter((name) => name !== 'price');
   const badges: (Badge | false)[] = [
@@ -103,6 +98,7 @@ export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
     others.length > 0 && { text: `disputed: ${others.join(', ')}`, look: 'alarm' },
     market.status === 'retired' && { text: 'retired', look: 'notice' },
     lateSeconds > 0 && { text: 'late', look: 'notice' },
+    stale !== null && { text: staleText(stale), look: 'notice' },
     ...[...new Set(shown.map(({ status }) => status))].map(
       (status) => status !== 'final' && ({ text: status, look: 'notice' } as const),
     ),
@@ -110,6 +106,13 @@ export function badgesOf(market: Market, nowMs: number): readonly Badge[] {
     market.representedBy !== null && { text: `represented by ${market.representedBy}`, look: 'plain' },
   ];
   return badges.filter((badge) => badge !== false);
+}
+
+/** Of the price. Null: it is not old, its source says when the next one is due, or none will come. */
+function staleDaysOf({ metrics: { price }, sources, status }: Market, nowMs: number): number | null {
+  if (price == null || status === 'retired') return null;
+  const source = sources.find(({ label }) => label === price.sourceLabel);
+  return source?.expectedNextAt ? null : staleDays(price.observedAt, nowMs);
 }
 
 /** Seconds since the next value of the source was expected. 0: it is not late. */

@@ -11,8 +11,18 @@ import { PublicAnswers } from '../market/public-answers.ts';
 import { agoText, dayText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { LogWatch } from './log-watch.ts';
+import { askHealth, type ServiceHealth } from './service-health.ts';
 import { type SourceFreshness, sourceFreshness } from './source-freshness.ts';
-import { exportFacts, figure, logFacts, mirrorFacts, snapshotFacts, sourcesTable } from './status-parts.ts';
+import {
+  exportFacts,
+  figure,
+  logFacts,
+  mirrorFacts,
+  snapshotFacts,
+  sourcesTable,
+  verdictPanel,
+} from './status-parts.ts';
+import { verdictOf } from './verdict.ts';
 
 /** A file that is not there is asked for again after this time: each such answer is an error in the browser's log. */
 const MISSING_MS = 10 * 60_000;
@@ -47,7 +57,7 @@ class OptionalFile {
 const feed = new MarketFeed();
 const log = new LogWatch();
 const exported = new OptionalFile(`${EXPORTS_URL}.json`);
-const mirror = new OptionalFile('/api/v1/mirror');
+let health: ServiceHealth | null = null;
 let problem: string | null = null;
 let answeredMs = 0;
 
@@ -59,25 +69,28 @@ async function refresh(): Promise<void> {
   } catch (error) {
     problem = (error as Error).message;
   }
+  health = feed.hasServer ? await askHealth() : null;
   draw();
   const { snapshot } = feed;
   const publishes = (name: 'exports'): boolean => snapshot?.projections?.includes(name) === true;
   await Promise.all([
     snapshot?.log === undefined ? null : log.refresh(snapshot.log.root),
     publishes('exports') ? exported.refresh() : null,
-    mirror.refresh(),
   ]);
   (document.getElementById('status') as HTMLElement).dataset.ready = 'true';
 }
 
 function draw(): void {
-  const { snapshot, nowMs } = feed;
-  const problemNow = problemText();
-  put('notices', problemNow === null ? null : element('p', { class: 'notice' }, problemNow));
-  put('mirror', mirror.body === null ? null : part(mirror.problem, mirrorFacts(mirror.body)));
-  (document.getElementById('mirror-section') as HTMLElement).hidden = mirror.body === null;
-  if (snapshot === null) return;
+  const { snapshot, nowMs, isStale, ageSeconds } = feed;
   const sources = sourceFreshness(feed.entries, nowMs);
+  const mirror = health?.mirror ?? null;
+  const logFault = log.fault?.isFound ? log.fault.text : null;
+  const facts = { problem, snapshot, copySeconds: isStale ? ageSeconds : null, health, sources, logFault, nowMs };
+  if (answeredMs !== 0 || problem !== null) put('verdict', verdictPanel(verdictOf(facts)));
+  put('notices', problem === null ? null : element('p', { class: 'soft small' }, problemText()));
+  put('mirror', mirror === null ? null : mirrorFacts(mirror));
+  (document.getElementById('mirror-section') as HTMLElement).hidden = mirror === null;
+  if (snapshot === null) return;
   put('figures', figures(snapshot, sources));
   put('snapshot', snapshotFacts(snapshot, feed));
   put('sources', sourcesPart(sources));
@@ -85,33 +98,28 @@ function draw(): void {
   put('export', exportPart(snapshot));
 }
 
-function problemText(): string | null {
-  if (problem !== null) {
-    const rest = answeredMs === 0 ? '' : ` Everything below is as it was ${agoText(Date.now() - answeredMs)}.`;
-    return `No connection: ${problem}.${rest} The page asks again every ${POLL_SECONDS} seconds.`;
-  }
-  const copy = `The edge shows a copy, ${feed.ageSeconds} seconds old: the service behind it does not answer.`;
-  return feed.isStale ? copy : null;
+function problemText(): string {
+  const rest = answeredMs === 0 ? '' : `Everything below is as it was ${agoText(Date.now() - answeredMs)}. `;
+  return `${rest}The page asks again every ${POLL_SECONDS} seconds.`;
 }
 
 function figures(snapshot: Snapshot, sources: readonly SourceFreshness[]): HTMLElement {
-  const { counts, generation, publishedAt } = snapshot;
-  const late = sources.filter(({ lateSince }) => lateSince !== null).length;
-  const stated = sources.filter(({ hasCadence }) => hasCadence).length;
+  const { counts } = snapshot;
+  const late = sources.filter(({ lateSince, staleDays }) => lateSince !== null || staleDays !== null).length;
   const newest = sources.reduce<string | null>((last, { newestAt }) => laterInstant(newestAt, last), null);
   return element(
     'dl',
     { class: 'figures' },
-    figure('Generation', generation.toLocaleString('en'), `published ${agoText(feed.nowMs - Date.parse(publishedAt))}`),
+    figure(
+      'Newest price',
+      newest === null ? 'none' : dayText(newest),
+      newest === null ? 'no price yet' : agoText(feed.nowMs - Date.parse(newest)),
+    ),
     figure('Markets', counts.markets.toLocaleString('en'), `${counts.observations.toLocaleString('en')} observations`),
     figure(
-      'Late sources',
-      stated === 0 ? 'unknown' : `${late} of ${stated}`,
-      stated === 0
-        ? 'no source states its cadence'
-        : newest === null
-          ? 'no price yet'
-          : `newest price of ${dayText(newest)}`,
+      'Late or outdated sources',
+      `${late} of ${sources.length}`,
+      `files published ${agoText(feed.nowMs - Date.parse(snapshot.publishedAt))}`,
     ),
     figure('Entries in the log', snapshot.log?.size.toLocaleString('en') ?? 'no log', logWords()),
   );
@@ -121,7 +129,7 @@ function logWords(): string {
   if (feed.snapshot?.log === undefined) return 'switched off';
   if (log.fault?.isFound) return 'a check failed';
   if (log.fault !== null) return 'not checked';
-  return log.checked === null ? 'being checked …' : 'root checked here';
+  return log.checked === null ? 'being checked …' : 'verified in your browser';
 }
 
 function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
@@ -187,5 +195,4 @@ function put(id: string, content: HTMLElement | null): void {
   else if (!content.isEqualNode(shown)) place.replaceChildren(content);
 }
 
-(document.getElementById('status') as HTMLElement).hidden = false;
 pollWhileVisible(refresh, draw);

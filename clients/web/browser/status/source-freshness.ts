@@ -3,6 +3,7 @@
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import { laterInstant } from '../../../../contract/values/instants.ts';
 import { lateSince } from '../explorer/latest-rows.ts';
+import { staleDays } from '../staleness.ts';
 
 export interface SourceFreshness {
   readonly label: string;
@@ -19,11 +20,14 @@ export interface SourceFreshness {
   readonly unknown: number;
   /** Whether it is known when a price is due. */
   readonly hasCadence: boolean;
+  /** The age of its newest price, if that is old and nobody says when the next one is due. Null: it is not. */
+  readonly staleDays: number | null;
 }
 
 /** Those that have been late for longest come first; then the ones whose newest price is oldest. @param nowMs since the epoch */
 export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number): readonly SourceFreshness[] {
   const sources = new Map<string, SourceFreshness>();
+  const priced = new Set<string>();
   for (const entry of entries) {
     const { source, decimal, expectedNextAt, metrics = {} } = entry;
     const observedAt = Object.values(metrics).reduce(
@@ -31,6 +35,8 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
       entry.observedAt,
     );
     if (source === null || observedAt === null) continue;
+    // A value on a list stands until the list says something else: only prices grow old.
+    if (entry.observedAt !== null) priced.add(source);
     const since = lateSince(entry, nowMs);
     const known = sources.get(source);
     sources.set(source, {
@@ -42,10 +48,15 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
       lateSince: since === null ? (known?.lateSince ?? null) : earlier(since, known?.lateSince ?? null),
       unknown: (known?.unknown ?? 0) + (decimal === null && entry.observedAt !== null ? 1 : 0),
       hasCadence: (known?.hasCadence ?? false) || expectedNextAt !== null,
+      staleDays: null,
     });
   }
   const lateness = ({ lateSince: since }: SourceFreshness): number => (since === null ? Infinity : Date.parse(since));
-  return [...sources.values()].sort(
+  const found = [...sources.values()].map((source) => ({
+    ...source,
+    staleDays: source.hasCadence || !priced.has(source.label) ? null : staleDays(source.newestAt, nowMs),
+  }));
+  return found.sort(
     (left, right) =>
       compareNumbers(lateness(left), lateness(right)) ||
       compareNumbers(Date.parse(left.newestAt), Date.parse(right.newestAt)) ||

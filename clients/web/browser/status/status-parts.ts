@@ -7,14 +7,33 @@ import { addressOf, marketAddress } from '../base-url.ts';
 import type { MarketFeed } from '../explorer/market-feed.ts';
 import { agedTime, badge, element, facts, tableBox } from '../market/elements.ts';
 import { dayText, many, momentText } from '../market/words.ts';
+import { staleText } from '../staleness.ts';
 import type { CheckedLog, LogPast } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
+import type { Verdict } from './verdict.ts';
 
 type Part = Node | string;
 
 const entries = (number: number): string => many(number, 'entry', 'entries');
 
 const code = (text: string): HTMLElement => element('code', { class: 'status-code' }, text);
+
+const VERDICTS = {
+  operational: ['Operational', 'good'],
+  delayed: ['Delayed', 'notice'],
+  failing: ['Failing', 'alarm'],
+} as const;
+
+/** The state of the service, first of all. */
+export function verdictPanel({ state, reasons }: Verdict): HTMLElement {
+  const [title, look] = VERDICTS[state];
+  return element(
+    'div',
+    { class: `verdict verdict-${look}`, 'data-state': state },
+    element('p', { class: 'verdict-state' }, title),
+    element('ul', {}, ...reasons.map((reason) => element('li', {}, reason))),
+  );
+}
 
 /** One large number with its words. */
 export function figure(title: string, value: string, below: Part): HTMLElement {
@@ -62,7 +81,7 @@ function filesText(projections: readonly string[]): string {
 }
 
 export function sourcesTable(sources: readonly SourceFreshness[], nowMs: number): HTMLElement {
-  const heads = ['Source', 'Markets', 'Newest price', 'Oldest of the newest', 'State'];
+  const heads = ['Source', 'Markets', 'Newest price', 'Most outdated market', 'State'];
   const rows = sources.map((source) =>
     element(
       'tr',
@@ -77,13 +96,14 @@ export function sourcesTable(sources: readonly SourceFreshness[], nowMs: number)
   return tableBox('Table of sources', { heads }, element('tbody', {}, ...rows));
 }
 
-function stateOf({ late, lateSince, hasCadence, unknown }: SourceFreshness, nowMs: number): Node {
+function stateOf({ late, lateSince, hasCadence, unknown, staleDays }: SourceFreshness, nowMs: number): Node {
   const badges: Part[] = [];
   if (lateSince !== null) {
     const isToday = nowMs - Date.parse(lateSince) < 86_400_000;
     const since = isToday ? `${lateSince.slice(11, 16)} UTC` : dayText(lateSince);
     badges.push(badge(`${many(late, 'market')} late since ${since}`, 'notice'));
-  } else badges.push(hasCadence ? badge('on time', 'good') : 'no stated cadence');
+  } else if (staleDays !== null) badges.push(badge(staleText(staleDays), 'notice'));
+  else badges.push(hasCadence ? badge('on time', 'good') : 'no schedule stated');
   if (unknown > 0) badges.push(' ', badge(`${unknown.toLocaleString('en')} unknown`, 'notice'));
   return element('span', {}, ...badges);
 }
@@ -156,7 +176,7 @@ function pastCheck(past: LogPast): HTMLElement {
   }
 }
 
-const LOOKS = { good: 'right', plain: 'note', notice: 'look', alarm: 'wrong' } as const;
+const LOOKS = { good: 'verified', plain: 'note', notice: 'check again', alarm: 'failed' } as const;
 
 function check(look: keyof typeof LOOKS, text: string): HTMLElement {
   return element('li', {}, badge(LOOKS[look], look), ' ', text);
@@ -194,9 +214,8 @@ export function exportFacts(body: unknown): HTMLElement {
 
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** Of a host that is a mirror. */
-export function mirrorFacts(body: unknown): HTMLElement {
-  const { of, state, ageSeconds, generation } = body as Readonly<Record<string, unknown>>;
+/** Of a host that is a mirror, by its `GET /healthz`. */
+export function mirrorFacts({ of, state, ageSeconds, generation }: Readonly<Record<string, unknown>>): HTMLElement {
   const isGood = state === 'current';
   return facts([
     ['Copy of', code(String(of))],

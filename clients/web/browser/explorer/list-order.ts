@@ -1,0 +1,91 @@
+/** The order of the explorer's rows. Pure. */
+import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { type ChangeSpan, type PriceChange, type PricePoint, priceChange } from '../price-change.ts';
+import { rowBadges } from './latest-rows.ts';
+import { isEntryOnList, newestMoment } from './metric-columns.ts';
+
+/** What an order depends on besides the entries. */
+export interface OrderContext {
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** The last prices, by slug. */
+  readonly recent: ReadonlyMap<string, RecentEntry>;
+}
+
+const NAMES = new Intl.Collator('en', { numeric: true });
+
+/** Equal ones by name, then by slug. What is not known is last in both directions. @param sort as `ListView` has it */
+export function sortedEntries(
+  entries: readonly LatestEntry[],
+  { sort, isDescending }: { readonly sort: string; readonly isDescending: boolean },
+  context: OrderContext,
+): readonly LatestEntry[] {
+  const keyOf = keyOfSort(sort, context);
+  const sign = isDescending ? -1 : 1;
+  // Each key is made once: a comparison is asked for many times more.
+  const keyed = entries.map((entry) => ({ entry, key: keyOf(entry) }));
+  keyed.sort(({ entry: left, key: one }, { entry: right, key: other }) => {
+    if (one === other) {
+      const byName = NAMES.compare(left.name, right.name) || (left.slug < right.slug ? -1 : 1);
+      return byName * (sort === 'name' ? sign : 1);
+    }
+    if (one === null) return 1;
+    if (other === null) return -1;
+    return one < other ? -sign : sign;
+  });
+  return keyed.map(({ entry }) => entry);
+}
+
+/** Of the last prices of a market. Null: the file does not go back so far. */
+export function changeOf(recent: RecentEntry | undefined, span: ChangeSpan): PriceChange | null {
+  return recent === undefined ? null : priceChange(newestFirst(recent), span);
+}
+
+function* newestFirst({ decimal, observedAt }: RecentEntry): Generator<PricePoint> {
+  for (let at = observedAt.length - 1; at >= 0; at--)
+    yield { decimal: decimal[at] ?? null, observedAt: observedAt[at] as string };
+}
+
+type Key = number | string | null;
+
+function keyOfSort(sort: string, { nowMs, recent }: OrderContext): (entry: LatestEntry) => Key {
+  switch (sort) {
+    case 'name':
+      return () => 0;
+    case 'kind':
+      return ({ kind }) => kind;
+    case 'price':
+      return perUnit;
+    case 'day':
+    case 'month':
+      return ({ slug }) => changeOf(recent.get(slug), sort)?.share ?? null;
+    case 'age':
+      return (entry) => {
+        const moment = newestMoment(entry);
+        return moment === null ? null : -Date.parse(moment);
+      };
+    case 'notes':
+      return (entry) => weight(entry, nowMs);
+    default:
+      return ({ metrics }) => (Object.hasOwn(metrics ?? {}, sort) ? metricNumber(metrics?.[sort]) : null);
+  }
+}
+
+/** Only an order, so a number is exact enough. Of one unit, because markets have quantities of their own. */
+function perUnit({ decimal, decimalPerUnit, quantity }: LatestEntry): number | null {
+  if (decimal === null) return null;
+  return decimalPerUnit === null ? Number(decimal) / quantity : Number(decimalPerUnit);
+}
+
+function metricNumber(metric: NonNullable<LatestEntry['metrics']>[string] | undefined): number | null {
+  const digits = metric?.decimalPerUnit ?? metric?.decimal ?? null;
+  return digits === null ? null : Number(digits);
+}
+
+const WEIGHTS = { alarm: 100, notice: 10, plain: 1 } as const;
+
+function weight(entry: LatestEntry, nowMs: number): number {
+  const unknown = entry.decimal === null && !isEntryOnList(entry) ? WEIGHTS.notice : 0;
+  return rowBadges(entry, nowMs).reduce((sum, { look }) => sum + WEIGHTS[look], unknown);
+}

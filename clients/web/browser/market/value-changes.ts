@@ -1,0 +1,59 @@
+/** What has changed: a price in some time, and each value of a list from the one that stood before it. Pure. */
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { isShowable } from '../../../../contract/values/showable.ts';
+import { decimalOf } from '../../../typescript/decimal-of.ts';
+import { changeShare, type PriceChange, percentText, priceChange } from '../price-change.ts';
+import type { HistoryView } from './as-of-view.ts';
+import type { RowWords } from './row-words.ts';
+import { unitOf } from './words.ts';
+
+/** With their titles. */
+export const CHANGE_SPANS = [
+  ['day', '1 day'],
+  ['month', '30 days'],
+  ['year', '1 year'],
+] as const;
+
+/**
+ * Of each row the one before it, of the same metric, source and unit, if both have values, and other ones.
+ *
+ * @param visible newest first
+ */
+export function valuesBefore(visible: readonly PublicObservation[]): ReadonlyMap<string, PublicObservation> {
+  const newer = new Map<string, PublicObservation>();
+  const before = new Map<string, PublicObservation>();
+  for (const row of visible) {
+    if (row.announced || decimalOf(row) === null) continue;
+    const series = [row.metric, row.sourceLabel, unitOf(row)].join('\n');
+    const next = newer.get(series);
+    if (next !== undefined && decimalOf(next) !== decimalOf(row)) before.set(next.id, row);
+    newer.set(series, row);
+  }
+  return before;
+}
+
+/** `−80 %`. Empty: there is no share of zero. */
+export function changeText(before: PublicObservation, after: PublicObservation): string {
+  const share = changeShare(decimalOf(before), decimalOf(after));
+  return share === null ? '' : percentText(share);
+}
+
+/** Among the prices of the source whose price is shown. */
+export function priceChanges({ visible, metrics }: HistoryView): readonly (PriceChange | null)[] {
+  const source = metrics.price?.sourceLabel;
+  const points = visible
+    .filter((row) => row.metric === 'price' && row.sourceLabel === source && !row.announced && isShowable(row))
+    .map((row) => ({ decimal: decimalOf(row), observedAt: row.observedAt }));
+  return CHANGE_SPANS.map(([span]) => priceChange(points, span));
+}
+
+/** `was 5.00 USD, −50 %`, by the id of the row. */
+export function changesIn({ visible }: HistoryView, words: RowWords): ReadonlyMap<string, string> {
+  const before = valuesBefore(visible);
+  const changed = visible.flatMap((row) => {
+    const last = before.get(row.id);
+    if (last === undefined) return [];
+    return [[row.id, [`was ${words.value(last)}`, changeText(last, row)].filter(Boolean).join(', ')] as const];
+  });
+  return new Map(changed);
+}

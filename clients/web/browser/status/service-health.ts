@@ -1,0 +1,44 @@
+/** What a server says of itself. Hosts of files have none: they are not asked, because a 404 is an error in the browser's log. */
+import { addressOf } from '../base-url.ts';
+
+export interface ServiceHealth {
+  readonly status: 'ok' | 'starting' | 'failing';
+  /** In sentences. */
+  readonly faults: readonly string[];
+  /** What the status means. */
+  readonly detail: string;
+  /** Of a host that is a mirror: see `GET /api/v1/mirror`. Null: it is none. */
+  readonly mirror: Readonly<Record<string, unknown>> | null;
+}
+
+const DETAILS = {
+  ok: 'The service answers for itself.',
+  starting: 'The service is starting.',
+  failing: 'The service says that it fails.',
+} as const;
+
+/** `GET /healthz`. Null: it gave no answer that can be read. Never rejects. */
+export async function askHealth(): Promise<ServiceHealth | null> {
+  try {
+    const response = await fetch(addressOf('/healthz'), { cache: 'no-store', signal: AbortSignal.timeout(10_000) });
+    return parseHealth(await response.json());
+  } catch {
+    return null;
+  }
+}
+
+/** Null: it is no answer to `GET /healthz`. */
+export function parseHealth(body: unknown): ServiceHealth | null {
+  if (typeof body !== 'object' || body === null) return null;
+  const { status, faults, of } = body as Readonly<Record<string, unknown>>;
+  if (status !== 'ok' && status !== 'starting' && status !== 'failing') return null;
+  const details = (Array.isArray(faults) ? faults : []).map(
+    (fault) => (fault as { readonly detail?: unknown } | null)?.detail,
+  );
+  return {
+    status,
+    faults: details.filter((detail) => typeof detail === 'string'),
+    detail: DETAILS[status],
+    mirror: typeof of === 'string' ? { ...body } : null,
+  };
+}

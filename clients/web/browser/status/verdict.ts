@@ -1,0 +1,63 @@
+/** The state of the service in one line, from what it says of itself and from what a browser sees. Pure. */
+import type { Snapshot } from '../../../../contract/values/market.ts';
+import { agoText, many } from '../market/words.ts';
+import { staleDays } from '../staleness.ts';
+import type { ServiceHealth } from './service-health.ts';
+import type { SourceFreshness } from './source-freshness.ts';
+
+export interface Verdict {
+  readonly state: 'operational' | 'delayed' | 'failing';
+  /** The gravest first; of an operational service, what was looked at. */
+  readonly reasons: readonly string[];
+}
+
+export interface VerdictFacts {
+  /** Why the newest snapshot could not be read. Null: it was. */
+  readonly problem: string | null;
+  /** Null: none was read yet. */
+  readonly snapshot: Snapshot | null;
+  /** Of a copy that is shown because the service behind it fails. Null: there is no such copy. */
+  readonly copySeconds: number | null;
+  /** Null: no server answers for itself, as on a static host. */
+  readonly health: ServiceHealth | null;
+  readonly sources: readonly SourceFreshness[];
+  /** What a check of the log has found wrong. */
+  readonly logFault: string | null;
+  /** Since the epoch. */
+  readonly nowMs: number;
+}
+
+export function verdictOf(facts: VerdictFacts): Verdict {
+  const failures = failuresOf(facts);
+  const delays = delaysOf(facts);
+  if (failures.length > 0) return { state: 'failing', reasons: [...failures, ...delays] };
+  if (delays.length > 0) return { state: 'delayed', reasons: delays };
+  const count = many(facts.sources.length, 'source');
+  return { state: 'operational', reasons: [`Prices of ${count} are as new as expected.`] };
+}
+
+function failuresOf({ problem, health, logFault }: VerdictFacts): readonly string[] {
+  return [
+    ...(problem === null ? [] : [`The public files cannot be read: ${problem}.`]),
+    ...(health?.status === 'failing' ? (health.faults.length > 0 ? health.faults : [health.detail]) : []),
+    ...(logFault === null ? [] : [`A check of the signed log failed: ${logFault}.`]),
+  ];
+}
+
+function delaysOf({ snapshot, copySeconds, health, sources, nowMs }: VerdictFacts): readonly string[] {
+  const late = sources.filter(({ late }) => late > 0);
+  const old = sources.flatMap(({ staleDays: days }) => days ?? []);
+  const silentDays = snapshot === null ? null : staleDays(snapshot.publishedAt, nowMs);
+  return [
+    ...(copySeconds === null
+      ? []
+      : [`This is a copy, ${agoText(copySeconds * 1000)}: the service behind it does not answer.`]),
+    ...(health?.status === 'starting' ? [health.detail] : []),
+    ...(snapshot?.deferred === undefined ? [] : [`Files that could not be made: ${snapshot.deferred.join(', ')}.`]),
+    ...(late.length === 0 ? [] : [`${many(late.length, 'source')} of ${sources.length} late.`]),
+    ...(old.length === 0
+      ? []
+      : [`The newest price of ${many(old.length, 'source')} of ${sources.length} is ${Math.max(...old)} days old.`]),
+    ...(silentDays === null ? [] : [`Nothing was published for ${silentDays} days.`]),
+  ];
+}
