@@ -1,7 +1,9 @@
 /** The pages for people, as they were built for a deployment: about a hundred files. */
+
+import { OPERATOR_PLACE, operatorHtml } from '../contract/files/operator-html.ts';
 import type { PublicObjectName } from '../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../contract/files/public-objects.ts';
-import { OPERATOR_PLACE, type Operator, operatorHtml } from '../contract/values/operator.ts';
+import type { Operator } from '../contract/values/operator.ts';
 import { sha256Hex } from '../storage/ports/sha256.ts';
 import type { PublishedSite } from '../storage/records/publication.ts';
 

@@ -1,6 +1,7 @@
 /** The frame of every page: head, header, footer. Pure. */
+
+import { OPERATOR_PLACE } from '../../../contract/files/operator-html.ts';
 import { OPENAPI_URL } from '../../../contract/files/routes.ts';
-import { OPERATOR_PLACE } from '../../../contract/values/operator.ts';
 import { type Html, html, trustedHtml } from './html.ts';
 
 /** Where the published page says who operates the service. */

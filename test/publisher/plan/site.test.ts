@@ -1,7 +1,7 @@
 /** The pages for people are published when they change, and only those that change. */
 import { expect, test } from 'vitest';
+import { OPERATOR_PLACE } from '../../../contract/files/operator-html.ts';
 import { parsePublicKey } from '../../../contract/files/public-objects.ts';
-import { OPERATOR_PLACE } from '../../../contract/values/operator.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
 import { publicMetadata } from '../../../publisher/kernel/put-immutable.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';

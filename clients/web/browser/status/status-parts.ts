@@ -10,7 +10,7 @@ import { dayText, many, momentText } from '../market/words.ts';
 import { staleText } from '../staleness.ts';
 import type { CheckedLog, LogPast } from './log-check.ts';
 import { publicationLagSeconds, type SourceFreshness } from './source-freshness.ts';
-import type { Verdict } from './verdict.ts';
+import type { ServiceVerdict } from './verdict.ts';
 
 type Part = Node | string;
 
@@ -25,7 +25,7 @@ const VERDICTS = {
 } as const;
 
 /** The state of the service, first of all. */
-export function verdictPanel({ state, reasons }: Verdict): HTMLElement {
+export function verdictPanel({ state, reasons }: ServiceVerdict): HTMLElement {
   const [title, look] = VERDICTS[state];
   return element(
     'div',

@@ -5,7 +5,7 @@ import { staleDays } from '../staleness.ts';
 import type { ServiceHealth } from './service-health.ts';
 import type { SourceFreshness } from './source-freshness.ts';
 
-export interface Verdict {
+export interface ServiceVerdict {
   readonly state: 'operational' | 'delayed' | 'failing';
   /** The gravest first; of an operational service, what was looked at. */
   readonly reasons: readonly string[];
@@ -27,7 +27,7 @@ export interface VerdictFacts {
   readonly nowMs: number;
 }
 
-export function verdictOf(facts: VerdictFacts): Verdict {
+export function verdictOf(facts: VerdictFacts): ServiceVerdict {
   const failures = failuresOf(facts);
   const delays = delaysOf(facts);
   if (failures.length > 0) return { state: 'failing', reasons: [...failures, ...delays] };

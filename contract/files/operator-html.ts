@@ -1,0 +1,36 @@
+/** What the published pages say about the operator of a service. Without the schema library. */
+import type { Operator } from '../values/operator.ts';
+
+/** Where a built page says it: {@link operatorHtml} stands there once the page is published. */
+export const OPERATOR_PLACE = '<p class="operator" hidden></p>';
+
+/** Empty if the operator says nothing. `tidemark doctor` reads from `data-states` which facts a page states. */
+export function operatorHtml({ name, contact, licence }: Operator): string {
+  const facts: readonly (readonly [string, string] | null)[] = [
+    name === undefined ? null : ['name', `Operated by ${escaped(name)}`],
+    contact === undefined ? null : ['contact', `Contact: ${linked(contact, `mailto:${contact}`)}`],
+    licence === undefined ? null : ['licence', `Data licence: ${linked(licence, null)}`],
+  ];
+  const stated = facts.filter((fact) => fact !== null);
+  if (stated.length === 0) return '';
+  const texts = stated.map(([, text]) => `<span>${text}</span>`);
+  return `<p class="operator" data-states="${stated.map(([fact]) => fact).join(' ')}">${texts.join(' ')}</p>`;
+}
+
+/** @param otherwise where a text leads that is no URL. Null: nowhere */
+function linked(text: string, otherwise: string | null): string {
+  const href = /^https?:\/\//.test(text) ? text : otherwise;
+  return href === null ? escaped(text) : `<a href="${escaped(href)}">${escaped(text.replace(/^https?:\/\//, ''))}</a>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] as string);
+}
