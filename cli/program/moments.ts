@@ -1,4 +1,3 @@
-/** Options that are moments. */
 import { InvalidArgumentError } from 'commander';
 import { pastMs } from '../../clients/typescript/moments.ts';
 

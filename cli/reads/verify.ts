@@ -1,20 +1,23 @@
 /** `tidemark verify`: every promise to readers, checked from outside by GET alone. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
+import { LOG_ROOT } from '../../contract/files/public-objects.ts';
+import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import { DEFAULT_READ_LIMITS, httpReader, UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
-import { LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
+import { CHECKPOINT_URL, LogFiles, VKEY_URL } from '../../publisher/verify/log-files.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { type VerifyLogOptions, type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { staticHostReader } from '../../server/commands/static-host.ts';
+import type { ProgressLine } from '../../server/terminal/progress-line.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { knownLogsOf, originOf, readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { isSignatureFault, wordsOnStrangeLog } from '../log/strange-log.ts';
 import { CommandError, endWith } from '../program/exit-codes.ts';
 import { isPersonReading, note, printFields, printJson, progressOf, Table } from '../program/output.ts';
 import type { GlobalOptions } from '../program/profile.ts';
-import { watchedReader } from './verify-progress.ts';
 
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
@@ -156,4 +159,59 @@ export function publicReaderOf(url: URL, timeoutSeconds: number): PublicReader {
       throw new CommandError('unreachable', `${(cause as Error).message}.`, hint, { cause });
     }
   };
+}
+
+/** How far `verify` is, as its reads tell: markets of those that the snapshot counts, entries of those that the checkpoint counts. */
+const MARKET = new RegExp(`(?:${MARKETS_URL}|/markets)/[^/?]+$`);
+const ENTRIES = `${LOG_ROOT}/ndjson/`;
+
+interface WatchedReader {
+  readonly reader: PublicReader;
+  /** To be called before a second walk. */
+  begin(): void;
+  /** Reads that are still under way show nothing any more. */
+  end(): void;
+}
+
+function watchedReader(reader: PublicReader, line: ProgressLine): WatchedReader {
+  /** Unknown until they are read, and only for show: another answer shows nothing. A 304 has none. */
+  let [markets, entries] = [0, 0];
+  let isOver = false;
+  let [step, done] = ['Reading the list', 0];
+  const show = (unit: string, of: number) =>
+    line.at(step, { share: of > 0 ? Math.min(1, done / of) : null, count: done, unit });
+  const count = (name: string, by: number) => {
+    if (name !== step) [step, done] = [name, 0];
+    done += by;
+  };
+  const begin = () => {
+    [step, done] = ['Reading the list', 0];
+    line.at(step, { share: null });
+  };
+  begin();
+  return {
+    begin,
+    end() {
+      isOver = true;
+      line.clear();
+    },
+    reader: async (url, headers) => {
+      const answer = await reader(url, headers);
+      if (isOver) return answer;
+      if (url === SNAPSHOT_URL) markets = numberIn(answer.body, /"markets":(\d{1,12})/) || markets;
+      else if (url === CHECKPOINT_URL) entries = numberIn(answer.body, /^[^\n]*\n(\d{1,15})\n/);
+      else if (url.startsWith(ENTRIES)) {
+        count('Reading the log', TILE_WIDTH);
+        show('entry', entries);
+      } else if (MARKET.test(url)) {
+        count(entries === 0 ? 'Checking the markets' : 'Comparing the markets with the log', 1);
+        show('market', markets);
+      }
+      return answer;
+    },
+  };
+}
+
+function numberIn(body: Uint8Array, pattern: RegExp): number {
+  return Number(pattern.exec(Buffer.from(body).toString('latin1'))?.[1] ?? 0);
 }

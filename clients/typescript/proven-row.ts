@@ -1,4 +1,3 @@
-/** Whether a row says the same as its entry in the signed log. */
 import { decimalText } from '../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { LogVerificationError, type ProvenEntry, type SignedLog } from './signed-log.ts';

@@ -2,7 +2,6 @@
  * Erases the records of a subject, one by one. Each step searches for the remaining records of its kind. So a worker
  * that dies is followed by one that does the rest, and two workers at once do no harm.
  */
-
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { replaced } from '../../storage/ports/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ports/ledger.ts';
@@ -19,8 +18,9 @@ import {
 } from '../../storage/records/accounts.ts';
 import type { AuditValue } from '../../storage/records/audit.ts';
 import { workKey } from '../../storage/records/batches.ts';
-import { marketKey } from '../../storage/records/markets.ts';
+import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import {
+  type ClaimValue,
   claimKey,
   claimsOfSubject,
   VERIFICATIONS,
@@ -28,11 +28,12 @@ import {
   verificationKeys,
 } from '../../storage/records/review.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
+import { standingOf, withStanding } from '../markets/standing.ts';
 import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
-import { claimTarget } from '../review/claim-record.ts';
+import { changedClaim, claimTarget } from '../review/claim-record.ts';
+import { CLAIM_TRANSITIONS } from '../review/transitions.ts';
 import { missingSubject } from '../worker/contended.ts';
-import { ERASED, erasedClaim, represents, withoutRepresentation } from './erased-claim.ts';
 
 export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
   readonly ledger: Ledger;
@@ -164,4 +165,47 @@ async function untilCommitted(
 
 async function* itemsOf<Value>(ledger: Pick<Ledger, 'query'>, range: KeyRange<Value>): AsyncGenerator<Item<Value>> {
   for await (const items of queryPages(ledger, range, { limit: PAGE_ITEMS })) yield* items;
+}
+
+/** Replaces an erased text. */
+const ERASED = 'erased';
+
+/**
+ * Blanks every text and removes all evidence. An undecided claim is withdrawn, because nothing is left to decide on.
+ */
+function erasedClaim(claim: Item<ClaimValue>, now: string): readonly Change[] {
+  const { assertion, decision, reviewNote, state } = claim.value;
+  const value: ClaimValue = {
+    ...claim.value,
+    assertion:
+      assertion.type === 'representation'
+        ? { ...assertion, name: ERASED, reason: ERASED }
+        : { ...assertion, reason: ERASED },
+  };
+  const patch = {
+    state: CLAIM_TRANSITIONS[state].withdraw ?? state,
+    evidence: [],
+    reviewNote: reviewNote && ERASED,
+    decision: decision && { ...decision, note: ERASED },
+  };
+  return changedClaim({ ...claim, value }, patch, now).changes;
+}
+
+/** The market whose representation was claimed; null for any other claim. */
+function represents({ value: { assertion } }: Item<ClaimValue>): string | null {
+  return assertion.type === 'representation' ? assertion.market : null;
+}
+
+/**
+ * Removes the name that the claim has put on the market. Empty if the claim put no name there, or a later claim
+ * replaced it.
+ */
+function withoutRepresentation(
+  { value: { id, assertion } }: Item<ClaimValue>,
+  market: Item<MarketRecordValue>,
+  now: string,
+): readonly Change[] {
+  const standing = standingOf(market.value);
+  if (standing.representedBy?.claim !== id) return [];
+  return withStanding(assertion.market, market, { ...standing, representedBy: null }, now);
 }

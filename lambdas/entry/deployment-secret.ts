@@ -1,4 +1,3 @@
-/** The deployment's secrets, from AWS Secrets Manager. */
 import { hash } from 'node:crypto';
 import {
   GetSecretValueCommand,

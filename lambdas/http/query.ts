@@ -1,4 +1,3 @@
-/** The query of a request. */
 import { type Problem, problem } from '../../contract/problems/problems.ts';
 
 export type QueryResult = { readonly query: Readonly<Record<string, string>> } | { readonly problem: Problem };

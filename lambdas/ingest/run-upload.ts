@@ -24,12 +24,12 @@ import {
   uploadKey,
   workKey,
 } from '../../storage/records/batches.ts';
-import type { DryRunLedger } from '../markets/dry-run-ledger.ts';
+import { DryRunLedger } from '../markets/dry-run-ledger.ts';
+import { examineBatch } from '../markets/examine-batch.ts';
 import type { StepOutcome } from '../worker/run-work.ts';
-import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
-import { dryRunLedgerOf } from './read-dry-run.ts';
+import { type BatchDependencies, type ChangesAtEnd, decideOptions } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
-import { countRecords, newBatchOfLines, readExtent } from './stored-batch.ts';
+import { countRecords, newBatchOfLines, readBatch, readExtent, readRecords } from './stored-batch.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
 import { senderHasEnded } from './upload-sender.ts';
 
@@ -199,4 +199,27 @@ async function keepPart(
   // A restore may have kept the batch and lost parts of its body. These are the same bytes.
   const [, ...body] = changes;
   return (await ledger.transact(body, { attemptId: newAttemptId() })).committed;
+}
+
+// A dry run of a file. Nothing is written to the markets. A worker that does not have the effects of the earlier parts
+// in memory examines these again: their batches are stored.
+
+/** The effects of the parts that an upload has done. Blank parts have no batch. */
+async function dryRunLedgerOf(dependencies: BatchDependencies, { id, partsDone }: UploadValue): Promise<DryRunLedger> {
+  const ledger = new DryRunLedger(dependencies.ledger);
+  for (let part = 0; part < partsDone; part++) {
+    const batchId = partBatchId(id, part);
+    if ((await dependencies.ledger.get(batchKey(batchId))) === null) continue;
+    const batch = await readBatch(dependencies, batchId);
+    const records = await readRecords(dependencies, batch);
+    const startedAtMs = dependencies.nowMs();
+    const inputs = records.map(({ input }) => input);
+    const options = {
+      ...decideOptions({ batch, startedAtMs }),
+      nowMs: startedAtMs,
+      yieldToEventLoop: dependencies.yieldToEventLoop,
+    };
+    ledger.add((await examineBatch(ledger, inputs, options)).markets);
+  }
+  return ledger;
 }

@@ -1,11 +1,12 @@
 /** A batch in the ledger: stored as it came, and read back. */
+
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { created, type Versioned } from '../../storage/ports/changes.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { ItemKey, Ledger, LedgerReader, PutChange } from '../../storage/ports/ledger.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey, workKey } from '../../storage/records/batches.ts';
 import { type MissingDependencies, missingItem, missingSubject } from '../worker/contended.ts';
-import { packRaw, unpackRaw } from './raw-body.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
 
@@ -123,4 +124,28 @@ function recordsOfLines(text: string, firstLine: number): readonly RawRecord[] {
   return text.split('\n').flatMap((line, index) => {
     return line.trim() === '' ? [] : [{ input: JSON.parse(line) as unknown, line: firstLine + index }];
   });
+}
+
+// A request's body as it came, in parts that fit ledger items: compressed, because records of a batch are alike; in
+// base64.
+
+/** Below the ledger's limit for an item. 1 MB that gzip cannot shrink gives five parts. */
+const PART_CHARACTERS = 300_000;
+
+/** At least one part, also for an empty body. */
+export function packRaw(bytes: Uint8Array): readonly string[] {
+  const text = gzipSync(bytes).toString('base64');
+  const count = Math.ceil(text.length / PART_CHARACTERS);
+  return Array.from({ length: count }, (_, part) => text.slice(part * PART_CHARACTERS, (part + 1) * PART_CHARACTERS));
+}
+
+/** @throws StorageCorrupt for parts that {@link packRaw} has not made */
+export function unpackRaw(parts: readonly string[]): Uint8Array {
+  try {
+    return gunzipSync(Buffer.from(parts.join(''), 'base64'));
+  } catch (cause) {
+    throw new StorageCorrupt(`the parts of a stored request body do not fit together: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
 }

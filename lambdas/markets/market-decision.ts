@@ -1,4 +1,3 @@
-/** A decision on one market, and its inputs. */
 import type { IngestMode, RowError } from '../../contract/ingest/ingest-records.ts';
 import type { Metric, Observation } from '../../contract/values/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ports/ledger.ts';

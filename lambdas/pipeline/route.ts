@@ -1,5 +1,3 @@
-/** Finds the operation of a method and a path. */
-
 import { decodeUnreserved } from '../../contract/files/routes.ts';
 import type { Method } from '../../contract/operations/operation.ts';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations/operations.ts';

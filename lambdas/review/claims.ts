@@ -1,4 +1,3 @@
-/** The handlers that file, list and read claims. */
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import type { ProblemError } from '../../contract/problems/problems.ts';
 import type { ConflictItems } from '../../storage/ports/conflict-items.ts';

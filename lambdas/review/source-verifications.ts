@@ -1,5 +1,3 @@
-/** The handlers of source verifications. */
-
 import type { SourceVerificationRecord } from '../../contract/operations/source-verifications.ts';
 import type { ProblemError } from '../../contract/problems/problems.ts';
 import { canonicalInstant, type Observation } from '../../contract/values/metric.ts';

@@ -1,4 +1,3 @@
-/** Guesses the columns that tell one market from another. */
 import type { ColumnProfile } from './column-profile.ts';
 import type { TableProfile } from './table-profile.ts';
 

@@ -1,4 +1,3 @@
-/** Counts the observations that a mapping gives. */
 import { millisecondInstant } from '../../contract/values/instants.ts';
 import type { MappedRecord } from '../declared/mapped-rows.ts';
 import { IdentitySet } from './identity-set.ts';

@@ -1,4 +1,3 @@
-/** The facts of a row that are no numbers. */
 import { type MarketRecord, marketRecordSchema } from '../../contract/ingest/ingest-records.ts';
 import { plainWords } from '../../contract/values/zod-words.ts';
 import { type RowColumns, type RowPart, refusedPart, textFault } from '../input/row-columns.ts';

@@ -1,4 +1,3 @@
-/** Reads the moment of a row. */
 import { quotedText } from '../../contract/problems/row-refusal-text.ts';
 import { type RowPart, refusedPart } from '../input/row-columns.ts';
 import { dateReader, offsetMinutes, type WrittenDate, wallOf } from '../values/date-format.ts';

@@ -1,5 +1,3 @@
-/** Finds the market of a row. */
-
 import { type MarketRecord, marketRecordSchema } from '../../contract/ingest/ingest-records.ts';
 import { checkCurrencyCode } from '../../contract/values/currencies.ts';
 import type { Source } from '../../contract/values/market.ts';

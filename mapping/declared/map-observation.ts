@@ -1,5 +1,3 @@
-/** Builds the observation of a row. */
-
 import type { MarketRecord } from '../../contract/ingest/ingest-records.ts';
 import { refusalText } from '../../contract/problems/row-refusal-text.ts';
 import { isReleasedLongBefore } from '../../contract/values/instants.ts';

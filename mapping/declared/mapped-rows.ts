@@ -1,4 +1,3 @@
-/** The results of the rows of a file. */
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { RowRefusal } from '../input/row-columns.ts';
 

@@ -1,4 +1,3 @@
-/** Slugs of names that a slug cannot spell. */
 import { createHash } from 'node:crypto';
 import { SLUG_MAX_LENGTH } from '../../contract/files/limits.ts';
 import { type Columns, parseTemplate } from '../values/template.ts';

@@ -1,5 +1,3 @@
-/** The text of a CSV file, from its bytes. */
-
 /** The file: whole, or in pieces cut anywhere, e.g. a read stream. Bytes are decoded; text is taken as it is. */
 export type CsvInput = string | AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 

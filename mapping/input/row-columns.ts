@@ -1,5 +1,3 @@
-/** The columns of one CSV row, and the refusal of a row. */
-
 import type { RowErrorCode } from '../../contract/ingest/ingest-records.ts';
 import { refusalText } from '../../contract/problems/row-refusal-text.ts';
 import { withoutInvisible } from '../../contract/values/public-text.ts';

@@ -1,4 +1,3 @@
-/** From the bytes of an answer to ingest records. */
 import { mapCsv } from '../declared/map-csv.ts';
 import type { MappedRecord, MappedRefusal } from '../declared/mapped-rows.ts';
 import type { RunColumns } from '../values/template.ts';

@@ -1,5 +1,3 @@
-/** Finds objects that the store should have and does not have. */
-
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../contract/files/public-objects.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';

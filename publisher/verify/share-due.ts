@@ -1,4 +1,3 @@
-/** Which share of the markets a run of `verify` checks. */
 import * as z from 'zod';
 import { OBSERVATIONS_PAGE_SIZE } from '../../contract/files/limits.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';

@@ -27,8 +27,7 @@ import {
   PARTIAL_SUFFIX,
   readManifest,
 } from './manifest.ts';
-import { removeOldBackups } from './old-backups.ts';
-import { copyShared, planShared } from './shared-files.ts';
+import { copyShared, listShared, planShared } from './shared-files.ts';
 import { checkLedgerCopy, takeSnapshot } from './snapshot.ts';
 
 export interface BackupOptions {
@@ -166,4 +165,22 @@ async function checkWhole(dir: string, name: string, manifest: Manifest, progres
   throw new StartError(
     `In ${dir}, ${damaged.slice(0, 5).join('; ')}. Check that disk, delete the damaged files, and repeat the backup.`,
   );
+}
+
+/** Returns the names of the backups that are kept, oldest first. */
+async function removeOldBackups(dir: string, keep: number): Promise<readonly string[]> {
+  const names = backupNames(dir);
+  const kept = names.slice(-keep);
+  for (const name of names.slice(0, -keep)) {
+    // A backup that is being removed must not look like a whole one.
+    await rename(join(dir, name), join(dir, name + PARTIAL_SUFFIX));
+    await syncFolder(dir);
+    await rm(join(dir, name + PARTIAL_SUFFIX), { recursive: true });
+  }
+  // If one of them cannot be read, its files are unknown: then all files stay, and the error is reported.
+  const used = new Set(kept.flatMap((name) => Object.keys(readManifest(dir, name).shared)));
+  for (const path of await listShared(dir)) {
+    if (!used.has(path)) await rm(join(dir, path), { force: true });
+  }
+  return kept;
 }

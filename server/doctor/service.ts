@@ -3,13 +3,14 @@
  * promises without an error anywhere.
  */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
+import { connect, type TLSSocket } from 'node:tls';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/files/public-objects.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { DEFAULT_READ_LIMITS } from '../../publisher/verify/bounded-reader.ts';
-import { examineCertificate } from './certificate.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from './diagnosis.ts';
 
 const ME_URL = '/api/v1/me';
@@ -230,4 +231,37 @@ function get(
     });
     asking.end();
   });
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Certificates of ACME are renewed 30 days before their end. */
+const SOON_DAYS = 20;
+const RENEW = 'Renew it, and see why it was not renewed by itself: docs/self-hosting.md.';
+
+async function examineCertificate(url: URL, timeoutSeconds: number, nowMs: number): Promise<readonly Diagnosis[]> {
+  return await diagnose('certificate', 'Does a server with TLS listen there?', async () => {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    // A server name is a name, never an address (RFC 6066 section 3).
+    const servername = /^[\d.]+$|:/.test(host) ? '' : host;
+    const socket = connect({ host, port: Number(url.port || 443), servername, rejectUnauthorized: false });
+    try {
+      await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeoutSeconds * 1000) });
+      return judge(socket, host, nowMs);
+    } finally {
+      socket.destroy();
+    }
+  });
+}
+
+function judge(socket: TLSSocket, host: string, nowMs: number): Diagnosis {
+  const { valid_to, issuer } = socket.getPeerCertificate();
+  const days = Math.floor((Date.parse(valid_to) - nowMs) / DAY_MS);
+  const detail = `of ${issuer?.O ?? issuer?.CN ?? 'nobody'}, ${days} days left, ${socket.getProtocol()}`;
+  if (days < 0) return fault('certificate', `ended ${-days} days ago`, RENEW);
+  if (!socket.authorized) {
+    const hint = `Readers refuse it: install one for ${host}, with its whole chain, of an authority that they know.`;
+    return fault('certificate', `${detail}: ${socket.authorizationError}`, hint);
+  }
+  if (days < SOON_DAYS) return warning('certificate', detail, RENEW);
+  return ok('certificate', detail);
 }

@@ -1,4 +1,3 @@
-/** Makes answers, and hands them to node:http. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';

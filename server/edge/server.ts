@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheTagOf, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { type Problem, problem } from '../../contract/problems/problems.ts';
 import type { PurgeTargets } from '../../publisher/notify/purge.ts';
@@ -21,7 +22,6 @@ import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
 import { loadRouter } from './router-sandbox.ts';
-import { stopServer } from './stop.ts';
 
 export interface EdgeServerOptions {
   readonly objects: Pick<ObjectStore, 'get'>;
@@ -214,4 +214,29 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     });
   }
   return { server, purge, outdate: cache.outdate, cacheUsage: cache.usage, stop };
+}
+
+/** The first request of a new connection may be on its way for so long. */
+const SILENT_MS = 1_000;
+const LOOK_EVERY_MS = 25;
+
+/**
+ * Stops listening, and closes each connection when it is idle. Resolves as soon as none is left: those that are left after
+ * `graceMs` are cut off.
+ */
+async function stopServer(server: Server, pool: ConnectionPool, graceMs: number): Promise<void> {
+  let isClosed = false;
+  const closed = new Promise<void>((resolve) => {
+    // An error says that it does not listen.
+    server.close(() => {
+      isClosed = true;
+      resolve();
+    });
+  });
+  for (let waitedMs = 0; !isClosed && waitedMs < graceMs; waitedMs += LOOK_EVERY_MS) {
+    pool.closeIdle(waitedMs >= SILENT_MS);
+    await Promise.race([closed, sleep(LOOK_EVERY_MS)]);
+  }
+  pool.closeAll();
+  await closed;
 }

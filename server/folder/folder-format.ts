@@ -1,4 +1,3 @@
-/** The file of a data folder that states its format. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../../storage/directory/durable-files.ts';

@@ -5,7 +5,6 @@ import type { PastVersion, PastVersions } from '../../lambdas/sources/past/versi
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { StartError, WrongArgument } from '../service/start-error.ts';
 import { openGitBlobs } from './git-blobs.ts';
-import { permanentLink } from './permanent-link.ts';
 import { runGit } from './run-git.ts';
 
 export interface GitFile {
@@ -137,4 +136,21 @@ async function fetchBlobs(folder: string, ids: readonly string[]): Promise<void>
   const how = ['--no-tags', '--no-write-fetch-head', '--recurse-submodules=no', '--filter=blob:none', '--stdin'];
   const words = ['-c', 'fetch.negotiationAlgorithm=noop', 'fetch', '--quiet', ...how, '--', 'origin'];
   await runGit(folder, words, `${[...new Set(ids)].join('\n')}\n`);
+}
+
+/** The public address of one version of a file, at hosts that keep every commit. */
+const HOSTS: readonly { readonly pattern: RegExp; readonly raw: string }[] = [
+  { pattern: /^(?:https:\/\/|ssh:\/\/git@|git@)(github\.com)[/:]([\w.-]+\/[\w.-]+)$/, raw: 'raw' },
+  { pattern: /^(?:https:\/\/|ssh:\/\/git@|git@)(gitlab\.com)[/:]([\w.-]+(?:\/[\w.-]+)+)$/, raw: '-/raw' },
+];
+
+/** @param remote as git knows it. Null: it is no repository of a host that is known, such as a folder */
+export function permanentLink(remote: string, path: string): ((commit: string) => string) | null {
+  for (const { pattern, raw } of HOSTS) {
+    const [, host, name] = pattern.exec(remote.replace(/(\.git)?\/?$/, '')) ?? [];
+    if (host === undefined || name === undefined || name.split('/').some((part) => /^\.+$/.test(part))) continue;
+    const file = path.split('/').map(encodeURIComponent).join('/');
+    return (commit) => `https://${host}/${name}/${raw}/${commit}/${file}`;
+  }
+  return null;
 }

@@ -3,10 +3,10 @@ import { createUploadRunner, type UploadDependencies } from '../../lambdas/inges
 import { runWork, type WorkDependencies, type WorkDone } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { workIdOf } from '../../storage/records/batches.ts';
+import type { Ledger } from '../../storage/ports/ledger.ts';
+import { checkpointKey, uploadKey, workIdOf } from '../../storage/records/batches.ts';
 import type { Log } from '../service/log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
-import { logBatch, logUpload } from './work-log.ts';
 
 const WORK_INTERVAL_MS = 60_000;
 
@@ -83,4 +83,21 @@ export function startWorkLoop(dependencies: UploadDependencies & Runtime, option
     onError: (cause) => report('work has stopped until the next minute', cause),
   });
   return loop;
+}
+
+/** Says how a batch ended. */
+async function logBatch(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: string): Promise<void> {
+  const checkpoint = (await ledger.get(checkpointKey(id)))?.value;
+  if (checkpoint === undefined) return;
+  const { state, accepted, unchanged, refused, markets } = checkpoint;
+  log('batch', { id, state, accepted, unchanged, refused, markets: markets.length });
+}
+
+/** Says how a large file ended. */
+async function logUpload(log: Log['info'], ledger: Pick<Ledger, 'get'>, id: string): Promise<void> {
+  const upload = (await ledger.get(uploadKey(id)))?.value;
+  if (upload === undefined) return;
+  const { state, accepted, unchanged, refused, partsDone, bytes, stoppedBecause } = upload;
+  const reason = stoppedBecause === undefined ? {} : { stoppedBecause };
+  log('upload', { id, state, accepted, unchanged, refused, parts: partsDone, bytes, ...reason });
 }

@@ -1,7 +1,9 @@
 /** Everything that the embedded server does beside answering requests. It lets requests run in between. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Expectations } from '../../contract/files/late-sources.ts';
+import { Expectations } from '../../contract/files/late-sources.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
+import type { Market } from '../../contract/values/market.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import type { AskSource } from '../../lambdas/sources/run/dependencies.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
@@ -9,6 +11,7 @@ import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryArchive } from '../../storage/directory/directory-archive.ts';
 import type { DirectoryUploads } from '../../storage/directory/directory-uploads.ts';
+import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 import type { Damage } from '../folder/damaged-objects.ts';
 import type { DataFolder } from '../folder/data-folder.ts';
 import { LOOK_INTERVAL_MS, watchLostObjects } from '../folder/lost-objects.ts';
@@ -18,12 +21,11 @@ import { startExpiryLoop } from '../loops/expiry-loop.ts';
 import { startPublishLoop } from '../loops/publish-loop.ts';
 import { startSourceLoop } from '../loops/source-loop.ts';
 import { type LastVerify, startVerifyLoop } from '../loops/verify-loop.ts';
-import { startWakeLoop } from '../loops/wake-loop.ts';
+import { startWakeLoop, type WakeLoop } from '../loops/wake-loop.ts';
 import { openWitness } from '../loops/witness-client.ts';
 import { startWitnessLoop } from '../loops/witness-loop.ts';
 import { startWorkLoop } from '../loops/work-loop.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
-import { startExpectationsLoop } from './expectations.ts';
 import type { Filling } from './filling.ts';
 import type { Log } from './log.ts';
 import { createTurns, yieldingLedger } from './yielding-ledger.ts';
@@ -145,4 +147,53 @@ export function startBackground(options: BackgroundOptions): Background {
       await publishing.stop();
     },
   };
+}
+
+const INTERVAL_MS = 60_000;
+
+interface ExpectationsOptions {
+  readonly objects: Pick<ObjectStore, 'get'>;
+  /** Awaited after each page, so that requests get their turn. */
+  readonly yieldToEventLoop: () => Promise<void>;
+  readonly report: (what: string, cause: unknown) => unknown;
+}
+
+interface ExpectationsLoop extends WakeLoop {
+  /** Of the published list, as it was up to a minute ago. Null until it was read for the first time. */
+  current(): Expectations | null;
+}
+
+/** Reads the list again when it has changed: at once, and then once a minute. */
+export function startExpectationsLoop({ objects, yieldToEventLoop, report }: ExpectationsOptions): ExpectationsLoop {
+  let current: Expectations | null = null;
+  let seen: ETag | null = null;
+
+  async function round(stopping: AbortSignal): Promise<void> {
+    const expectations = new Expectations();
+    let etag: ETag | null = null;
+    for (let cursor: string | null = null; ; ) {
+      const key = publicKey(cursor === null ? { kind: 'market-list' } : { kind: 'market-list-page', cursor });
+      const found = await objects.get(key, cursor === null && seen !== null ? { ifNoneMatch: seen } : {});
+      // Not published yet, not changed, or swept meanwhile: the next round looks again.
+      if (found.kind !== 'found' || stopping.aborted) return;
+      etag ??= found.etag;
+      const { data, page } = JSON.parse(Buffer.from(found.body).toString('utf8')) as {
+        readonly data: readonly Pick<Market, 'sources'>[];
+        readonly page: { readonly nextCursor: string | null };
+      };
+      for (const market of data) expectations.add(market);
+      cursor = page.nextCursor;
+      if (cursor === null) break;
+      await yieldToEventLoop();
+    }
+    [current, seen] = [expectations, etag];
+  }
+
+  const loop = startWakeLoop({
+    round,
+    intervalMs: INTERVAL_MS,
+    onError: (cause) => report('the list was not read for late sources', cause),
+  });
+  loop.wake();
+  return { ...loop, current: () => current };
 }

@@ -5,7 +5,7 @@ import { publicPath } from '../../contract/files/public-objects.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryObjects } from '../../storage/directory/directory-objects.ts';
 import { makeFolder } from '../../storage/directory/durable-files.ts';
-import { STORE_FOLDER } from '../../storage/directory/object-places.ts';
+import { isPublic, PUBLIC_FOLDER, STORE_FOLDER } from '../../storage/directory/object-places.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { retriedOnce } from '../../storage/ports/retried-once.ts';
@@ -15,7 +15,6 @@ import { FolderInUse, StartError } from '../service/start-error.ts';
 import { type BucketMemory, nameOfBucket, readBucketMemory, rememberBucket } from './bucket-memory.ts';
 import { detachFolder, foreignPage, INDEX_PAGE } from './folder-target.ts';
 import { openLease } from './lease.ts';
-import { splitObjects } from './split-objects.ts';
 import { stateInBucket } from './state-store.ts';
 import type { PublicTarget } from './target.ts';
 
@@ -110,4 +109,29 @@ function placeOf(named: string | null, remembered: BucketMemory | null): BucketP
 
 function isSamePlace(one: BucketPlace, other: BucketPlace): boolean {
   return one.bucket === other.bucket && one.prefix === other.prefix && one.endpoint === other.endpoint;
+}
+
+/** @param write is awaited before each change of a public object */
+function splitObjects(publicOnes: ObjectStore, others: ObjectStore, write: () => Promise<void>): ObjectStore {
+  const storeOf = (key: string) => (isPublic(key) ? publicOnes : others);
+  const toChange = async (key: string) => {
+    if (isPublic(key)) await write();
+    return storeOf(key);
+  };
+  return {
+    get: (key, options) => storeOf(key).get(key, options),
+    stat: (key) => storeOf(key).stat(key),
+    put: async (key, body, ...how) => {
+      // Copied before the first await, as every store does.
+      const copy = Uint8Array.from(body);
+      return await (await toChange(key)).put(key, copy, ...how);
+    },
+    delete: async (key, etag) => await (await toChange(key)).delete(key, etag),
+    async list(prefix, options) {
+      if (`${PUBLIC_FOLDER}/`.startsWith(prefix) && !isPublic(prefix)) {
+        throw new RangeError(`${JSON.stringify(prefix)} would list two stores`);
+      }
+      return await storeOf(prefix).list(prefix, options);
+    },
+  };
 }

@@ -2,15 +2,24 @@
  * Public files in a bucket of S3, or of a store that speaks S3. Loaded only if a bucket is named: the SDK is an optional
  * dependency of the package.
  */
-import { GetObjectCommand } from '@aws-sdk/client-s3';
+
+import { randomUUID } from 'node:crypto';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { StorageUnavailable } from '../ports/errors.ts';
+import { keyQueue } from '../ports/key-queue.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
-import { comparedBefore } from './compared-before.ts';
-import { probeConditions } from './probe-conditions.ts';
 import { publicFiles } from './public-files.ts';
 import { createS3Client } from './s3-client.ts';
 import { type Conditions, openS3Objects } from './s3-objects.ts';
-import { isAbsent } from './s3-outcome.ts';
+import { isAbsent, statusOf } from './s3-outcome.ts';
 
 export interface BucketPlace {
   readonly bucket: string;
@@ -71,4 +80,120 @@ export function openBucketTarget(
     },
     probe: () => probeConditions(client, bucket, prefix),
   };
+}
+
+// For a store that does not evaluate all conditions: they are compared before the request. So the promises of the port hold
+// for one process at a time, which a lease has to ensure. A request whose answer was lost may still replace a later object.
+
+/** @param store sends only these conditions, as `openS3Objects` does */
+export function comparedBefore(store: ObjectStore, conditions: () => Promise<Conditions>): ObjectStore {
+  const inOrder = keyQueue();
+  const hasAll = async () => Object.values(await conditions()).every((isEvaluated) => isEvaluated);
+  return {
+    get: (key, options) => store.get(key, options),
+    stat: (key) => store.stat(key),
+    list: (prefix, options) => store.list(prefix, options),
+    async put(key, body, metadata, condition) {
+      // Copied before the first await, as every store does.
+      const copy = Uint8Array.from(body);
+      if (await hasAll()) return await store.put(key, copy, metadata, condition);
+      return await inOrder(key, async () => {
+        const etag = (await store.stat(key))?.etag;
+        const isMet = etag === (condition.kind === 'absent' ? undefined : condition.etag);
+        return isMet ? await store.put(key, copy, metadata, condition) : { kind: 'refused' };
+      });
+    },
+    async delete(key, etag) {
+      if (await hasAll()) return await store.delete(key, etag);
+      return await inOrder(key, async () => {
+        const present = await store.stat(key);
+        if (present === null) return 'deleted';
+        return present.etag === etag ? await store.delete(key, etag) : 'refused';
+      });
+    },
+  };
+}
+
+/**
+ * Finds out which conditions a store evaluates, by requests that must be refused, and by requests that must not: Ceph's
+ * gateway refuses every `If-Match`, because it takes the quotes for a part of the tag. The documents of stores do not agree.
+ */
+const OTHER_ETAG = '"00000000000000000000000000000000"';
+const GENERATION = '7';
+
+/**
+ * Writes one object of its own, and removes it.
+ *
+ * @param prefix of every key: nothing, or a path that ends with `/`
+ * @throws StorageUnavailable if the store does not do what every target needs: keep the metadata of an object, and list it
+ */
+async function probeConditions(client: S3Client, bucket: string, prefix: string): Promise<Conditions> {
+  const place = { Bucket: bucket, Key: `${prefix}_tidemark-probe-${randomUUID()}` };
+  const put = (text: string, condition: { readonly IfNoneMatch?: string; readonly IfMatch?: string } = {}) =>
+    new PutObjectCommand({
+      ...place,
+      Body: Buffer.from(text),
+      ContentType: 'application/json',
+      CacheControl: 'no-store',
+      Metadata: { generation: GENERATION },
+      ...condition,
+    });
+  try {
+    await client.send(put('1'));
+    await checkIsKept(client, place);
+    const create = await isRefused(() => client.send(put('2', { IfNoneMatch: '*' })));
+    const replaces = (IfMatch = '') => isRefused(() => client.send(put('3', { IfMatch })));
+    const removes = (IfMatch = '') => isRefused(() => client.send(new DeleteObjectCommand({ ...place, IfMatch })));
+    const etag = async () => (await headOf(client, place))?.ETag;
+    const replace = (await replaces(OTHER_ETAG)) && !(await replaces(await etag()));
+    const isKept = (await removes(OTHER_ETAG)) && (await etag()) !== undefined;
+    const remove = isKept && !(await removes(await etag())) && (await etag()) === undefined;
+    return { create, replace, remove };
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error;
+    const { name, message } = error as Error;
+    throw new StorageUnavailable(
+      `s3://${bucket}/${prefix} cannot be used (${name}: ${message}): check the bucket, its endpoint and region, the credentials and their permissions to list, read, write and delete`,
+      { cause: error },
+    );
+  } finally {
+    await client.send(new DeleteObjectCommand(place)).catch(() => undefined);
+  }
+}
+
+type Place = { readonly Bucket: string; readonly Key: string };
+
+/** A store without a condition carries the request out, or answers that it is not implemented. */
+async function isRefused(send: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await send();
+    return false;
+  } catch (error) {
+    const status = statusOf(error);
+    if (status === 412 || status === 400 || status === 501) return status === 412;
+    throw error;
+  }
+}
+
+async function headOf(client: S3Client, place: Place): Promise<HeadObjectCommandOutput | null> {
+  try {
+    return await client.send(new HeadObjectCommand(place));
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+async function checkIsKept(client: S3Client, { Bucket, Key }: Place): Promise<void> {
+  const { ContentType, CacheControl, Metadata } = await client.send(new HeadObjectCommand({ Bucket, Key }));
+  const isKept =
+    ContentType === 'application/json' && CacheControl === 'no-store' && Metadata?.generation === GENERATION;
+  const list = (more: object) => client.send(new ListObjectsV2Command({ Bucket, Prefix: Key, ...more }));
+  const [all, after] = [await list({}), await list({ StartAfter: Key })];
+  const isListed = all.Contents?.length === 1 && (after.Contents ?? []).length === 0;
+  if (isKept && isListed) return;
+  const missing = isKept
+    ? 'does not list what was put, or ignores start-after'
+    : 'does not keep the metadata of objects';
+  throw new StorageUnavailable(`s3://${Bucket} cannot be a target: it ${missing}`);
 }

@@ -1,7 +1,7 @@
 /** The promises of an object store, on servers that speak S3. */
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { comparedBefore } from '../../storage/s3/compared-before.ts';
+import { comparedBefore } from '../../storage/s3/bucket-target.ts';
 import { openS3Objects } from '../../storage/s3/s3-objects.ts';
 import { etagOfBytes } from '../storage/fake-s3.ts';
 import { bytes, etagOf, metadataOf, objectStoreContract } from '../storage/object-store-contract.ts';

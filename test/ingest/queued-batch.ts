@@ -1,5 +1,5 @@
 /** Batches as the request handler writes them: record, raw parts and work in one transaction. */
-import { packRaw } from '../../lambdas/ingest/raw-body.ts';
+import { packRaw } from '../../lambdas/ingest/stored-batch.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { packRaw, unpackRaw } from '../../lambdas/ingest/raw-body.ts';
+import { packRaw, unpackRaw } from '../../lambdas/ingest/stored-batch.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 import type { Change } from '../../storage/ports/ledger.ts';
 import { checkTransact } from '../../storage/ports/ledger-rules.ts';

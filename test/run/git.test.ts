@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
-import { permanentLink } from '../../server/git/permanent-link.ts';
+import { permanentLink } from '../../server/git/git-versions.ts';
 import { startGitHost } from './git-host.ts';
 import { makeGitRepository } from './git-repository.ts';
 import { listRecipe, PATH, pricesOf, version } from './price-list.ts';

@@ -1,7 +1,7 @@
 /** The published list is read for late sources: when it has changed, and a page at a time. */
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
-import { startExpectationsLoop } from '../../server/service/expectations.ts';
+import { startExpectationsLoop } from '../../server/service/background.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { createWorld, market, price } from '../publisher/world.ts';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { BATCH_RECORDS_MAX, batchReportSchema } from '../../contract/ingest/ingest-records.ts';
 import { operationOf } from '../../contract/operations/operations.ts';
 import { FEATURES, type Feature } from '../../contract/values/features.ts';
-import { unpackRaw } from '../../lambdas/ingest/raw-body.ts';
+import { unpackRaw } from '../../lambdas/ingest/stored-batch.ts';
 import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
 import { publish } from '../../publisher/publish.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';

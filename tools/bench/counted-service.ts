@@ -8,11 +8,19 @@ import { makeCompat } from '../../publisher/projections/compat/make-compat.ts';
 import { makeExport } from '../../publisher/projections/exports/make-export.ts';
 import { publish } from '../../publisher/publish.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
+import {
+  bodyDigest,
+  checkListPrefix,
+  checkObjectBody,
+  checkObjectKey,
+  etagOfDigest,
+  LIST_PAGE_SIZE,
+} from '../../storage/ports/object-rules.ts';
+import type { ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { openApi } from './api.ts';
 import { countLedger, countObjects } from './counting-storage.ts';
 import { DEPLOYMENT, LOG } from './deployment.ts';
-import { openMemoryObjects } from './memory-objects.ts';
 import { OperationCounter, type OperationCounts, sumOf } from './operations.ts';
 import { SettableClock } from './publish-due.ts';
 
@@ -88,5 +96,40 @@ export async function openCountedService(projections: readonly Projection[] = []
       return counted(() => makeCompat({ storage: publisher }));
     },
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
+  };
+}
+
+function openMemoryObjects(): ObjectStore {
+  const objects = new Map<string, StoredObject>();
+  return {
+    async get(key, { ifNoneMatch } = {}) {
+      const found = objects.get(key);
+      if (found === undefined) return { kind: 'absent' };
+      return found.etag === ifNoneMatch ? { kind: 'not-modified' } : { kind: 'found', ...found };
+    },
+    async stat(key) {
+      return objects.get(key) ?? null;
+    },
+    async put(key, body, metadata, condition) {
+      checkObjectKey(key);
+      checkObjectBody(key, body);
+      const current = objects.get(key);
+      const holds = condition.kind === 'absent' ? current === undefined : current?.etag === condition.etag;
+      if (!holds) return { kind: 'refused' };
+      const etag = etagOfDigest(bodyDigest(body));
+      objects.set(key, { etag, sizeBytes: body.byteLength, metadata, body });
+      return { kind: 'stored', etag };
+    },
+    async delete(key, etag) {
+      if ((objects.get(key)?.etag ?? etag) !== etag) return 'refused';
+      objects.delete(key);
+      return 'deleted';
+    },
+    async list(prefix, { after = '' } = {}) {
+      checkListPrefix(prefix);
+      const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+      const page = keys.slice(0, LIST_PAGE_SIZE);
+      return { keys: page, next: keys.length > page.length ? (page.at(-1) ?? null) : null };
+    },
   };
 }

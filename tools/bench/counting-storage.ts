@@ -1,10 +1,9 @@
 /** Storage that passes everything on, and counts it. */
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { LAYOUT_PREFIX } from '../../publisher/kernel/list-layout.ts';
-import type { Item, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
+import type { Change, Item, ItemKey, Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { LIST_CHANGES } from '../../storage/records/publication.ts';
-import { readUnitsOfGet, readUnitsOfQuery, writeUnitsOf } from './dynamodb-units.ts';
 import type { OperationCounter } from './operations.ts';
 
 export function countLedger(ledger: Ledger, counter: OperationCounter): Ledger {
@@ -80,4 +79,36 @@ function isListPartition(partition: string): boolean {
 function isListKey(key: string): boolean {
   const kind = parsePublicKey(key)?.kind;
   return kind === 'market-list' || kind === 'market-list-page' || key.startsWith(LAYOUT_PREFIX);
+}
+
+/**
+ * DynamoDB's billing of the port's calls, in its units (on demand, as the ledger's adapter asks). A strongly consistent
+ * read takes one unit for each 4 KB; a write in a transaction takes two for each 1 KB, and a check in it as much as a
+ * write.
+ */
+const READ_BYTES = 4_096;
+const WRITE_BYTES = 1_024;
+/** The size of an item that is deleted, or only checked, is not known here: HEAD is the largest, with 1 KB. */
+const UNITS_OF_SMALL_ITEM = 2;
+/** An attempt id, a revision, an expiry, and the names of all attributes. */
+const OTHER_BYTES = 36 + 8 + 34;
+
+/** An item that is not there costs as much as a small one. */
+function readUnitsOfGet(item: Item<unknown> | null): number {
+  return item === null ? 1 : Math.ceil(sizeOf(item, item.value) / READ_BYTES);
+}
+
+/** A query is billed for everything that it reads together. */
+function readUnitsOfQuery(items: readonly Item<unknown>[]): number {
+  const size = items.reduce((sum, item) => sum + sizeOf(item, item.value), 0);
+  return Math.max(1, Math.ceil(size / READ_BYTES));
+}
+
+function writeUnitsOf(change: Change): number {
+  if (change.kind !== 'put') return UNITS_OF_SMALL_ITEM;
+  return 2 * Math.ceil(sizeOf(change.key, change.value) / WRITE_BYTES);
+}
+
+function sizeOf({ partition, sort }: ItemKey<unknown>, value: unknown): number {
+  return partition.length + sort.length + OTHER_BYTES + Buffer.byteLength(JSON.stringify(value) ?? '');
 }

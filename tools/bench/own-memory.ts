@@ -1,4 +1,3 @@
-/** The peak memory of this process. */
 import { readFileSync } from 'node:fs';
 
 /**

@@ -1,17 +1,18 @@
 /** Reading: the embedded server, against nginx with one worker that serves the same bytes as files, ready compressed. */
+
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MARKETS_URL, marketUrl } from '../../contract/files/routes.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { startNginx } from './nginx.ts';
-import { cpuSeconds, PLACEMENT } from './processor-time.ts';
+import { cpuSeconds, PLACEMENT, placed } from './processor-time.ts';
 import { interleave, median, ratios } from './rounds.ts';
 import { type MeasuredServer, startServiceProcess } from './service.ts';
 import { readSample } from './synthetic-markets.ts';
 import { number, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
-import { type Load, load, missing, type Target } from './wrk.ts';
 
 const SECONDS = 3;
 const SETTLE_MS = 15_000;
@@ -102,4 +103,61 @@ async function measure(workspace: Workspace, { pid }: MeasuredServer, target: Ta
   const before = cpuSeconds(pid);
   const measured = await load(workspace, target, seconds);
   return { ...measured, perCpuSecond: measured.requests / (cpuSeconds(pid) - before) };
+}
+
+const CONNECTIONS = 64;
+
+const SPREAD = join(import.meta.dirname, 'spread.lua');
+
+/** What is asked for. */
+interface Target {
+  /** The paths are added to it. */
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** One path; or a file of paths, one a line, each of which is asked for with the same probability. */
+  readonly paths: { readonly path: string } | { readonly file: string; readonly seed: number };
+}
+
+interface Load {
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  /** 99 in 100 answers took at most this long, in milliseconds. */
+  readonly p99Ms: number;
+}
+
+/** Why a program cannot be run here, or null. */
+function missing(program: string): string | null {
+  const { error } = spawnSync(program, ['-v'], { stdio: 'ignore' });
+  return error === undefined ? null : `${program} is not installed: apt-get install ${program}`;
+}
+
+/** Puts a server under load. Rejects when an answer has an error status or a connection fails. */
+async function load(workspace: Workspace, target: Target, seconds: number): Promise<Load> {
+  const { origin, headers, paths } = target;
+  const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  // A slow server is a result, not a failure: no answer counts as timed out before the load ends.
+  const general = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, `--timeout=${seconds + 5}s`, '--latency', ...fields];
+  const own =
+    'path' in paths ? [`${origin}${paths.path}`] : ['-s', SPREAD, `${origin}/`, '--', paths.file, String(paths.seed)];
+  const [command, args] = placed('load', 'wrk', [...general, ...own]);
+  const output = await workspace.run(command, args, (seconds + 10) * 1000);
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`${origin} failed under load:\n${output}`);
+  return {
+    requests: Number(matched(output, /(\d+) requests in /)),
+    requestsPerSecond: Number(matched(output, /Requests\/sec:\s+([\d.]+)/)),
+    p99Ms: milliseconds(matched(output, /^\s+99%\s+(\S+)/m)),
+  };
+}
+
+function matched(output: string, pattern: RegExp): string {
+  const match = pattern.exec(output)?.[1];
+  if (match === undefined) throw new Error(`wrk printed no ${pattern}:\n${output}`);
+  return match;
+}
+
+/** From wrk's own spelling, e.g. `812.00us`, `1.25ms`, `1.02s`. */
+function milliseconds(text: string): number {
+  const value = Number.parseFloat(text);
+  if (text.endsWith('us')) return value / 1000;
+  return text.endsWith('ms') ? value : value * 1000;
 }

@@ -1,4 +1,3 @@
-/** The URLs that may be asked. */
 import { isIP } from 'node:net';
 import { NotAllowed } from './guarded-lookup.ts';
 

@@ -1,4 +1,3 @@
-/** The records of some past versions of a list. */
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 
 type MarketInput = Extract<IngestRecordInput, { type: 'market' }>;

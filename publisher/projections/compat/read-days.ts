@@ -1,5 +1,3 @@
-/** Reads the published history of a market. */
-
 import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';

@@ -1,4 +1,3 @@
-/** The objects of the files of exports. */
 import { EXPORT_FORMATS, type ExportExtension } from '../../../contract/files/export-tables.ts';
 import type { ExportFileKind, PublicObjectName } from '../../../contract/files/public-object-names.ts';
 
