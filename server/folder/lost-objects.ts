@@ -6,6 +6,7 @@ import { publicKey } from '../../contract/files/public-objects.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { BundleLost, LedgerBehind } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
+import { takeOverStore } from '../../publisher/repair/from-log/known-pages.ts';
 import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { resume } from '../../publisher/repair/resume.ts';
@@ -39,6 +40,7 @@ export async function publishIfNothingIsShown(
   onPublishing: () => void = () => undefined,
 ): Promise<HeadValue> {
   const { ledger, objects } = dependencies;
+  await takeOverStore(dependencies);
   const head = await ledger.get(HEAD_KEY);
   const isFirst = head === null || (head.revision === 1 && !head.value.applied);
   const isNeeded = isFirst || (await objects.stat(SNAPSHOT)) === null;

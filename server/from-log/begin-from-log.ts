@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../../publisher/dependencies.ts';
-import { keepKnownPages } from '../../publisher/repair/from-log/known-pages.ts';
+import { takeOverStore } from '../../publisher/repair/from-log/known-pages.ts';
 import { type LedgerFromLog, LogUnusable, ledgerFromLog } from '../../publisher/repair/from-log/ledger-from-log.ts';
-import { resume } from '../../publisher/repair/resume.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
@@ -40,6 +40,8 @@ export interface BeginFromLog {
   readonly objects?: ObjectStore;
   /** Another folder for the public files: as of `openDataFolder`. Default: where they are. */
   readonly target?: string | null;
+  /** The log is that of the target. Then its other files are looked at when something is published: see `takeOverStore`. */
+  readonly isOfTarget?: boolean;
   /** Kinds of files that will be published. */
   readonly projections: PublisherStorage['projections'];
   /** Signed checkpoints that were seen anywhere, of any log. */
@@ -91,7 +93,7 @@ export async function isLedgerEmpty(dataFolder: string): Promise<boolean> {
  * @throws StorageUnavailable if the store does not answer: then call it again
  */
 export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> {
-  const { dataFolder, source, nowMs, projections, progress, target = null } = options;
+  const { dataFolder, source, nowMs } = options;
   let outcome: LedgerFromLog | null = null;
   const stage = async (folder: string): Promise<void> => {
     outcome = await fillLedger(join(folder, LEDGER_FILE), options).catch((error: unknown) => {
@@ -99,17 +101,20 @@ export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> 
     });
   };
   const replaced = await replaceFiles({ dataFolder, nowMs, name: source, stay: KEYS_OF_LOG, stage });
+  if (!options.isOfTarget) await takeOver(options);
+  await finishRestore(dataFolder);
+  return { ...(outcome as LedgerFromLog | null as LedgerFromLog), replaced };
+}
+
+async function takeOver({ dataFolder, target = null, projections, progress, ...options }: BeginFromLog): Promise<void> {
   progress('Comparing what is published', 0, 1);
   const { ledger, objects, close } = await openDataFolder(dataFolder, { isRestoring: true, target });
   try {
     const storage = { ...systemRuntime, ledger, objects: options.objects ?? objects, ...settingsOf(projections) };
-    await keepKnownPages(storage);
-    await resume(storage);
+    await takeOverStore(storage);
   } finally {
     close();
   }
-  await finishRestore(dataFolder);
-  return { ...(outcome as LedgerFromLog | null as LedgerFromLog), replaced };
 }
 
 function settingsOf(projections: BeginFromLog['projections']) {
@@ -129,9 +134,10 @@ function collecting(progress: CopyStep): CopyStep {
   };
 }
 
+/** `process.memoryUsage` would also ask the system for the size of the process, at each step. */
 function bytesHeld(): number {
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
+  const { used_heap_size: heap, external_memory: external } = getHeapStatistics();
+  return heap + external;
 }
 
 async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], projections, ...more }: BeginFromLog) {

@@ -56,9 +56,10 @@ export async function beginIfEmpty(
   const { nowMs } = systemRuntime;
   const reader = published === null ? namedFilesReader(source) : filesReader(published.read);
   const progress = () => step('Reading the log');
-  const options = { dataFolder, reader, source, keys, projections, target, nowMs: nowMs(), progress };
+  const isOfTarget = source === target;
+  const options = { dataFolder, reader, source, keys, projections, target, isOfTarget, nowMs: nowMs(), progress };
   const { proven } = await beginFromLog(options);
-  return source === target ? proven : null;
+  return isOfTarget ? proven : null;
 }
 
 /** Whether the ledger has published nothing itself since it was begun from a log, or restored. */

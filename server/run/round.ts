@@ -42,6 +42,7 @@ import { openTarget } from '../target/open-target.ts';
 import { beginIfEmpty, CHECKPOINT, hasNews, isUnused, isWhole } from './begin.ts';
 import { countFiles, type FileCounts } from './counted-objects.ts';
 import { endSourceRuns } from './end-source-runs.ts';
+import { fitsNote, leaveNote } from './files-note.ts';
 import { openLocalApi } from './local-api.ts';
 import { publishAll } from './publish-all.ts';
 
@@ -174,7 +175,7 @@ async function runOn(
   { data, begunFrom, replaced }: Opened,
   state: TargetState | null,
   config: EmbeddedConfig,
-  { takeIn, step }: RoundOptions,
+  { fromLog, takeIn, step }: RoundOptions,
 ): Promise<RunReport> {
   const { ledger, target } = data;
   const { nowMs } = systemRuntime;
@@ -231,8 +232,13 @@ async function runOn(
   };
   await endSourceRuns({ ...runs, wants, ended }, work, systemRuntime.pause);
 
-  const isIdle = (await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWhole(target, ledger, begunFrom));
+  const signers = logKeys?.signers ?? [];
+  const isWholeTarget = async () =>
+    (await fitsNote(target, dependencies, signers)) || (await isWhole(target, ledger, begunFrom));
+  const isIdle = (await isUnused(ledger)) && !(await hasNews(ledger)) && (await isWholeTarget());
   const deferred = isIdle ? [] : await publishAndSweep();
+  if (fromLog !== null && !isIdle && deferred.length + faults.length === 0)
+    await leaveNote(target, dependencies, signers);
   const isNews = takenIn.isNews || (past?.counts.accepted ?? 0) > 0 || isFetchedNews;
   if (state !== null && (isNews || state.isSaved || state.isMissing || (await state.isBehind(data))))
     await state.save(data);

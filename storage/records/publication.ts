@@ -104,6 +104,8 @@ export type HeadValue = {
   counts: { markets: number; observations: number; unknownValues: number };
   /** Absent if there was never a log. */
   log?: LogState;
+  /** The ledger was begun from the log of its store, and the store was not looked at yet. */
+  isBegun?: true;
   /**
    * The slug of the last fresh mark that the generation took, if it left others. The next generation continues after
    * it. Absent if it left no fresh mark.

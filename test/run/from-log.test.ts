@@ -1,11 +1,18 @@
 /** `--from-log`: a job without a disk of its own, whose database is the log that its target publishes. */
 import { cpSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
+import { ed25519Signer, parseNote, privateNoteKey, signNote } from '../../contract/log/notes.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { filesIn, openRunWorld, serveFiles, verify } from './run-world.ts';
+
+const GOLD = 'api/v1/markets/gold.json';
+const COUNT_READS = join(import.meta.dirname, 'count-reads.ts');
+
+const generationIn = async (target: string) =>
+  JSON.parse(await readFile(join(target, 'api/v1/snapshot.json'), 'utf8')).generation;
 
 const codeOf = (exit: keyof typeof EXIT_CODES) => EXIT_CODES[exit].code;
 
@@ -20,7 +27,14 @@ async function jobs() {
     code: 0,
     report: { generation: 1, observations: 4 },
   });
-  return { ...world, run, runOnce: world.run };
+  /** A run without news, and how often it has read each file of the target. */
+  const counted = async () => {
+    const file = join(world.folder, 'reads.json');
+    const hook = { NODE_OPTIONS: `--import ${COUNT_READS}`, READS_BELOW: world.target, READS_FILE: file };
+    const { report } = await run([], hook);
+    return { report, reads: JSON.parse(await readFile(file, 'utf8')) as Record<string, number> };
+  };
+  return { ...world, run, counted, runOnce: world.run };
 }
 
 test('each run goes on with the log of the one before, and a correction too', async () => {
@@ -41,6 +55,47 @@ test('a run without news changes no file', async () => {
   // The data folder is kept this time.
   expect(await runOnce(['--to', target])).toMatchObject({ code: codeOf('unchanged') });
   expect(await filesIn(target)).toEqual(before);
+  const news = await records('b.ndjson', { gold: [1000, 1001, 1002, 1003] });
+  expect(await runOnce([news, '--to', target])).toMatchObject({ code: 0, report: { observations: 5 } });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+});
+
+test('a run without news reads each file outside the log once, and says the public generation', async () => {
+  const { target, counted } = await jobs();
+  const { report, reads } = await counted();
+  expect(report).toMatchObject({ outcome: 'unchanged', generation: await generationIn(target) });
+  const again = Object.keys(reads).filter((path) => (reads[path] as number) > 1 && !path.startsWith('api/v1/log/'));
+  expect(again).toEqual(['api/v1/snapshot.json']);
+  expect(reads).toMatchObject({ [GOLD]: 1, 'api/v1/markets/gold/history.json': 1 });
+});
+
+test('a run without news puts back files that somebody has changed or deleted', async () => {
+  const { run, target } = await jobs();
+  const fileOf = (path: string) => join(target, 'api/v1', path);
+  for (const path of ['markets/gold.json', 'markets/silver/history.json', 'latest.json'])
+    await writeFile(fileOf(path), `${await readFile(fileOf(path), 'utf8')} `);
+  for (const path of ['markets/gold/history.json', 'markets.json', 'latest.csv']) await rm(fileOf(path));
+  expect(await run([])).toMatchObject({ code: 0, report: { observations: 4 } });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  expect(await run([])).toMatchObject({ code: codeOf('unchanged') });
+});
+
+test('the note of the files counts only for these files, and with the key of the log', async () => {
+  const { run, counted, target, key } = await jobs();
+  const note = join(target, '.tidemark-files');
+  const signed = await readFile(note, 'utf8');
+  await writeFile(join(target, GOLD), `${await readFile(join(target, GOLD), 'utf8')} `);
+  expect(await run([])).toMatchObject({ code: 0 });
+  expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+
+  // All files are read once more, and compared with the log.
+  const { text } = parseNote(await readFile(note, 'utf8'));
+  const other = ed25519Signer(privateNoteKey(ed25519Signer(key).name, Buffer.alloc(32, 1)));
+  for (const wrong of [signed, await signNote(text, [other]), 'nothing']) {
+    await writeFile(note, wrong);
+    const { report, reads } = await counted();
+    expect([report.outcome, reads[GOLD]]).toEqual(['unchanged', 2]);
+  }
 });
 
 test('killed at any rename, the next run goes on', async () => {

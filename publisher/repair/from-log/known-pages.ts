@@ -32,10 +32,22 @@ import {
 import { collectionItems, historyPageBody } from '../../core/bodies/render.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { type ListedPage, putLayout } from '../../kernel/list-layout.ts';
+import { resume } from '../resume.ts';
 import { LedgerWriter, put } from './ledger-writer.ts';
 
-/** To be called before `resume`. May be repeated. @throws StorageUnavailable */
-export async function keepKnownPages(storage: PublisherStorage): Promise<void> {
+/**
+ * Prepares a ledger that was begun from a log for its first publication. Does nothing for any other ledger. May be repeated, and
+ * also be called after the ledger has taken news in.
+ *
+ * @throws as `resume` does
+ */
+export async function takeOverStore(storage: PublisherStorage): Promise<void> {
+  if (!(await storage.ledger.get(HEAD_KEY))?.value.isBegun) return;
+  await keepKnownPages(storage);
+  await resume(storage);
+}
+
+async function keepKnownPages(storage: PublisherStorage): Promise<void> {
   const { ledger, pageSizes } = storage;
   const head = await ledger.get(HEAD_KEY);
   if (head === null || head.revision === 0) return;

@@ -85,7 +85,7 @@ export type ProvenLog = Pick<LogPass, 'checkpoint' | 'files' | 'note' | 'walk'>;
 const GENERATION_MAX = 999_999_999_999;
 
 /**
- * Fills the ledger. It is ready for `resume`, and then for `publish`.
+ * Fills the ledger. It is ready for `takeOverStore`, and then for `publish`.
  *
  * @throws LogUnusable if the log is not proven. Then the ledger must be thrown away, as after any other error
  * @throws RangeError if the ledger is not empty
@@ -287,5 +287,6 @@ function headOf(
     staticDigests: {},
     counts,
     log,
+    isBegun: true,
   };
 }

@@ -6,10 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
+import { takeOverStore } from '../../../publisher/repair/from-log/known-pages.ts';
 import { LogUnusable, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import { readAll } from '../../../storage/ports/paging.ts';
+import { MARKET_INDEX } from '../../../storage/records/markets.ts';
 import { TAKEDOWNS } from '../../../storage/records/takedowns.ts';
 import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
@@ -86,6 +88,35 @@ describe.each(SEEDS)('a ledger begun from the log, seed %i', (seed) => {
     await collectGarbage(world.dependencies, { dryRun: false });
     expect((await verifyLog(readerOf(world.objects), options)).findings).toEqual([]);
     expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+  });
+
+  test('publishes the same bytes if it takes news in before it looks at the store', async () => {
+    const lost = await livedWorld(seed);
+    const slugs = (await readAll(lost.ledger, MARKET_INDEX)).map(({ sort }) => sort);
+    const shown = slugs.filter(
+      (slug) =>
+        lost.objects.snapshot().get(publicKey({ kind: 'market', slug }))?.metadata.contentType === 'application/json',
+    );
+    const news = [
+      market('later'),
+      ...shown.flatMap((slug) => [price(slug, 1, 7), price(slug, -300, 8), price(slug, 270, 9)]),
+    ];
+    const withNews = async (isStoreLater: boolean) => {
+      const world = await begun(lost, await copyOf(lost.objects), { isStoreLater });
+      await world.ingest(news, 'correct');
+      await takeOverStore(world.dependencies);
+      await settle(world);
+      return world;
+    };
+    const [early, late] = [await withNews(false), await withNews(true)];
+    // Readers who are on their way through replaced pages find them.
+    for (const { dependencies } of [early, late]) await collectGarbage(dependencies, { dryRun: false });
+    expect(differences(filesOf(late.objects), filesOf(early.objects))).toEqual([]);
+    const options = { vkeys: [OWN_KEY.vkey], seen: null, pageSizes: SMALL_PAGES };
+    expect((await verifyLog(readerOf(late.objects), options)).findings).toEqual([]);
+    late.clock.nowMs += 2 * DAY_MS;
+    await collectGarbage(late.dependencies, { dryRun: false });
+    expect((await verify(readerOf(late.objects), { pageSizes: SMALL_PAGES })).findings).toEqual([]);
   });
 
   test('publishes the same bytes into an empty store, but for cursors', async () => {

@@ -3,9 +3,8 @@ import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { keepKnownPages } from '../../../publisher/repair/from-log/known-pages.ts';
+import { takeOverStore } from '../../../publisher/repair/from-log/known-pages.ts';
 import { type FromLogOptions, ledgerFromLog } from '../../../publisher/repair/from-log/ledger-from-log.ts';
-import { resume } from '../../../publisher/repair/resume.ts';
 import { openSqliteLedger } from '../../../storage/sqlite/sqlite-ledger.ts';
 import { ingest as takeIn } from '../../ingest/ingest.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
@@ -102,14 +101,13 @@ export const OWN_KEY = testSigner();
 export async function begun(
   lost: World,
   objects: MemoryObjects,
-  options: Partial<FromLogOptions> = {},
+  { isStoreLater = false, ...options }: Partial<FromLogOptions> & { readonly isStoreLater?: boolean } = {},
 ): Promise<World & { readonly outcome: Awaited<ReturnType<typeof ledgerFromLog>> }> {
   const fresh = createWorld(SMALL_PAGES, openSqliteLedger(':memory:'));
   const dependencies = { ...lost.dependencies, ledger: fresh.ledger, objects };
   const reader = readerOf(lost.objects);
   const outcome = await ledgerFromLog({ storage: dependencies, reader, keys: [OWN_KEY], ...options });
-  await keepKnownPages(dependencies);
-  await resume(dependencies);
+  if (!isStoreLater) await takeOverStore(dependencies);
   const ingest: World['ingest'] = async (records, mode = 'append') => {
     const report = await takeIn(dependencies, records, { mode });
     if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);

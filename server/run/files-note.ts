@@ -1,0 +1,68 @@
+/**
+ * A note of all public files in a folder, as a run with `--from-log` has left them, signed with the key of the log. The next
+ * run without a ledger compares one digest, and does not render every market to see that the files are those of the log.
+ *
+ * Safety: only a holder of the log's key can make the note, and it is written when everything is published. If a file was changed,
+ * added or removed since, the note does not fit, and everything is compared with the log. An old note fits old files alone,
+ * with their old log.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { type NoteSigner, openNote, signNote, verifierKey } from '../../contract/log/notes.ts';
+import { rendererOf } from '../../publisher/core/bodies/render.ts';
+import type { PublisherStorage } from '../../publisher/dependencies.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { writeDurably } from '../backup/copied-files.ts';
+import type { PublicTarget } from '../target/target.ts';
+
+/** No public object has this name, and tools for static hosts leave names with a dot out. */
+const NAME = '.tidemark-files';
+
+type Rendered = Pick<PublisherStorage, 'objects' | 'pageSizes' | 'projections'>;
+
+/** Whether the folder has the files of its note, and this version renders the same. False for a bucket. */
+export async function fitsNote(
+  target: PublicTarget,
+  rendered: Rendered,
+  keys: readonly NoteSigner[],
+): Promise<boolean> {
+  const note = target.isRemote ? null : await target.read(NAME);
+  if (note === null) return false;
+  try {
+    const { text } = openNote(
+      Buffer.from(note).toString('utf8'),
+      keys.map(({ vkey }) => verifierKey(vkey)),
+    );
+    return text === (await textOf(rendered));
+  } catch (error) {
+    if (error instanceof LogFaultError) return false;
+    throw error;
+  }
+}
+
+/** To be called when everything is published, and nothing is written any more. Writes nothing into a bucket. */
+export async function leaveNote(target: PublicTarget, rendered: Rendered, keys: readonly NoteSigner[]): Promise<void> {
+  if (target.isRemote || (await fitsNote(target, rendered, keys))) return;
+  await writeDurably(join(target.name, NAME), await signNote(await textOf(rendered), keys));
+}
+
+/** The first line is the name of no log, so nobody takes the note for a checkpoint. */
+async function textOf({ objects, ...renderer }: Rendered): Promise<string> {
+  return `tidemark public files\n${rendererOf(renderer)}\n${await digestOf(objects)}\n`;
+}
+
+/** Of the path and the SHA-256 of each file. */
+async function digestOf(objects: ObjectStore): Promise<string> {
+  const digest = createHash('sha256');
+  for (let after: string | null = ''; after !== null; ) {
+    const page: Awaited<ReturnType<ObjectStore['list']>> = await objects.list(`${PUBLIC_PREFIX}/`, { after });
+    for (const key of page.keys) {
+      const head = await objects.stat(key);
+      digest.update(`${key} ${head?.metadata.contentType} ${head?.etag}\n`);
+    }
+    after = page.next;
+  }
+  return digest.digest('base64');
+}
