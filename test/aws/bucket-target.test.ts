@@ -20,6 +20,7 @@ const PREFIX = 'Site/prices';
 /** The tests of any store run on versitygw. */
 const STORES = [
   { store: 'moto', engine: 'moto', conditions: { create: true, replace: true, remove: true } },
+  { store: 'minio', engine: 'minio', conditions: { create: true, replace: true, remove: false } },
   { store: 'radosgw', engine: 'radosgw', conditions: { create: true, replace: false, remove: false } },
   { store: 'a store without conditions', engine: 'moto', conditions: { create: false, replace: false, remove: false } },
 ] as const;
@@ -32,7 +33,7 @@ async function openWorld(engine: string, dropsConditions: boolean) {
     AWS_ENDPOINT_URL_S3: proxy.endpoint,
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'engine',
-    AWS_SECRET_ACCESS_KEY: 'engine',
+    AWS_SECRET_ACCESS_KEY: 'engine-secret',
   };
   const target = `s3://${bucket}/${PREFIX}`;
   const run = async (words: readonly string[], more: Readonly<Record<string, string>> = {}) => {

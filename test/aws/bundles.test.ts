@@ -41,7 +41,7 @@ beforeAll(async () => {
   environment = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'engine',
-    AWS_SECRET_ACCESS_KEY: 'engine',
+    AWS_SECRET_ACCESS_KEY: 'engine-secret',
     AWS_SESSION_TOKEN: '',
     AWS_ENDPOINT_URL: others,
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,

@@ -20,7 +20,7 @@ export interface EngineTable {
 
 /** An engine believes any credentials. */
 export function engineConfig(endpoint: string): DynamoDBClientConfig {
-  return { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'engine', secretAccessKey: 'engine' } };
+  return { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'engine', secretAccessKey: 'engine-secret' } };
 }
 
 /** Makes an empty table, which goes when it is closed. `prepare` is handed each client of the ledgers. */

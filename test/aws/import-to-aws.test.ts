@@ -70,7 +70,7 @@ describe('node tools/run/import-to-aws.ts', () => {
         PATH: process.env.PATH,
         AWS_REGION: 'us-east-1',
         AWS_ACCESS_KEY_ID: 'engine',
-        AWS_SECRET_ACCESS_KEY: 'engine',
+        AWS_SECRET_ACCESS_KEY: 'engine-secret',
       },
     });
 

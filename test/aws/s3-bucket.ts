@@ -14,7 +14,7 @@ export function engineS3Client(endpoint: string): S3Client {
     endpoint,
     region: 'us-east-1',
     forcePathStyle: true,
-    credentials: { accessKeyId: 'engine', secretAccessKey: 'engine' },
+    credentials: { accessKeyId: 'engine', secretAccessKey: 'engine-secret' },
   });
 }
 

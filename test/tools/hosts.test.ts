@@ -71,7 +71,12 @@ const HOSTS: readonly Host[] = [
       const { endpoint, stop } = await moto.start(await installed(moto));
       const { bucket } = await makePublicBucket(endpoint);
       const place = { AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: 'us-east-1' };
-      const environment = { ...SETTINGS, ...place, AWS_ACCESS_KEY_ID: 'engine', AWS_SECRET_ACCESS_KEY: 'engine' };
+      const environment = {
+        ...SETTINGS,
+        ...place,
+        AWS_ACCESS_KEY_ID: 'engine',
+        AWS_SECRET_ACCESS_KEY: 'engine-secret',
+      };
       const words = ['--from-log', site, '--to', `s3://${bucket}/site`, '--data', join(folder, 'data')];
       const { code, errors } = await tidemark(['run', ...words], { environment });
       expect(code, errors).toBe(0);

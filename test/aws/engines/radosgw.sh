@@ -44,5 +44,5 @@ ceph-mon -i a -f &
 ceph osd new "$osd"
 ceph-osd -i 0 --mkfs --osd-uuid "$osd"
 ceph-osd -i 0 -f &
-radosgw-admin user create --uid engine --display-name engine --access-key engine --secret engine
+radosgw-admin user create --uid engine --display-name engine --access-key engine --secret engine-secret
 exec radosgw -n client.admin -f

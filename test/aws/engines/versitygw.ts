@@ -24,7 +24,7 @@ export const versitygw: Engine = {
     const port = await freePort();
     // Beside the installation: a folder for temporary files is often in memory, without extended attributes.
     const data = makeRunFolder(folder, 'data');
-    const environment = { ROOT_ACCESS_KEY: 'engine', ROOT_SECRET_KEY: 'engine' };
+    const environment = { ROOT_ACCESS_KEY: 'engine', ROOT_SECRET_KEY: 'engine-secret' };
     const events = await answerTestEvent();
     const args = ['--port', `127.0.0.1:${port}`, '--event-webhook-url', events.url, '--quiet', 'posix', data];
     const { endpoint, stop } = await serve(port, join(folder, 'bin', 'versitygw'), args, environment).finally(

@@ -32,7 +32,7 @@ export function enginesOf(states: EngineStates): Engines | null {
 }
 
 /** Of an engine's owner. A role's would come with a session token, which the gateway refuses: so no function has one here. */
-export const CREDENTIALS = { accessKeyId: 'engine', secretAccessKey: 'engine' };
+export const CREDENTIALS = { accessKeyId: 'engine', secretAccessKey: 'engine-secret' };
 
 export interface Resources {
   readonly physical: Physical;
