@@ -8,6 +8,7 @@ import { latest } from './projections/latest/projection.ts';
 import { modified } from './projections/modified/projection.ts';
 import { pages } from './projections/pages/projection.ts';
 import { releases } from './projections/releases/projection.ts';
+import { sources } from './projections/sources/projection.ts';
 import { statics } from './projections/statics/projection.ts';
 
 export const PROJECTORS: readonly Projector[] = [
@@ -16,6 +17,7 @@ export const PROJECTORS: readonly Projector[] = [
   modified,
   feeds,
   releases,
+  sources,
   compat,
   exports,
   statics,

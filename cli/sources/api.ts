@@ -1,7 +1,6 @@
 /** The paths of sources. */
-
-export const SOURCES_PATH = '/api/v1/sources';
+import { SOURCES_URL } from '../../contract/files/routes.ts';
 
 export function sourcePath(name: string, rest = ''): string {
-  return `${SOURCES_PATH}/${encodeURIComponent(name)}${rest}`;
+  return `${SOURCES_URL}/${encodeURIComponent(name)}${rest}`;
 }

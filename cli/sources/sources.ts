@@ -1,4 +1,5 @@
 /** Adds, shows, pauses and removes sources. */
+import { SOURCES_URL } from '../../contract/files/routes.ts';
 import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
 import type { SentSchedule } from '../../mapping/recipe/schedule.ts';
 import type { Client } from '../http/client.ts';
@@ -7,7 +8,7 @@ import { askFirst } from '../program/ask-first.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { type Cell, note, printFields, printItems, printJson } from '../program/output.ts';
 import { walkList } from '../reads/walk.ts';
-import { SOURCES_PATH, sourcePath } from './api.ts';
+import { sourcePath } from './api.ts';
 import { checkedRecipe, readRecipe } from './recipe-file.ts';
 
 /**
@@ -37,7 +38,7 @@ export async function addSource(
 }
 
 export async function printSources(client: Client, asJson: boolean): Promise<void> {
-  const states = walkList<SourceState>(client, SOURCES_PATH);
+  const states = walkList<SourceState>(client, SOURCES_URL);
   await printItems(states, asJson, ['NAME', 'STATE', 'LAST RUN', 'OUTCOME', 'NEXT RUN'], (state) => {
     const { name, lastRun, nextRunAt } = state;
     return [name, inWords(state), lastRun?.finishedAt, lastRun?.outcome, nextRunAt];
@@ -100,7 +101,7 @@ function textOf(value: unknown): Cell {
 
 /** Null: it was removed in between. */
 async function stateOf(client: Client, wanted: string): Promise<SourceState | null> {
-  for await (const state of walkList<SourceState>(client, SOURCES_PATH)) if (state.name === wanted) return state;
+  for await (const state of walkList<SourceState>(client, SOURCES_URL)) if (state.name === wanted) return state;
   return null;
 }
 

@@ -2,8 +2,9 @@
 
 import type { LatestEntry } from '../../contract/files/latest-entries.ts';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
+import type { PublicSource } from '../../contract/files/public-sources.ts';
 import type { RecentEntry } from '../../contract/files/recent-prices.ts';
-import { LATEST_URL, marketUrl, RECENT_URL, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { LATEST_URL, marketUrl, RECENT_URL, SNAPSHOT_URL, SOURCES_URL } from '../../contract/files/routes.ts';
 import type { BatchReport, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { Market, Snapshot } from '../../contract/values/market.ts';
 import type { PublicObservation } from '../../contract/values/metric.ts';
@@ -125,6 +126,11 @@ export class Tidemark {
   /** The last 30 prices of every market, for small charts. Not every service publishes it: then `not-found`. */
   async recent({ signal }: Abortable = {}): Promise<readonly RecentEntry[]> {
     return await this.#list(RECENT_URL, signal);
+  }
+
+  /** The sources of all markets, and when each was fetched. Not every service publishes it: then `not-found`. */
+  async sources({ signal }: Abortable = {}): Promise<readonly PublicSource[]> {
+    return await this.#list(SOURCES_URL, signal);
   }
 
   /** The newest generation, and when it was published. */

@@ -48,5 +48,8 @@ export const QUANTITY_MAX = 1_000_000_000_000_000;
 /** A service with more markets does not publish the newest prices as one file: it would be too large to be of use. */
 export const LATEST_MARKETS_MAX = 200_000;
 
+/** Sources in the file of all sources: the first ones by label. Most services have fewer than ten. */
+export const PUBLIC_SOURCES_MAX = 1000;
+
 /** A list of faults is shorter than this: the size of a body and of a report is limited. */
 export const ERRORS_MAX = 100_000;

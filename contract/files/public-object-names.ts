@@ -24,6 +24,7 @@ export type PublicObjectName =
   | { readonly kind: 'feed'; readonly file: FeedName }
   | { readonly kind: 'market-feed'; readonly slug: string }
   | { readonly kind: 'releases' }
+  | { readonly kind: 'sources' }
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'log-checkpoint' }
   | { readonly kind: 'log-vkey' }

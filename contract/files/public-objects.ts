@@ -27,6 +27,7 @@ import {
   MARKETS_URL,
   MODIFIED_URL,
   RELEASES_URL,
+  SOURCES_FILE_URL,
 } from './routes.ts';
 
 /** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
@@ -137,6 +138,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   feed: kind(`${FEEDS_URL}/{file}.atom`, ATOM_TYPE, 'feeds', { field: FEED_NAMES.join('|') }),
   'market-feed': ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
   releases: kind(RELEASES_URL, 'text/calendar; charset=utf-8', 'feeds'),
+  sources: kind(SOURCES_FILE_URL, JSON_TYPE, 'markets'),
   snapshot: kind(SNAPSHOT_PATH, JSON_TYPE, 'snapshot'),
   'log-checkpoint': kind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, 'log'),
   'log-vkey': kind(`${LOG_ROOT}/vkey`, TEXT_TYPE, 'log'),

@@ -10,6 +10,9 @@ export const WAITLIST_URL = '/api/v1/waitlist';
 export const RECENT_URL = '/api/v1/recent';
 /** What to fetch again. */
 export const MODIFIED_URL = '/api/v1/modified.csv';
+/** Of the write API. Public is only the file with the extension: the sources of all markets. */
+export const SOURCES_URL = '/api/v1/sources';
+export const SOURCES_FILE_URL = `${SOURCES_URL}.json`;
 /** Paths of files in a manifest follow it. */
 export const EXPORT_ROOT = '/api/v1/exports/';
 /** The newest daily exports. */

@@ -7,8 +7,14 @@ import { historyIndex, historyIndexSchema } from '../files/history-files.ts';
 import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../files/history-rows.ts';
 import { latestSchema } from '../files/latest.ts';
 import { latestCsv, latestEntry } from '../files/latest-entries.ts';
-import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../files/limits.ts';
+import {
+  CURSOR_LIFETIME_SECONDS,
+  MARKETS_PAGE_SIZE,
+  OBSERVATIONS_PAGE_SIZE,
+  PUBLIC_SOURCES_MAX,
+} from '../files/limits.ts';
 import { MODIFIED_ROWS_MAX, modifiedCsv } from '../files/modified.ts';
+import { publicSourcesSchema } from '../files/public-sources.ts';
 import { recentSchema } from '../files/recent.ts';
 import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX } from '../files/recent-prices.ts';
 import {
@@ -269,6 +275,34 @@ export const publicReadOperations = publicReads({
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: ['not-found'],
     example: { response: modifiedCsv([{ slug: market.slug, revision: market.revision, updatedAt: market.updatedAt }]) },
+  },
+  getSourcesFile: {
+    path: '/api/v1/sources.json',
+    summary: 'Read the sources of all markets: licence, cadence, the last fetch, the last change',
+    description:
+      `The first ${PUBLIC_SOURCES_MAX.toLocaleString('en')} by label. Published with the list, and once a day for each source that ` +
+      'was fetched and is unchanged. Not every deployment publishes it: `feeds` in `projections` of the snapshot.',
+    success: { status: 200, description: 'One entry for each source', body: publicSourcesSchema },
+    problems: ['not-found'],
+    example: {
+      response: {
+        data: [
+          {
+            attribution: null,
+            cadence: null,
+            expectedNextAt: null,
+            label: 'LiteLLM',
+            lastChangedAt: '2026-09-29T06:00:04.210Z',
+            lastFetchedAt: '2026-10-02T06:00:01.800Z',
+            late: null,
+            licence: 'MIT',
+            markets: 2278,
+            publisher: 'BerriAI',
+            url: 'https://github.com/BerriAI/litellm/blob/main/model_prices_and_context_window.json',
+          },
+        ],
+      },
+    },
   },
   getRecent: {
     path: '/api/v1/recent',

@@ -102,6 +102,8 @@ const PUBLISHER_READS: Partitions = [
   P.publications,
   P.published,
   P.deferred,
+  // When each source was fetched.
+  P.sourceStates,
   P.supersededPages,
   P.takedowns,
   P.takedownsDue,

@@ -27,6 +27,8 @@ var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
 var MODIFIED_URL = "/api/v1/modified.csv";
+var SOURCES_URL = "/api/v1/sources";
+var SOURCES_FILE_URL = `${SOURCES_URL}.json`;
 var EXPORT_ROOT = "/api/v1/exports/";
 var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 var FEEDS_URL = "/feeds";
@@ -79,7 +81,8 @@ var SINGLE_FILES = [
   LATEST_PATH,
   LATEST_CSV_URL,
   RECENT_PATH,
-  MODIFIED_URL
+  MODIFIED_URL,
+  SOURCES_FILE_URL
 ];
 var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 var FILE = new RegExp(

@@ -32,6 +32,7 @@ import {
   MODIFIED_URL,
   RECENT_URL,
   SNAPSHOT_URL,
+  SOURCES_FILE_URL,
   WAITLIST_URL,
 } from '../../contract/files/routes.ts';
 import {
@@ -96,6 +97,7 @@ const SINGLE_FILES = [
   LATEST_CSV_URL,
   RECENT_PATH,
   MODIFIED_URL,
+  SOURCES_FILE_URL,
 ];
 const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 /** The length stays below that of a key, 1,024 bytes. */

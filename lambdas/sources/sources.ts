@@ -198,6 +198,6 @@ function shown({ sort, revision, value }: Pick<Item<SourceValue>, 'sort' | 'revi
 }
 
 function toState({ sort, value }: Item<SourceStateValue>): SourceState {
-  const { takenIn: _, archived: __, listed: ___, past: ____, ...state } = value;
-  return { name: sort, paused: value.nextRunAt === null, ...state };
+  const { nextRunAt, run, failures, lastRun, lastSuccessAt } = value;
+  return { name: sort, paused: nextRunAt === null, nextRunAt, run, failures, lastRun, lastSuccessAt };
 }

@@ -36,6 +36,11 @@ export type SourceStateValue = {
   failures: number;
   lastRun: { id: string; outcome: RunOutcome; finishedAt: string } | null;
   lastSuccessAt: string | null;
+  /**
+   * When the source gave its last answer, for readers: an answer with something new, or the first one of a day (UTC). So it
+   * moves once a day, as long as nothing changes. `labels`: its names on markets, by the recipe. Absent: it has given none.
+   */
+  fetched?: { at: string; labels: string[] };
   takenIn: TakenInValue | null;
   /** The bytes of the source in the archive, as far as they were counted, and its newest answer there. Absent: none. */
   archived?: { bytes: number; sha256: string };

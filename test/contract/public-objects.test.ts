@@ -68,6 +68,7 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   feed: fc.constantFrom(...FEED_NAMES).map((file) => ({ kind: 'feed', file })),
   'market-feed': fc.record({ kind: fc.constant('market-feed'), slug }),
   releases: fc.constant({ kind: 'releases' }),
+  sources: fc.constant({ kind: 'sources' }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
   'log-vkey': fc.constant({ kind: 'log-vkey' }),
@@ -337,6 +338,13 @@ const TABLE: readonly Row[] = [
     key: 'public/feeds/releases.ics',
     contentType: 'text/calendar; charset=utf-8',
     cacheTag: 'feeds',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'sources' },
+    key: 'public/api/v1/sources.json',
+    contentType: 'application/json',
+    cacheTag: 'markets',
     retention: 'head',
   },
   {

@@ -38,9 +38,10 @@ type ProjectionKind =
   | 'modified'
   | 'feed'
   | 'market-feed'
-  | 'releases';
+  | 'releases'
+  | 'sources';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|releases)/.test(kind) ||
+  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|releases|sources)/.test(kind) ||
   (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;

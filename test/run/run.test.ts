@@ -59,12 +59,16 @@ test('one new value writes its market, its history, the list, the snapshot and t
 test('a run runs the sources that are due, or those that are named', async () => {
   const world = await openRunWorld();
   const source = await startSource(world.folder);
-  const settings = { TIDEMARK_SOURCE_HOSTS: source.origin };
+  const settings = { TIDEMARK_SOURCE_HOSTS: source.origin, TIDEMARK_PROJECTIONS: 'log,feeds' };
   source.answer = metalsCsv(['gold', '2026-11-18', '4129.10']);
+  const startedAt = new Date().toISOString();
   expect(await world.run(['--source', source.recipe], settings)).toMatchObject({
     code: 0,
     report: { markets: 1, sources: [{ source: 'metals', outcome: 'taken-in', counts: { accepted: 2 } }] },
   });
+  const { data } = JSON.parse(await readFile(join(world.data, 'public/api/v1/sources.json'), 'utf8'));
+  expect(data).toMatchObject([{ label: 'Metals', markets: 1, lastFetchedAt: expect.any(String) }]);
+  expect(data[0].lastFetchedAt >= startedAt).toBe(true);
   // Not due until its time.
   expect(await world.run([], settings)).toMatchObject({ code: codeOf('unchanged'), report: { sources: [] } });
   expect(await world.run(['--source', 'metals'], settings)).toMatchObject({
@@ -81,12 +85,13 @@ test('a run runs the sources that are due, or those that are named', async () =>
 
 describe('a run is refused', () => {
   test.each([
-    ['without a key', { TIDEMARK_LOG_KEY: '' }],
-    ['with a text that is no key', { TIDEMARK_LOG_KEY: 'PRIVATE+KEY+x' }],
-    ['with a key file that is missing', { TIDEMARK_LOG_KEY: '', TIDEMARK_LOG_KEY_FILE: '/does/not/exist' }],
-  ])('%s', async (_, environment) => {
+    ['without a key', { TIDEMARK_LOG_KEY: '' }, 'refused'],
+    ['with a text that is no key', { TIDEMARK_LOG_KEY: 'PRIVATE+KEY+x' }, 'refused'],
+    ['with a key file that is missing', { TIDEMARK_LOG_KEY: '', TIDEMARK_LOG_KEY_FILE: '/does/not/exist' }, 'usage'],
+    ['with a setting that is wrong', { TIDEMARK_PROJECTIONS: 'logs' }, 'usage'],
+  ] as const)('%s', async (_, environment, outcome) => {
     const world = await openRunWorld();
-    expect(await world.run([], environment)).toMatchObject({ code: codeOf('refused'), report: { outcome: 'refused' } });
+    expect(await world.run([], environment)).toMatchObject({ code: codeOf(outcome), report: { outcome } });
     expect(existsSync(world.data)).toBe(false);
   });
 

@@ -69,6 +69,8 @@ var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var RECENT_URL = "/api/v1/recent";
 var MODIFIED_URL = "/api/v1/modified.csv";
+var SOURCES_URL = "/api/v1/sources";
+var SOURCES_FILE_URL = `${SOURCES_URL}.json`;
 var EXPORT_ROOT = "/api/v1/exports/";
 var EXPORTS_URL = `${EXPORT_ROOT}latest`;
 var FEEDS_URL = "/feeds";
@@ -143,6 +145,7 @@ var PUBLIC_OBJECTS = {
   feed: kind(`${FEEDS_URL}/{file}.atom`, ATOM_TYPE, "feeds", { field: FEED_NAMES.join("|") }),
   "market-feed": ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
   releases: kind(RELEASES_URL, "text/calendar; charset=utf-8", "feeds"),
+  sources: kind(SOURCES_FILE_URL, JSON_TYPE, "markets"),
   snapshot: kind(SNAPSHOT_PATH, JSON_TYPE, "snapshot"),
   "log-checkpoint": kind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, "log"),
   "log-vkey": kind(`${LOG_ROOT}/vkey`, TEXT_TYPE, "log"),
@@ -211,7 +214,8 @@ var SINGLE_FILES = [
   LATEST_PATH,
   LATEST_CSV_URL,
   RECENT_PATH,
-  MODIFIED_URL
+  MODIFIED_URL,
+  SOURCES_FILE_URL
 ];
 var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 var FILE = new RegExp(

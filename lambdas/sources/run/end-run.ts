@@ -1,6 +1,6 @@
 /** The end of a run: its record, the state of its source, and the time of the next run, in one transaction. */
 import { IDLE_RUN_KEPT_DAYS, type RunOutcome } from '../../../contract/operations/sources.ts';
-import { parseRecipe } from '../../../mapping/recipe/recipe.ts';
+import { parseRecipe, type Recipe } from '../../../mapping/recipe/recipe.ts';
 import { nextRunAt } from '../../../mapping/recipe/schedule.ts';
 import { replaced } from '../../../storage/ports/changes.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
@@ -30,6 +30,8 @@ export interface AfterRun {
   /** What the source, or the network, answered. */
   readonly failure?: Pick<FetchFailure, 'isRetryable' | 'retryAfterSeconds'>;
 }
+
+type EndFields = 'cause' | 'sha256' | 'bytes' | 'startedAt' | 'counts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The source has answered, but its answer was not taken in. A later answer may be. */
@@ -84,7 +86,7 @@ function stateAfter(
   id: string,
   { recipe, paused }: SourceValue,
   before: SourceStateValue,
-  { outcome, cause, sha256, bytes }: RunEnd & Pick<RunValue, 'cause' | 'sha256' | 'bytes'>,
+  { outcome, cause, sha256, bytes, startedAt, counts }: RunEnd & Pick<RunValue, EndFields>,
   finishedAt: string,
   { takenIn, listed = before.listed, failure = FAILED_HERE }: AfterRun,
 ): SourceStateValue {
@@ -99,6 +101,12 @@ function stateAfter(
   };
   const isNewAnswer = cause !== 'replay' && sha256 !== null && sha256 !== before.archived?.sha256;
   const archived = isNewAnswer ? { bytes: (before.archived?.bytes ?? 0) + (bytes ?? 0), sha256 } : before.archived;
+  const isNews = (counts?.accepted ?? 0) > 0;
+  const isFetched = failures === 0 && 'recipe' in parsed && startedAt !== null;
+  const fetched =
+    isFetched && (isNews || dayOf(startedAt) !== dayOf(before.fetched?.at ?? ''))
+      ? { at: startedAt, labels: labelsOf(parsed.recipe) }
+      : before.fetched;
   return {
     nextRunAt: paused ? null : new Date(nextMs()).toISOString(),
     run: null,
@@ -106,8 +114,20 @@ function stateAfter(
     lastRun: { id, outcome, finishedAt },
     lastSuccessAt: failures === 0 ? finishedAt : before.lastSuccessAt,
     takenIn: takenIn ?? before.takenIn,
+    ...(fetched && { fetched }),
     ...(archived && { archived }),
     ...(listed && { listed }),
     ...(before.past && { past: before.past }),
   };
+}
+
+/** The first characters of an instant. */
+function dayOf(instant: string): string {
+  return instant.slice(0, 'YYYY-MM-DD'.length);
+}
+
+/** The labels that depend on no row: readers know the source by them. */
+function labelsOf({ mapping: { observation, market } }: Recipe): string[] {
+  const labels = [observation.sourceLabel, ...(market?.sources.map(({ label }) => label) ?? [])];
+  return [...new Set(labels)].filter((label) => !label.includes('{')).sort();
 }

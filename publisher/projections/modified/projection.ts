@@ -1,5 +1,6 @@
 /** The markets that have changed last, as a file of the list's cadence. */
 import { MODIFIED_URL } from '../../../contract/files/routes.ts';
+import { oneFile } from '../../kernel/one-file.ts';
 import { NO_PLAN, type Projector } from '../../kernel/projection.ts';
 
 export const modified: Projector = {
@@ -11,11 +12,6 @@ export const modified: Projector = {
       : NO_PLAN,
   check: async (context) => (await import('./check.ts')).checkModified(context),
   checkLogged: async (context) => (await import('./check.ts')).checkLoggedModified(context),
-  reachable: {
-    unreachable: async (_storage, objects, state) => (state === undefined ? objects.map(({ key }) => key) : []),
-    async *published(_storage, state) {
-      if (state !== undefined) yield { kind: 'modified' };
-    },
-  },
+  reachable: oneFile({ kind: 'modified' }),
   describe: { what: 'The markets that have changed last.', paths: [MODIFIED_URL] },
 };

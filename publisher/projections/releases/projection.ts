@@ -1,5 +1,6 @@
 /** When each source is expected next, as a calendar of the list's cadence. It changes with cadences, not with values. */
 import { RELEASES_URL } from '../../../contract/files/routes.ts';
+import { oneFile } from '../../kernel/one-file.ts';
 import { NO_PLAN, type Projector } from '../../kernel/projection.ts';
 import type { ReleasesState } from './plan-releases.ts';
 
@@ -11,12 +12,6 @@ export const releases: Projector = {
       ? await (await import('./plan-releases.ts')).planReleases(context)
       : NO_PLAN,
   check: async (context) => (await import('./check.ts')).checkReleases(context),
-  reachable: {
-    unreachable: async (_storage, objects, state) =>
-      (state as ReleasesState | undefined)?.digest === undefined ? objects.map(({ key }) => key) : [],
-    async *published(_storage, state) {
-      if ((state as ReleasesState | undefined)?.digest !== undefined) yield { kind: 'releases' };
-    },
-  },
+  reachable: oneFile({ kind: 'releases' }, (state) => (state as ReleasesState | undefined)?.digest !== undefined),
   describe: { what: 'When each source is expected next.', paths: [RELEASES_URL] },
 };

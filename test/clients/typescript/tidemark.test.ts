@@ -23,7 +23,7 @@ function failingOnce(isHit: (path: string) => boolean, meanwhile: () => Promise<
   };
 }
 
-test('markets, market, latest, recent and snapshot', async () => {
+test('markets, market, latest, recent, sources and snapshot', async () => {
   const served = await serveWorldForTest();
   await served.publish([...slugs.map((slug) => market(slug)), ...days('a', 3)]);
   const tidemark = served.client();
@@ -33,6 +33,7 @@ test('markets, market, latest, recent and snapshot', async () => {
   const [first, second] = await tidemark.latest();
   expect([first?.decimal, second?.decimal, second?.unknownReason]).toEqual(['10.02', null, null]);
   expect((await tidemark.recent())[0]).toMatchObject({ slug: 'a', decimal: ['10.00', '10.01', '10.02'] });
+  expect(await tidemark.sources()).toEqual([]);
   expect((await tidemark.snapshot()).counts).toMatchObject({ markets: 7, observations: 3 });
 });
 

@@ -98,6 +98,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ...[
     '/api/v1/latest.csv',
     '/api/v1/modified.csv',
+    '/api/v1/sources.json',
     '/feeds/changes.atom',
     '/feeds/corrections.atom',
     '/feeds/releases.ics',

@@ -9,7 +9,13 @@ import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
 const [MODIFIED, CHANGES] = ['public/api/v1/modified.csv', 'public/feeds/changes.atom'];
-const FILES = [MODIFIED, CHANGES, 'public/feeds/corrections.atom', 'public/feeds/releases.ics'];
+const FILES = [
+  MODIFIED,
+  CHANGES,
+  'public/feeds/corrections.atom',
+  'public/feeds/releases.ics',
+  'public/api/v1/sources.json',
+];
 const cadence = { period: 'day', releaseTime: '15:00', graceSeconds: 60 } as const;
 const source = { label: 'a test', url: 'https://example.com/', publisher: null, licence: null, attribution: null };
 const expecting = { ...(market('s') as object), sources: [{ ...source, cadence }] } as IngestRecordInput;

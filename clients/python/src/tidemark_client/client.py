@@ -109,6 +109,10 @@ class Client:
         """The last 30 prices of every market. Not every service publishes it: then ``not-found``."""
         return self._list("/api/v1/recent")
 
+    def sources(self) -> list[dict[str, Any]]:
+        """The sources of all markets, and when each was fetched. Not every service publishes it: then ``not-found``."""
+        return self._list("/api/v1/sources")
+
     def snapshot(self) -> dict[str, Any]:
         """The newest generation, and when it was published."""
         return self._files.resource("/api/v1/snapshot")

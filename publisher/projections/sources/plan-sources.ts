@@ -1,0 +1,61 @@
+/** Plans the file of sources. It changes with the list, and when a source was fetched: see docs/decisions/097. */
+import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { laterInstant } from '../../../contract/values/instants.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { Ledger } from '../../../storage/ports/ledger.ts';
+import { readAll } from '../../../storage/ports/paging.ts';
+import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { SOURCE_STATES } from '../../../storage/records/sources.ts';
+import { addFile } from '../../kernel/add-file.ts';
+import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
+import { type Fetches, type SourceRow, SourceRows, sourcesText } from './source-rows.ts';
+
+/** `fetches`: SHA-256 of the moments of fetches. `digest`: of the file. */
+export interface SourcesState {
+  readonly fetches: string;
+  readonly digest: string;
+}
+
+function rowsOfPage(body: string): readonly SourceRow[] {
+  const found = new SourceRows();
+  for (const market of (JSON.parse(body) as { readonly data: readonly Market[] }).data) found.add(market);
+  return found.all;
+}
+
+async function fetchesOf(ledger: Ledger): Promise<Fetches> {
+  const fetches = new Map<string, string>();
+  for (const { value } of await readAll(ledger, SOURCE_STATES)) {
+    const { at, labels } = value.fetched ?? { at: '', labels: [] };
+    for (const label of labels) fetches.set(label, laterInstant(at, fetches.get(label) ?? null));
+  }
+  return fetches;
+}
+
+export async function planSources(context: PlanContext): Promise<ProjectionPlan> {
+  const { dependencies, before, isBehind } = context;
+  const known = context.state as unknown as SourcesState | undefined;
+  const found = await fetchesOf(dependencies.ledger);
+  const fetches = sha256Hex(canonicalJson([...found].sort() as Json));
+  const isWanted = (markets: number) => markets <= LATEST_MARKETS_MAX;
+  const isStale = isWanted(before?.list.markets ?? 0) ? known?.fetches !== fetches : known !== undefined;
+  let isRead = false;
+  let isPlanned = false;
+  let state = known;
+  return {
+    needsList: isBehind || isStale,
+    ofPage(markets) {
+      isRead = isWanted(markets);
+      return isRead ? rowsOfPage : null;
+    },
+    async list({ entries }) {
+      isPlanned = true;
+      const text = isRead ? sourcesText(new SourceRows(entries as readonly SourceRow[]).all, found) : null;
+      state =
+        text === null
+          ? undefined
+          : { fetches, digest: await addFile(context, { kind: 'sources' }, text, known?.digest) };
+    },
+    finish: async () => ({ state: state && { ...state }, isCurrent: isPlanned || !isBehind }),
+  };
+}

@@ -1,0 +1,16 @@
+/** The sources of all markets, as a file of the list's cadence, which is also published when a source was fetched. */
+import { SOURCES_FILE_URL } from '../../../contract/files/routes.ts';
+import { oneFile } from '../../kernel/one-file.ts';
+import { NO_PLAN, type Projector } from '../../kernel/projection.ts';
+
+export const sources: Projector = {
+  name: 'sources',
+  kinds: ['sources'],
+  plan: async (context) =>
+    context.dependencies.projections?.has('feeds') === true
+      ? await (await import('./plan-sources.ts')).planSources(context)
+      : NO_PLAN,
+  check: async (context) => (await import('./check.ts')).checkSources(context),
+  reachable: oneFile({ kind: 'sources' }),
+  describe: { what: 'The sources of all markets, and when each was fetched.', paths: [SOURCES_FILE_URL] },
+};

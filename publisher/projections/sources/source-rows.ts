@@ -1,0 +1,74 @@
+/** The sources of many markets, each once. Pure. */
+import { latenessSeconds } from '../../../contract/files/expected-next.ts';
+import { PUBLIC_SOURCES_MAX } from '../../../contract/files/limits.ts';
+import type { PublicSource } from '../../../contract/files/public-sources.ts';
+import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
+import { laterInstant } from '../../../contract/values/instants.ts';
+import type { Market } from '../../../contract/values/market.ts';
+
+/** What the list of markets says of a source. */
+export type SourceRow = Omit<PublicSource, 'lastFetchedAt' | 'late'>;
+
+/** When each source was fetched, by its label. */
+export type Fetches = ReadonlyMap<string, string>;
+
+export class SourceRows {
+  /** By everything that a market says of a source, but for its address. */
+  readonly #rows = new Map<string, SourceRow>();
+
+  /** @param rows in the order of their markets */
+  constructor(rows: readonly SourceRow[] = []) {
+    for (const row of rows) this.#add(row);
+  }
+
+  /** To be called in the order of the list. */
+  add({ sources, updatedAt }: Pick<Market, 'sources' | 'updatedAt'>): void {
+    for (const { label, url, publisher, licence, attribution, ...times } of sources) {
+      // A list that an earlier version has published has neither.
+      const { cadence = null, expectedNextAt = null } = times;
+      const fields = { label, url, publisher, licence, attribution, cadence, expectedNextAt };
+      this.#add({ ...fields, markets: 1, lastChangedAt: updatedAt });
+    }
+  }
+
+  #add(row: SourceRow): void {
+    const { label, publisher, licence, attribution, cadence } = row;
+    const key = canonicalJson([label, publisher, licence, attribution, cadence] as unknown as Json);
+    const known = this.#rows.get(key);
+    this.#rows.set(key, known === undefined ? row : joined(known, row));
+  }
+
+  /** By label. */
+  get all(): readonly SourceRow[] {
+    const sorted = [...this.#rows].sort(([one], [other]) => (one < other ? -1 : 1));
+    return sorted.slice(0, PUBLIC_SOURCES_MAX).map(([, row]) => row);
+  }
+}
+
+function joined(one: SourceRow, other: SourceRow): SourceRow {
+  const [changed, expected] = [one.lastChangedAt, one.expectedNextAt];
+  return {
+    ...one,
+    markets: one.markets + other.markets,
+    lastChangedAt: other.lastChangedAt === null ? changed : laterInstant(other.lastChangedAt, changed),
+    expectedNextAt: other.expectedNextAt === null ? expected : earlier(other.expectedNextAt, expected),
+  };
+}
+
+function earlier(one: string, other: string | null): string {
+  return other === null || laterInstant(one, other) === other ? one : other;
+}
+
+/** The body of `GET /api/v1/sources.json`. */
+export function sourcesText(rows: readonly SourceRow[], fetches: Fetches): string {
+  const data = rows.map((row): PublicSource => {
+    const lastFetchedAt = fetches.get(row.label) ?? null;
+    return { ...row, lastFetchedAt, late: isLate(row, lastFetchedAt) };
+  });
+  return canonicalJson({ data } as unknown as Json);
+}
+
+function isLate({ cadence, expectedNextAt }: SourceRow, lastFetchedAt: string | null): boolean | null {
+  if (cadence === null || expectedNextAt === null || lastFetchedAt === null) return null;
+  return latenessSeconds(expectedNextAt, cadence.graceSeconds, Date.parse(lastFetchedAt)) > 0;
+}
