@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { type RunReport, runRound, type SourceEnd } from '../../server/run/round.ts';
-import { FolderInUse, StartError, WrongArgument } from '../../server/service/start-error.ts';
+import { FolderInUse, SettingError, StartError, WrongArgument } from '../../server/service/start-error.ts';
 import { counted } from '../../server/terminal/words.ts';
 import { localClient } from '../http/client.ts';
 import type { GitPast } from '../ingest/git-options.ts';
@@ -119,6 +119,7 @@ const FAULTS_SHOWN = 5;
 const EXITS = [
   [FolderInUse, 'busy'],
   [WrongArgument, 'usage'],
+  [SettingError, 'usage'],
   [StartError, 'refused'],
 ] as const;
 

@@ -51,13 +51,14 @@ export async function openDataFolder(
   checkIsPrivate(folder);
   if (!isRestoring) checkNotHalf(folder);
   checkFolderFormat(folder);
+  // Before anything is made: a target that cannot be leaves no ledger behind.
+  const opened = await openTarget(folder, target);
   try {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
     try {
       await claimFormat({ ...systemRuntime, ledger });
       keepFolderFormat(folder);
       leaveOwner(folder);
-      const opened = await openTarget(folder, target);
       return {
         ledger,
         objects: await opened.open(),

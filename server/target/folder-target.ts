@@ -29,9 +29,13 @@ const SNAPSHOT = publicKey({ kind: 'snapshot' });
 /** Of our pages, and of everybody else's. */
 export const INDEX_PAGE = 'index.html';
 
-/** @param named another folder for the public files, from now on. Null: where they are */
+/**
+ * @param named another folder for the public files, from now on. Null: where they are
+ * @throws StartError for a folder that cannot be the target: before anything is made
+ */
 export function folderTarget(dataFolder: string, named: string | null): PublicTarget {
   const link = join(dataFolder, PUBLIC_FOLDER);
+  if (named !== null) checkTarget(dataFolder, link, named);
   const folder = named ?? link;
   return {
     name: folder,
@@ -48,30 +52,36 @@ export function folderTarget(dataFolder: string, named: string | null): PublicTa
   };
 }
 
-/** @throws StartError for a folder that cannot be the target */
-async function attach(dataFolder: string, link: string, target: string): Promise<void> {
+function checkTarget(dataFolder: string, link: string, target: string): void {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) {
     throw new StartError(
       `${target} is neither a folder nor s3://BUCKET/PREFIX: name a folder, and copy it to its host with the tool of that host.`,
     );
   }
   checkNotNested(target);
-  checkApart(realpathSync(dataFolder), realPlace(target));
+  const path = realPlace(target);
+  checkApart(realPlace(dataFolder), path);
+  const isForeign = existsSync(join(path, INDEX_PAGE)) && !existsSync(fileIn(path, SNAPSHOT));
+  if (isForeign && !isLinked(link, path)) throw foreignPage(path);
+}
+
+function isLinked(link: string, path: string): boolean {
+  return lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(link) === path;
+}
+
+/** @throws StartError for a folder that cannot be made, and if the data folder itself has public files */
+async function attach(dataFolder: string, link: string, target: string): Promise<void> {
   await makeFolder(target, READABLE_FOLDER).catch((cause: Error) => {
     throw new StartError(`The target ${target} cannot be used: ${cause.message}`, { cause });
   });
   const path = realpathSync(target);
-  const before = lstatSync(link, { throwIfNoEntry: false });
-  if (before?.isSymbolicLink() && readlinkSync(link) === path) {
+  if (isLinked(link, path)) {
     if (isLaterThanIndex(dataFolder)) forgetIndex(dataFolder);
     return;
   }
-  if (existsSync(join(path, INDEX_PAGE)) && !existsSync(fileIn(path, SNAPSHOT))) {
-    throw foreignPage(path);
-  }
   // The index is of other files.
   forgetIndex(dataFolder);
-  if (before?.isDirectory()) removeEmptyFolder(link, path);
+  if (lstatSync(link, { throwIfNoEntry: false })?.isDirectory()) removeEmptyFolder(link, path);
   const unnamed = `${link}.new`;
   rmSync(unnamed, { force: true });
   symlinkSync(path, unnamed, 'junction');

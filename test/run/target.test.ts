@@ -130,11 +130,13 @@ test('a target that holds the data folder, or pages of somebody else, is refused
   const world = await openRunWorld();
   expect(await world.run(['--to', world.folder])).toMatchObject({ code: codeOf('refused') });
   expect(await world.run(['--to', join(world.data, 'site')])).toMatchObject({ code: codeOf('refused') });
-  expect(existsSync(join(world.data, 'site'))).toBe(false);
+  expect(existsSync(world.data)).toBe(false);
   await mkdir(world.target);
   await writeFile(join(world.target, 'index.html'), '<h1>Mine</h1>\n');
   expect(await world.run(['--to', world.target])).toMatchObject({ code: codeOf('refused') });
   expect([...(await filesIn(world.target)).keys()]).toEqual(['index.html']);
+  expect(await world.run(['--to', 'gs://bucket/prices'])).toMatchObject({ code: codeOf('refused') });
+  expect(existsSync(world.data)).toBe(false);
 });
 
 test('a target that lies in a target is refused, and makes no folder', async () => {
