@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decimalOf } from '../../clients/typescript/decimal-of.ts';
-import { historyUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
+import { historyUrl, SNAPSHOT_URL, SOURCES_URL } from '../../contract/files/routes.ts';
 import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import type { SourceRun, SourceState } from '../../contract/operations/sources.ts';
@@ -18,7 +18,7 @@ import { inTemporaryFolder } from '../ingest/temporary-folder.ts';
 import { CommandError } from '../program/exit-codes.ts';
 import { note, progressOf } from '../program/output.ts';
 import { allMarkets, allVersions, walkList } from '../reads/walk.ts';
-import { SOURCES_PATH, sourcePath } from '../sources/api.ts';
+import { sourcePath } from '../sources/api.ts';
 import { type EarlierValue, earlierValues } from './earlier-values.ts';
 
 /** A time within which values were recorded. */
@@ -110,7 +110,7 @@ function windowOf(
 
 /** A run is a resource of its source, and its id does not name that. */
 async function uploadOfRun(client: Client, id: string): Promise<string> {
-  for await (const { name } of walkList<SourceState>(client, SOURCES_PATH)) {
+  for await (const { name } of walkList<SourceState>(client, SOURCES_URL)) {
     const run = await client.resource<SourceRun>({ path: sourcePath(name, `/runs/${id}`) }).catch((error: unknown) => {
       if (!isAnswered(error, 404)) throw error;
       return null;
