@@ -16,9 +16,12 @@ export interface Terminal {
   note(text: string): void;
 }
 
+const ignore = () => {};
+
 /** Writes to `stream`. A reader that goes away, such as `head`, does not end the server. */
 export function openTerminal(stream: NodeJS.WriteStream): Terminal {
-  stream.on('error', () => {});
+  // Once for a stream, however many terminals write to it.
+  stream.off('error', ignore).on('error', ignore);
   const line = openProgressLine(stream);
   const isTerminal = stream.isTTY && stream.columns > 0;
   let stage = '';
@@ -42,7 +45,6 @@ export function openTerminal(stream: NodeJS.WriteStream): Terminal {
 /** For a log that programs read: what is done, how far a long step is, and what to look at. */
 export function noteTerminal(note: (text: string) => void): Terminal {
   const line = openProgressLine({ write: (text) => note(text.trimEnd()) });
-  const ignore = () => {};
   return {
     working: (step, progress = { share: null }) => line.at(step, progress),
     done: note,

@@ -208,290 +208,135 @@ const CURSOR = '7-0123456789abcdef0123456789abcdef';
 const CACHED = 'public, max-age=15, stale-if-error=300';
 const FOREVER = 'public, max-age=31536000, immutable';
 
-interface Row {
-  readonly name: PublicObjectName;
-  readonly key: string;
-  readonly contentType: string;
-  readonly cacheTag: string | null;
-  readonly retention: Retention;
-}
+/** Its name, its key below `public/`, its type, its tag in caches, and its retention: `head` where none is said. */
+type Row = readonly [
+  name: PublicObjectName,
+  key: string,
+  contentType: string,
+  cacheTag: string | null,
+  retention?: Retention,
+];
 
-/** Golden: stored keys and headers, as a CDN and its purges see them. */
 const DIGEST = '0123456789abcdef'.repeat(2);
 const EXPORT_FILE = `observations-000003-${DIGEST}`;
+const [JSON_TYPE, NDJSON_TYPE, GZIP_TYPE] = ['application/json', 'application/x-ndjson', 'application/gzip'] as const;
+const [CSV_TYPE, TEXT_TYPE] = ['text/csv; charset=utf-8', 'text/plain; charset=utf-8'] as const;
 
+/** Golden: stored keys and headers, as a CDN and its purges see them. */
 const TABLE: readonly Row[] = [
-  {
-    name: { kind: 'market-list' },
-    key: 'public/api/v1/markets.json',
-    contentType: 'application/json',
-    cacheTag: 'markets',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'market-list-page', cursor: CURSOR },
-    key: `public/api/v1/markets/pages/${CURSOR}.json`,
-    contentType: 'application/json',
-    cacheTag: 'markets',
-    retention: 'page',
-  },
-  {
-    name: { kind: 'market', slug: 'gold-usd' },
-    key: 'public/api/v1/markets/gold-usd.json',
-    contentType: 'application/json',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'history', slug: 'gold-usd' },
-    key: 'public/api/v1/markets/gold-usd/history.json',
-    contentType: 'application/json',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'history-page', slug: 'gold-usd', cursor: CURSOR },
-    key: `public/api/v1/markets/gold-usd/history/pages/${CURSOR}.json`,
-    contentType: 'application/json',
-    cacheTag: 'gold-usd',
-    retention: 'page',
-  },
-  {
-    name: { kind: 'history-csv', slug: 'gold-usd' },
-    key: 'public/api/v1/markets/gold-usd/history.csv',
-    contentType: 'text/csv; charset=utf-8',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'history-ndjson', slug: 'gold-usd' },
-    key: 'public/api/v1/markets/gold-usd/history.ndjson',
-    contentType: 'application/x-ndjson',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'history-year-csv', slug: 'gold-usd', year: '2024' },
-    key: 'public/api/v1/markets/gold-usd/history/2024.csv',
-    contentType: 'text/csv; charset=utf-8',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'history-year-ndjson', slug: 'gold-usd', year: '2024' },
-    key: 'public/api/v1/markets/gold-usd/history/2024.ndjson',
-    contentType: 'application/x-ndjson',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'history-index', slug: 'gold-usd' },
-    key: 'public/api/v1/markets/gold-usd/history/index.json',
-    contentType: 'application/json',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'latest' },
-    key: 'public/api/v1/latest.json',
-    contentType: 'application/json',
-    cacheTag: 'markets',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'latest-csv' },
-    key: 'public/api/v1/latest.csv',
-    contentType: 'text/csv; charset=utf-8',
-    cacheTag: 'markets',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'recent' },
-    key: 'public/api/v1/recent.json',
-    contentType: 'application/json',
-    cacheTag: 'markets',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'modified' },
-    key: 'public/api/v1/modified.csv',
-    contentType: 'text/csv; charset=utf-8',
-    cacheTag: 'markets',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'feed', file: 'changes' },
-    key: 'public/feeds/changes.atom',
-    contentType: 'application/atom+xml',
-    cacheTag: 'feeds',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'market-feed', slug: 'gold-usd' },
-    key: 'public/feeds/markets/gold-usd.atom',
-    contentType: 'application/atom+xml',
-    cacheTag: 'gold-usd',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'releases' },
-    key: 'public/feeds/releases.ics',
-    contentType: 'text/calendar; charset=utf-8',
-    cacheTag: 'feeds',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'sources' },
-    key: 'public/api/v1/sources.json',
-    contentType: 'application/json',
-    cacheTag: 'markets',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'snapshot' },
-    key: 'public/api/v1/snapshot.json',
-    contentType: 'application/json',
-    cacheTag: 'snapshot',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'log-checkpoint' },
-    key: 'public/api/v1/log/checkpoint',
-    contentType: 'text/plain; charset=utf-8',
-    cacheTag: 'log',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'log-vkey' },
-    key: 'public/api/v1/log/vkey',
-    contentType: 'text/plain; charset=utf-8',
-    cacheTag: 'log',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'log-tile', tile: 'entries/x001/234.p/5' },
-    key: 'public/api/v1/log/tile/entries/x001/234.p/5',
-    contentType: 'application/octet-stream',
-    cacheTag: 'log',
-    retention: 'log',
-  },
-  {
-    name: { kind: 'log-ndjson', tile: 'x001/234' },
-    key: 'public/api/v1/log/ndjson/x001/234.gz',
-    contentType: 'application/gzip',
-    cacheTag: 'log',
-    retention: 'log',
-  },
-  {
-    name: { kind: 'export-package', date: '2026-11-22' },
-    key: 'public/api/v1/exports/2026-11-22/datapackage.json',
-    contentType: 'application/json',
-    cacheTag: 'exports',
-    retention: 'export',
-  },
-  {
-    name: { kind: 'export-latest' },
-    key: 'public/api/v1/exports/latest.json',
-    contentType: 'application/json',
-    cacheTag: 'exports',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'export-parquet', file: EXPORT_FILE },
-    key: `public/api/v1/exports/parts/${EXPORT_FILE}.parquet`,
-    contentType: 'application/vnd.apache.parquet',
-    cacheTag: 'exports',
-    retention: 'export',
-  },
-  {
-    name: { kind: 'export-ndjson', file: EXPORT_FILE },
-    key: `public/api/v1/exports/parts/${EXPORT_FILE}.ndjson.gz`,
-    contentType: 'application/gzip',
-    cacheTag: 'exports',
-    retention: 'export',
-  },
-  {
-    name: { kind: 'export-csv', file: EXPORT_FILE },
-    key: `public/api/v1/exports/parts/${EXPORT_FILE}.csv.gz`,
-    contentType: 'application/gzip',
-    cacheTag: 'exports',
-    retention: 'export',
-  },
-  {
-    name: { kind: 'export-schema', file: `markets-schema-${DIGEST}` },
-    key: `public/api/v1/exports/parts/markets-schema-${DIGEST}.json`,
-    contentType: 'application/json',
-    cacheTag: 'exports',
-    retention: 'export',
-  },
-  {
-    name: { kind: 'compat-json', file: 'currency-api/2026-11-22/v1/currencies/eur.json' },
-    key: 'public/api/v1/compat/currency-api/2026-11-22/v1/currencies/eur.json',
-    contentType: 'application/json',
-    cacheTag: 'compat',
-    retention: 'compat',
-  },
-  {
-    name: { kind: 'compat-text', file: 'beancount/86.beancount' },
-    key: 'public/api/v1/compat/beancount/86.beancount',
-    contentType: 'text/plain; charset=utf-8',
-    cacheTag: 'compat',
-    retention: 'compat',
-  },
-  {
-    name: { kind: 'not-found' },
-    key: 'public/errors/404.json',
-    contentType: 'application/problem+json',
-    cacheTag: null,
-    retention: 'head',
-  },
-  {
-    name: { kind: 'problems' },
-    key: 'public/problems.json',
-    contentType: 'application/json',
-    cacheTag: 'problems',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'waitlist' },
-    key: 'public/api/v1/waitlist.json',
-    contentType: 'application/json',
-    cacheTag: 'waitlist',
-    retention: 'head',
-  },
-  {
-    name: { kind: 'openapi' },
-    key: 'public/api/v1/openapi.json',
-    contentType: 'application/json',
-    cacheTag: 'openapi',
-    retention: 'head',
-  },
-  ...(
-    [
-      ['site-image', 'assets/icon.svg', 'image/svg+xml'],
-      ['site-style', 'assets/site.css', 'text/css; charset=utf-8'],
-      ['site-script', 'assets/explorer.js', 'text/javascript; charset=utf-8'],
-      ['site-text', 'llms.txt', 'text/plain; charset=utf-8'],
-      ['site-page', 'docs/guides/caching.html', 'text/html; charset=utf-8'],
-    ] as const
-  ).map(
-    ([kind, file, contentType]): Row => ({
-      name: { kind, file },
-      key: `public/${file}`,
-      contentType,
-      cacheTag: 'site',
-      retention: 'site',
-    }),
-  ),
+  [{ kind: 'market-list' }, 'api/v1/markets.json', JSON_TYPE, 'markets'],
+  [{ kind: 'market-list-page', cursor: CURSOR }, `api/v1/markets/pages/${CURSOR}.json`, JSON_TYPE, 'markets', 'page'],
+  [{ kind: 'market', slug: 'gold-usd' }, 'api/v1/markets/gold-usd.json', JSON_TYPE, 'gold-usd'],
+  [{ kind: 'history', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.json', JSON_TYPE, 'gold-usd'],
+  [
+    { kind: 'history-page', slug: 'gold-usd', cursor: CURSOR },
+    `api/v1/markets/gold-usd/history/pages/${CURSOR}.json`,
+    JSON_TYPE,
+    'gold-usd',
+    'page',
+  ],
+  [{ kind: 'history-csv', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.csv', CSV_TYPE, 'gold-usd'],
+  [{ kind: 'history-ndjson', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history.ndjson', NDJSON_TYPE, 'gold-usd'],
+  [
+    { kind: 'history-year-csv', slug: 'gold-usd', year: '2024' },
+    'api/v1/markets/gold-usd/history/2024.csv',
+    CSV_TYPE,
+    'gold-usd',
+  ],
+  [
+    { kind: 'history-year-ndjson', slug: 'gold-usd', year: '2024' },
+    'api/v1/markets/gold-usd/history/2024.ndjson',
+    NDJSON_TYPE,
+    'gold-usd',
+  ],
+  [{ kind: 'history-index', slug: 'gold-usd' }, 'api/v1/markets/gold-usd/history/index.json', JSON_TYPE, 'gold-usd'],
+  [{ kind: 'latest' }, 'api/v1/latest.json', JSON_TYPE, 'markets'],
+  [{ kind: 'latest-csv' }, 'api/v1/latest.csv', CSV_TYPE, 'markets'],
+  [{ kind: 'recent' }, 'api/v1/recent.json', JSON_TYPE, 'markets'],
+  [{ kind: 'modified' }, 'api/v1/modified.csv', CSV_TYPE, 'markets'],
+  [{ kind: 'feed', file: 'changes' }, 'feeds/changes.atom', 'application/atom+xml', 'feeds'],
+  [{ kind: 'market-feed', slug: 'gold-usd' }, 'feeds/markets/gold-usd.atom', 'application/atom+xml', 'gold-usd'],
+  [{ kind: 'releases' }, 'feeds/releases.ics', 'text/calendar; charset=utf-8', 'feeds'],
+  [{ kind: 'sources' }, 'api/v1/sources.json', JSON_TYPE, 'markets'],
+  [{ kind: 'snapshot' }, 'api/v1/snapshot.json', JSON_TYPE, 'snapshot'],
+  [{ kind: 'log-checkpoint' }, 'api/v1/log/checkpoint', TEXT_TYPE, 'log'],
+  [{ kind: 'log-vkey' }, 'api/v1/log/vkey', TEXT_TYPE, 'log'],
+  [
+    { kind: 'log-tile', tile: 'entries/x001/234.p/5' },
+    'api/v1/log/tile/entries/x001/234.p/5',
+    'application/octet-stream',
+    'log',
+    'log',
+  ],
+  [{ kind: 'log-ndjson', tile: 'x001/234' }, 'api/v1/log/ndjson/x001/234.gz', GZIP_TYPE, 'log', 'log'],
+  [
+    { kind: 'export-package', date: '2026-11-22' },
+    'api/v1/exports/2026-11-22/datapackage.json',
+    JSON_TYPE,
+    'exports',
+    'export',
+  ],
+  [{ kind: 'export-latest' }, 'api/v1/exports/latest.json', JSON_TYPE, 'exports'],
+  [
+    { kind: 'export-parquet', file: EXPORT_FILE },
+    `api/v1/exports/parts/${EXPORT_FILE}.parquet`,
+    'application/vnd.apache.parquet',
+    'exports',
+    'export',
+  ],
+  [
+    { kind: 'export-ndjson', file: EXPORT_FILE },
+    `api/v1/exports/parts/${EXPORT_FILE}.ndjson.gz`,
+    GZIP_TYPE,
+    'exports',
+    'export',
+  ],
+  [
+    { kind: 'export-csv', file: EXPORT_FILE },
+    `api/v1/exports/parts/${EXPORT_FILE}.csv.gz`,
+    GZIP_TYPE,
+    'exports',
+    'export',
+  ],
+  [
+    { kind: 'export-schema', file: `markets-schema-${DIGEST}` },
+    `api/v1/exports/parts/markets-schema-${DIGEST}.json`,
+    JSON_TYPE,
+    'exports',
+    'export',
+  ],
+  [
+    { kind: 'compat-json', file: 'currency-api/2026-11-22/v1/currencies/eur.json' },
+    'api/v1/compat/currency-api/2026-11-22/v1/currencies/eur.json',
+    JSON_TYPE,
+    'compat',
+    'compat',
+  ],
+  [
+    { kind: 'compat-text', file: 'beancount/86.beancount' },
+    'api/v1/compat/beancount/86.beancount',
+    TEXT_TYPE,
+    'compat',
+    'compat',
+  ],
+  [{ kind: 'not-found' }, 'errors/404.json', 'application/problem+json', null],
+  [{ kind: 'problems' }, 'problems.json', JSON_TYPE, 'problems'],
+  [{ kind: 'waitlist' }, 'api/v1/waitlist.json', JSON_TYPE, 'waitlist'],
+  [{ kind: 'openapi' }, 'api/v1/openapi.json', JSON_TYPE, 'openapi'],
+  [{ kind: 'site-image', file: 'assets/icon.svg' }, 'assets/icon.svg', 'image/svg+xml', 'site', 'site'],
+  [{ kind: 'site-style', file: 'assets/site.css' }, 'assets/site.css', 'text/css; charset=utf-8', 'site', 'site'],
+  [{ kind: 'site-script', file: 'assets/a.js' }, 'assets/a.js', 'text/javascript; charset=utf-8', 'site', 'site'],
+  [{ kind: 'site-text', file: 'llms.txt' }, 'llms.txt', TEXT_TYPE, 'site', 'site'],
+  [{ kind: 'site-page', file: 'docs/guides/a.html' }, 'docs/guides/a.html', 'text/html; charset=utf-8', 'site', 'site'],
 ];
 
 describe('the table of public objects', () => {
   test('has a row here for each kind', () => {
-    expect(TABLE.map(({ name }) => name.kind)).toEqual(kinds);
+    expect(TABLE.map(([{ kind }]) => kind)).toEqual(kinds);
   });
 
-  test.each(TABLE)('$name.kind: $key', ({ name, key, contentType, cacheTag, retention }) => {
-    expect(publicKey(name)).toBe(key);
+  test.for(TABLE)('%j', ([name, key, contentType, cacheTag, retention = 'head']) => {
+    expect(publicKey(name)).toBe(`public/${key}`);
     expect(PUBLIC_OBJECTS[name.kind].retention).toBe(retention);
     expect(publicMetadata(name, 7, CURSOR)).toEqual({
       contentType,

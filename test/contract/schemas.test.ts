@@ -8,7 +8,6 @@ import {
   cursorSchema,
   marketSchema,
   slugSchema,
-  snapshotSchema,
   sourceSchema,
 } from '../../contract/values/market.ts';
 import {
@@ -83,13 +82,6 @@ const MARKET = {
   updatedAt: '2026-09-29T00:00:00Z',
   revision: 57,
 };
-const SNAPSHOT = {
-  generation: 1,
-  publishedAt: '2026-10-01T12:00:00.000Z',
-  counts: { markets: 0, observations: 0, unknownValues: 0 },
-  listDigest: 'a'.repeat(64),
-  listGeneration: 1,
-};
 
 /** Where it is refused, as JSON Pointers; empty when it is taken. */
 function refusals(schema: z.ZodType, value: unknown): readonly string[] {
@@ -101,20 +93,15 @@ function without(fields: Fields, name: string): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field !== name));
 }
 
+/** Fields that are there or not, their names and their forms are in the committed OpenAPI document. Here is what it cannot say. */
 const METRICS = [
   { what: 'money', base: MONEY, schema: metricSchema, value: 'amountMinor' },
-  { what: 'scalar', base: SCALAR, schema: metricSchema, value: 'value' },
-  { what: 'observation of money', base: { ...MONEY, ...PLACE }, schema: observationSchema, value: 'amountMinor' },
   { what: 'observation of a scalar', base: { ...SCALAR, ...PLACE }, schema: observationSchema, value: 'value' },
 ];
 
 describe.each(METRICS)('a metric: $what', ({ base, schema, value }) => {
   test('is taken as it is', () => {
     expect(schema.parse(base)).toEqual(base);
-  });
-
-  test.each(Object.keys(PROVENANCE))('without %s is refused', (name) => {
-    expect(refusals(schema, without(base, name))).toEqual([`/${name}`]);
   });
 
   test.each(['sourceLabel', 'sourceUrl', 'observedAt', 'confidence'])('that is unknown still needs %s', (name) => {
@@ -124,90 +111,29 @@ describe.each(METRICS)('a metric: $what', ({ base, schema, value }) => {
     expect(refusals(schema, without(whole, name))).toEqual([`/${name}`]);
   });
 
-  test('null without a reason is refused', () => {
-    expect(refusals(schema, { ...base, [value]: null })).toEqual(['']);
+  test.each<[string, Fields]>([
+    ['null without a reason', { [value]: null }],
+    ['a reason without null', { unknownReason: 'withheld' }],
+  ])('%s is refused', (_, change) => {
+    expect(refusals(schema, { ...base, ...change })).toEqual(['']);
   });
 
-  test('a reason without null is refused', () => {
-    expect(refusals(schema, { ...base, unknownReason: 'withheld' })).toEqual(['']);
-  });
-
-  test.each<[string, Fields, readonly string[]]>([
-    ['an unknown field', { more: 1 }, ['/more']],
-    ['a label that is blank', { sourceLabel: '  ' }, ['/sourceLabel']],
-    ['a label of 201 characters', { sourceLabel: 'x'.repeat(201) }, ['/sourceLabel']],
-    ['another confidence', { confidence: 'certain' }, ['/confidence']],
-    ['another status', { status: 'revised' }, ['/status']],
-    ['another reason', { [value]: null, unknownReason: 'lost' }, ['/unknownReason']],
-    ['digits with an exponent that has none', { sourceValue: '1e' }, ['/sourceValue']],
-    ['digits as a number', { sourceValue: 1.5 }, ['/sourceValue']],
-    ['rounded as text', { rounded: 'yes' }, ['/rounded']],
-    ['a date without a time as its release', { releasedAt: '2026-09-29' }, ['/releasedAt']],
-    ['a release in another time zone', { releasedAt: '2026-09-29T10:00:00+02:00' }, ['/releasedAt']],
-    ['another kind', { kind: 'count' }, ['/kind']],
-  ])('%s is refused', (_, change, where) => {
-    expect(refusals(schema, { ...base, ...change })).toEqual(where);
+  test.each<[string, Fields]>([
+    ['an unknown field', { more: 1 }],
+    ['a label that is blank', { sourceLabel: '  ' }],
+    ['digits with an exponent that has none', { sourceValue: '1e' }],
+    ['a release in another time zone', { releasedAt: '2026-09-29T10:00:00+02:00' }],
+  ])('%s is refused', (_, change) => {
+    expect(refusals(schema, { ...base, ...change })).toEqual([`/${Object.keys(change)[0]}`]);
   });
 });
 
-describe('an amount of money', () => {
-  test.each([0, 1, -1, -3698, 9_007_199_254_740_991, -9_007_199_254_740_991])('%d is taken', (amountMinor) => {
-    expect(refusals(metricSchema, { ...MONEY, amountMinor })).toEqual([]);
-  });
-
-  test.each([
-    0.5,
-    9_007_199_254_740_992,
-    -9_007_199_254_740_992,
-    1e21,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    '100',
-    true,
-    undefined,
-  ])('%s is refused', (amountMinor) => {
+test.each([0.5, 2 ** 53, -(2 ** 53), Number.NaN, Number.POSITIVE_INFINITY])(
+  'an amount of %s is refused',
+  (amountMinor) => {
     expect(refusals(metricSchema, { ...MONEY, amountMinor })).toEqual(['/amountMinor']);
-  });
-
-  test.each(['usd', 'US', 'USDT', 'GBp', '', null])('in the currency %s is refused', (currency) => {
-    expect(refusals(metricSchema, { ...MONEY, currency })).toEqual(['/currency']);
-  });
-
-  test('with the fields of a scalar is refused', () => {
-    expect(refusals(metricSchema, { ...MONEY, value: '1' })).toEqual(['/value']);
-  });
-});
-
-describe('the value of a scalar', () => {
-  test.each(['0', '-1', '0.000000001', '007', '9'.repeat(64)])('%s is taken', (value) => {
-    expect(refusals(metricSchema, { ...SCALAR, value })).toEqual([]);
-  });
-
-  test.each([1, '', '1.', '.5', '+1', '1e9', '1,000', ' 1', '1\n', 'NaN', '9'.repeat(65)])('%j is refused', (value) => {
-    expect(refusals(metricSchema, { ...SCALAR, value })).toEqual(['/value']);
-  });
-
-  test('needs a unit', () => {
-    expect(refusals(metricSchema, { ...SCALAR, unit: '' })).toEqual(['/unit']);
-  });
-});
-
-describe('an observation', () => {
-  test.each<[string, Fields, readonly string[]]>([
-    ['an id of another kind', { id: 'mkt_0123456789abcdef01234567' }, ['/id']],
-    ['an id that is too short', { id: 'obs_0123' }, ['/id']],
-    ['no recordedAt', { recordedAt: null }, ['/recordedAt']],
-    ['a metric that is no name', { metric: 'spot price' }, ['/metric']],
-    ['without `supersedes`', { supersedes: undefined }, ['/supersedes']],
-    ['no word on what supersedes it', { supersededBy: undefined }, ['/supersededBy']],
-  ])('with %s is refused', (_, change, where) => {
-    expect(refusals(observationSchema, { ...MONEY, ...PLACE, ...change })).toEqual(where);
-  });
-
-  test('is not a metric of a market: its place in the history is not shown there', () => {
-    expect(refusals(metricSchema, { ...MONEY, ...PLACE }).length).toBe(Object.keys(PLACE).length);
-  });
-});
+  },
+);
 
 describe('a market', () => {
   const history = MARKET.history;
@@ -240,66 +166,14 @@ describe('a market', () => {
     expect(marketSchema.parse(value)).toEqual(value);
   });
 
-  test.each(Object.keys(MARKET))('without %s is refused', (name) => {
-    expect(refusals(marketSchema, without(MARKET, name))).toEqual([`/${name}`]);
-  });
-
   test.each<[string, Fields, readonly string[]]>([
     ['an unknown field', { owner: 'x' }, ['/owner']],
-    ['a slug with upper-case letters', { slug: 'Gold' }, ['/slug']],
     ['a blank name', { name: ' ' }, ['/name']],
-    ['a name of 201 characters', { name: 'x'.repeat(201) }, ['/name']],
-    ['a kind of two words', { kind: 'precious metal' }, ['/kind']],
-    ['another status', { status: 'paused' }, ['/status']],
-    ['a currency in lower case', { nativeCurrency: 'usd' }, ['/nativeCurrency']],
-    ['a unit of nothing', { unit: { quantity: 0, of: 'EUR' } }, ['/unit/quantity']],
-    ['a unit of half', { unit: { quantity: 0.5, of: 'EUR' } }, ['/unit/quantity']],
-    ['a unit of more than 10^15', { unit: { quantity: 10 ** 15 + 1, of: 'EUR' } }, ['/unit/quantity']],
-    ['a unit without a name', { unit: { quantity: 1, of: '' } }, ['/unit/of']],
-    ['an unknown field in its unit', { unit: { quantity: 1, of: 'EUR', per: 1 } }, ['/unit/per']],
     ['no price', { metrics: { volume: SCALAR } }, ['/metrics']],
     ['a metric that is no name', { metrics: { price: null, 'spot-price': null } }, ['/metrics/spot-price']],
     ['an unknown value without a reason', { metrics: { price: { ...MONEY, amountMinor: null } } }, ['/metrics/price']],
     ['a metric of one source by source', { bySource: { price: [MONEY] } }, ['/bySource/price']],
-    ['eleven sources', { bySource: { price: Array(11).fill(MONEY) } }, ['/bySource/price']],
-    ['a value by source that is null', { bySource: { price: [MONEY, null] } }, ['/bySource/price/1']],
-    ['a negative count', { history: { ...history, count: -1 } }, ['/history/count']],
-    ['an unknown field in its history', { history: { ...history, more: 1 } }, ['/history/more']],
-    [
-      'a source with a relative URL',
-      { sources: [{ ...SHOWN_SOURCE, url: '/a', verification: null }] },
-      ['/sources/0/url'],
-    ],
-    ['a source without a word on verification', { sources: [SHOWN_SOURCE] }, ['/sources/0/verification']],
-    [
-      'a source without a word on its cadence',
-      { sources: [{ ...SOURCE, verification: null }] },
-      ['/sources/0/cadence', '/sources/0/expectedNextAt'],
-    ],
-    [
-      'a verification with its verifier',
-      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, actor: 'user:alice' } }] },
-      ['/sources/0/verification/actor'],
-    ],
-    [
-      'a verification of another outcome',
-      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, outcome: 'true' } }] },
-      ['/sources/0/verification/outcome'],
-    ],
-    [
-      'a verification whose subject is a person',
-      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, subject: 'user:alice' } }] },
-      ['/sources/0/verification/subject'],
-    ],
-    [
-      'a verification at no time',
-      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, verifiedAt: null } }] },
-      ['/sources/0/verification/verifiedAt'],
-    ],
-    ['a disputed metric that is no name', { disputedMetrics: ['spot-price'] }, ['/disputedMetrics/0']],
-    ['a revision that is unsafe', { revision: 2 ** 53 }, ['/revision']],
-    ['a negative revision', { revision: -1 }, ['/revision']],
-    ['a date for updatedAt', { updatedAt: '2026-09-29' }, ['/updatedAt']],
+    ['a source that does not say when it was verified', { sources: [SHOWN_SOURCE] }, ['/sources/0/verification']],
   ])('with %s is refused', (_, change, where) => {
     expect(refusals(marketSchema, { ...MARKET, ...change })).toEqual(where);
   });
@@ -328,15 +202,6 @@ describe('the waitlist document', () => {
   ])('is not made for the address %j', (email) => {
     expect(() => waitlistBody({ email })).toThrow();
   });
-
-  test.each<[string, Fields, readonly string[]]>([
-    ['another name of a statement', { statements: [{ name: 'age', description: 'x' }] }, ['/statements/0/name']],
-    ['an unknown field', { contact: 'somebody' }, ['/contact']],
-    ['a link to a form', { mailto: 'https://form.example' }, ['/mailto']],
-    ['an empty step', { nextSteps: [''] }, ['/nextSteps/0']],
-  ])('with %s is refused', (_, change, where) => {
-    expect(refusals(waitlistSchema, { ...document, ...change })).toEqual(where);
-  });
 });
 
 describe('a collection', () => {
@@ -363,23 +228,6 @@ describe('a collection', () => {
     ['an unknown field', { data: [], page: { next: null, nextCursor: null }, meta: {} }, ['/meta']],
   ])('with %s is refused', (_, value, where) => {
     expect(refusals(schema, value)).toEqual(where);
-  });
-});
-
-describe('a snapshot', () => {
-  test('is taken as it is', () => {
-    expect(snapshotSchema.parse(SNAPSHOT)).toEqual(SNAPSHOT);
-  });
-
-  test.each<[string, Fields, readonly string[]]>([
-    ['generation 0', { generation: 0 }, ['/generation']],
-    ['a digest in upper case', { listDigest: 'A'.repeat(64) }, ['/listDigest']],
-    ['half a digest', { listDigest: 'a'.repeat(32) }, ['/listDigest']],
-    ['a count that is missing', { counts: { markets: 0, observations: 0 } }, ['/counts/unknownValues']],
-    ['a time with an offset', { publishedAt: '2026-10-01T12:00:00+01:00' }, ['/publishedAt']],
-    ['an unknown field', { actor: 'x' }, ['/actor']],
-  ])('with %s is refused', (_, change, where) => {
-    expect(refusals(snapshotSchema, { ...SNAPSHOT, ...change })).toEqual(where);
   });
 });
 

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import type { Observation } from '../../contract/values/metric.ts';
-import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import {
   type MarketRecordValue,
@@ -12,9 +11,7 @@ import {
   OBSERVATION_PREFIX,
 } from '../../storage/records/markets.ts';
 import { FRESH_MARKS } from '../../storage/records/publication.ts';
-import { type Fault, failsWithEffect, failsWithoutEffect, faultyStorage } from '../publisher/faulty-storage.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
-import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { type IngestOptions, type IngestReport, ingest } from './ingest.ts';
 import { type LedgerDump, openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
 
@@ -164,61 +161,19 @@ describe('the faults of a batch, by row', () => {
 });
 
 describe('the report', () => {
-  test('counts accepted and unchanged rows, and names the changed markets', async () => {
-    const ledger = await ledgerWith([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
-    const report = await apply(ledger, [
-      market('b'),
-      price('b', 0, 1),
-      market('c'),
-      price('a', 0, 1),
-      price('a', 1, 2),
-    ]);
-    expect(report).toEqual({ taken: true, accepted: 2, unchanged: 3, faults: [], markets: ['a', 'c'] });
-  });
-
-  test('of a dry run predicts the outcome', async () => {
-    const ledger = await ledgerWith([market('a')]);
-    const report = await apply(ledger, [market('a'), price('a', 0, 1)], DRY_RUN);
-    expect(report).toEqual({ taken: false, accepted: 1, unchanged: 1, faults: [], markets: ['a'] });
-  });
-
   test('of an empty batch is empty', async () => {
     const report = await apply(openRecordedLedger(), []);
     expect(report).toEqual({ taken: true, accepted: 0, unchanged: 0, faults: [], markets: [] });
   });
 });
 
-test('a correction keeps the old observation and can be corrected back', async () => {
-  const ledger = await ledgerWith([market('a'), price('a', 0, 1)]);
-  await apply(ledger, [price('a', 0, 2)], CORRECT);
-  await apply(ledger, [price('a', 0, 1)], CORRECT);
-  const again = await apply(ledger, [price('a', 0, 1)], CORRECT);
-  expect(again).toMatchObject({ accepted: 0, unchanged: 1, markets: [] });
-
-  const versions = await observationsOf(ledger, 'a');
-  expect(versions).toMatchObject([{ amountMinor: 1 }, { amountMinor: 2 }, { amountMinor: 1 }]);
-  expect(versions.map(({ supersedes }) => supersedes)).toEqual([null, versions[0]?.id, versions[1]?.id]);
-  expect(versions.map(({ supersededBy }) => supersededBy)).toEqual([versions[1]?.id, versions[2]?.id, null]);
-});
-
 describe('batches that do not fit one transaction', () => {
-  test('many rows of one market', async () => {
-    const ledger = await ledgerWith([market('a'), ...days('a', 257)]);
-    expect(await observationsOf(ledger, 'a')).toHaveLength(257);
-    expect(Math.max(...ledger.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
-  });
-
   test('many corrections of one market, which take two changes each', async () => {
     const ledger = await ledgerWith([market('a'), ...days('a', 130)]);
     const corrections = days('a', 130).map((record) => ({ ...record, amountMinor: -1 }));
     expect(await apply(ledger, corrections, CORRECT)).toMatchObject({ accepted: 130, unchanged: 0, markets: ['a'] });
     expect(await observationsOf(ledger, 'a')).toHaveLength(260);
     expect(Math.max(...ledger.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
-  });
-
-  test('the definition of a market after more rows than one transaction holds', async () => {
-    const ledger = await ledgerWith([...days('a', 150), market('a')]);
-    expect(await observationsOf(ledger, 'a')).toHaveLength(150);
   });
 
   test('a few rows each of many markets share transactions', async () => {
@@ -326,79 +281,4 @@ test('the counters of a market equal the counts of its observations, after any a
     }),
     { numRuns: 40 },
   );
-});
-
-/** Each call of the port waits until the scheduler lets it run. */
-function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
-  return new Proxy(ledger, {
-    get: (target, method) => {
-      const call = Reflect.get(target, method) as (...args: unknown[]) => Promise<unknown>;
-      return scheduler.scheduleFunction(async (...args: unknown[]) => await call.apply(target, args));
-    },
-  });
-}
-
-describe('two writers at once', () => {
-  test('apply each row exactly once, in any order of their storage operations', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), observations, observations, async (scheduler, left, right) => {
-        const ledger = await ledgerWith([market('a')]);
-        const writers = [left, right].map((rows) =>
-          apply(scheduled(scheduler, ledger), [market('b'), market('c'), ...rows.map(recordOf)], PARTIAL),
-        );
-        const reports = await scheduler.waitFor(Promise.all(writers));
-
-        // If both have the same content, one was first. If they differ, the other one was refused.
-        const serial = new Map([...left, ...right].map((row) => [JSON.stringify(recordOf(row)), row]));
-        const identities = new Set([...serial.values()].map(({ slug, day, source }) => `${slug} ${day} ${source}`));
-        const found = (await Promise.all(SLUGS.map((slug) => observationsOf(ledger, slug)))).flat();
-        expect(found).toHaveLength(identities.size);
-        expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
-
-        const accepted = reports.reduce((sum, report) => sum + report.accepted, 0);
-        expect(accepted).toBe(identities.size + 2);
-        const refused = reports.flatMap(({ faults }) => faults);
-        expect(refused).toHaveLength(serial.size - identities.size);
-        for (const slug of SLUGS) {
-          const item = await ledger.get(marketKey(slug));
-          const ofMarket = await observationsOf(ledger, slug);
-          expect(item).toMatchObject({ revision: ofMarket.length, value: { observations: ofMarket.length } });
-        }
-        expect(await dirtySlugs(ledger)).toEqual(SLUGS);
-      }),
-      { numRuns: 60 },
-    );
-  });
-});
-
-describe.each<{ name: string; fault: Fault }>([
-  { name: 'without effect', fault: failsWithoutEffect },
-  { name: 'with effect', fault: failsWithEffect },
-])('when storage fails $name, a second run of the batch ends as if nothing had happened', ({ fault }) => {
-  const batch = [
-    market('a'),
-    { ...market('b'), name: 'Other' },
-    ...days('a', 270),
-    price('b', 0, 1),
-    price('b', 1, 5),
-    market('c'),
-    price('c', 0, null),
-  ];
-  const start = () => ledgerWith([market('b'), price('b', 0, 1)]);
-
-  test('at each operation in turn', async () => {
-    const undisturbed = await start();
-    const recording = faultyStorage(undisturbed, openMemoryObjects(), -1, fault);
-    await apply(recording.ledger, batch);
-    const expected = recordsOf(await undisturbed.dump());
-    expect(recording.operations.length).toBeGreaterThan(4);
-
-    for (const [number] of recording.operations.entries()) {
-      const ledger = await start();
-      const { ledger: faulty } = faultyStorage(ledger, openMemoryObjects(), number, fault);
-      await expect(apply(faulty, batch)).rejects.toThrow(StorageUnavailable);
-      expect((await apply(ledger, batch)).faults).toEqual([]);
-      expect(recordsOf(await ledger.dump())).toEqual(expected);
-    }
-  });
 });
