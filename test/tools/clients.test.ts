@@ -7,6 +7,7 @@ import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { OPENAPI_FILE } from '../../tools/build/build-openapi.ts';
+import { GO_FLAGS } from '../aws/engines/engine.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { GO_MODULE } from './installations.ts';
@@ -120,8 +121,8 @@ describe('a generated client', () => {
     await cp(GO_MODULE, folder, { recursive: true });
     await mkdir(join(folder, 'tidemark'));
     await succeed(folder, OAPI_CODEGEN, ['-config', 'oapi-codegen.yaml', OPENAPI_FILE]);
-    await succeed(folder, 'go', ['vet', '-mod=readonly', './...']);
-    await succeed(folder, 'go', ['build', '-mod=readonly', '-o', 'client', '.']);
+    await succeed(folder, 'go', ['vet', './...'], GO_FLAGS);
+    await succeed(folder, 'go', ['build', '-o', 'client', '.'], GO_FLAGS);
     const { stdout } = await succeed(folder, join(folder, 'client'), [], await startServer());
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
   });

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Installable, run } from '../aws/engines/engine.ts';
+import { join, relative } from 'node:path';
+import { GO_FLAGS, type Installable, run } from '../aws/engines/engine.ts';
 import { installed } from '../aws/engines/installation.ts';
 
 /** The environment variable by which the tests learn where the tools are: {@link ToolFolders} as JSON. */
@@ -50,41 +50,12 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   { name: 'model-tools', ...pythonTools('models/requirements.txt') },
   {
     name: 'go-tools',
-    version: digestOf('clients/go/go.mod', 'clients/go/go.sum'),
-    async install(folder) {
-      const command = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen';
-      await run('go', ['build', '-C', GO_MODULE, '-mod=readonly', '-o', join(folder, 'oapi-codegen'), command]);
-    },
+    ...goProgram(GO_MODULE, 'oapi-codegen', 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen'),
   },
-  {
-    name: 'deploy-tools',
-    version: digestOf('deploy/go.mod', 'deploy/go.sum', 'deploy/main.go'),
-    async install(folder) {
-      await run('go', ['build', '-C', DEPLOY_MODULE, '-mod=readonly', '-o', join(folder, 'judge'), '.']);
-    },
-  },
-  {
-    name: 'job-tools',
-    version: digestOf('job/go.mod', 'job/go.sum'),
-    async install(folder) {
-      const command = 'github.com/rhysd/actionlint/cmd/actionlint';
-      await run('go', ['build', '-C', JOB_MODULE, '-mod=readonly', '-o', join(folder, 'actionlint'), command]);
-    },
-  },
-  {
-    name: 'log-tools',
-    version: digestOf('log-judge/go.mod', 'log-judge/go.sum', 'log-judge/main.go'),
-    async install(folder) {
-      await run('go', ['build', '-C', LOG_MODULE, '-mod=readonly', '-o', join(folder, 'judge'), '.']);
-    },
-  },
-  {
-    name: 'witness',
-    version: digestOf('witness/go.mod', 'witness/go.sum', 'witness/main.go'),
-    async install(folder) {
-      await run('go', ['build', '-C', WITNESS_MODULE, '-mod=readonly', '-o', join(folder, 'witness'), '.']);
-    },
-  },
+  { name: 'deploy-tools', ...goProgram(DEPLOY_MODULE, 'judge') },
+  { name: 'job-tools', ...goProgram(JOB_MODULE, 'actionlint', 'github.com/rhysd/actionlint/cmd/actionlint') },
+  { name: 'log-tools', ...goProgram(LOG_MODULE, 'judge') },
+  { name: 'witness', ...goProgram(WITNESS_MODULE, 'witness') },
 ];
 
 /** Installs those that are not installed. `say` receives, for each, the time or the missing tool of this machine. */
@@ -113,6 +84,17 @@ function pythonTools(requirements: string): Omit<Installable, 'name'> {
       await run('python3', ['-m', 'venv', folder]);
       const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes'];
       await run(join(folder, 'bin', 'python'), [...pip, '--requirement', join(HERE, requirements)]);
+    },
+  };
+}
+
+/** A program of a Go module beside this file: its own, or one of a package that it requires. */
+function goProgram(module: string, name: string, command = '.'): Omit<Installable, 'name'> {
+  const files = ['go.mod', 'go.sum', ...(command === '.' ? ['main.go'] : [])];
+  return {
+    version: digestOf(...files.map((file) => join(relative(HERE, module), file))),
+    async install(folder) {
+      await run('go', ['build', '-C', module, '-o', join(folder, name), command], GO_FLAGS);
     },
   };
 }

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type Engine, freePort, run, serve } from './engine.ts';
+import { type Engine, freePort, GO_FLAGS, run, serve } from './engine.ts';
 import { makeRunFolder, removeRunFolder } from './run-folder.ts';
 
 const VERSION = '1.8.0';
@@ -15,10 +15,8 @@ export const versitygw: Engine = {
   name: 'versitygw',
   version: VERSION,
   async install(folder) {
-    // Unoptimised and without debugging information it is built faster, and still fast enough for tests.
-    const flags = ['-gcflags=all=-N -l', '-ldflags=-s -w'];
     const command = `github.com/versity/versitygw/cmd/versitygw@v${VERSION}`;
-    await run('go', ['install', ...flags, command], { GOBIN: join(folder, 'bin') });
+    await run('go', ['install', command], { ...GO_FLAGS, GOBIN: join(folder, 'bin') });
   },
   async start(folder) {
     const port = await freePort();
