@@ -11,6 +11,7 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { sampled } from '../runs.ts';
+import { copiesOf } from './copied-world.ts';
 import {
   diesAfter,
   type Fault,
@@ -23,16 +24,7 @@ import { faultsOfLog } from './log/log-oracle.ts';
 import { readTexts, withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
-import {
-  createWorld,
-  dependenciesOn,
-  market,
-  price,
-  publicObjects,
-  readerOf,
-  SMALL_PAGES,
-  type World,
-} from './world.ts';
+import { dependenciesOn, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
 
 const NO_FAULT: Fault = ({ run }) => run();
 
@@ -42,9 +34,11 @@ const SNAPSHOT_KEY = publicKey({ kind: 'snapshot' });
  * A published generation with 4 list pages and closed history pages; then changes of all kinds at once, and batches and
  * publications that wait for their generation.
  */
-async function worldWithChanges(): Promise<World> {
-  const created = createWorld();
-  const world = { ...created, dependencies: withLog(created.dependencies) };
+const worldWithChanges = copiesOf(fillWithChanges, (world) => {
+  return { ...world, dependencies: withLog(world.dependencies) };
+});
+
+async function fillWithChanges(world: World): Promise<void> {
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
   await world.ingest(slugs.map((slug) => market(slug)));
   await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 1)]);
@@ -56,7 +50,6 @@ async function worldWithChanges(): Promise<World> {
   await wait(world, 'batch/one', ['b', 'e', 'h']);
   await wait(world, 'batch/two', ['bb', 'cc']);
   await waitForPublication(world, 'three', ['b', 'h'], true);
-  return world;
 }
 
 /** The result after any fault: generation 2 is public, and all that waited have got its number. */

@@ -28,9 +28,13 @@ export interface World {
 
 export const START_MS = Date.parse('2026-10-01T12:00:00Z');
 
-export function createWorld(pageSizes: PageSizes = SMALL_PAGES, ledger: Ledger = openSqliteLedger(':memory:')): World {
-  const objects = openMemoryObjects();
-  const clock = { nowMs: START_MS };
+export function createWorld(
+  pageSizes: PageSizes = SMALL_PAGES,
+  ledger: Ledger = openSqliteLedger(':memory:'),
+  objects: MemoryObjects = openMemoryObjects(),
+  startMs = START_MS,
+): World {
+  const clock = { nowMs: startMs };
   const dependencies = dependenciesOn(ledger, objects, clock, pageSizes);
   const ingest: World['ingest'] = async (records, mode = 'append') => {
     const report = await takeIn(dependencies, records, { mode });

@@ -33,6 +33,8 @@ export interface MemoryObjects extends ObjectStore {
   resetCounts(): void;
   /** Everything stored now, in order of key; copies. */
   snapshot(): Map<string, { body: Uint8Array; metadata: ObjectMetadata }>;
+  /** Another store with all that this one has, and remembers, now. */
+  copy(): MemoryObjects;
 }
 
 interface Entry {
@@ -49,11 +51,18 @@ function isImmutable(key: string): boolean {
   return /^(redo|layout)\/|\/pages\/\d+-[0-9a-f]+\.json$/.test(key);
 }
 
-export function openMemoryObjects(): MemoryObjects {
-  const entries = new Map<string, Entry>();
+interface Stored {
+  readonly entries: Map<string, Entry>;
   /** By key, kept for ever: the bytes of deleted pages, and the generations of deleted heads. */
-  const immutableETags = new Map<string, ETag>();
-  const newestGenerations = new Map<string, number>();
+  readonly immutableETags: Map<string, ETag>;
+  readonly newestGenerations: Map<string, number>;
+}
+
+export function openMemoryObjects(): MemoryObjects {
+  return objectsOf({ entries: new Map(), immutableETags: new Map(), newestGenerations: new Map() });
+}
+
+function objectsOf({ entries, immutableETags, newestGenerations }: Stored): MemoryObjects {
   const counts = { get: 0, stat: 0, put: 0, delete: 0, list: 0 };
   const puts: { key: string; sizeBytes: number }[] = [];
 
@@ -80,6 +89,12 @@ export function openMemoryObjects(): MemoryObjects {
         }),
       );
     },
+    copy: () =>
+      objectsOf({
+        entries: new Map(entries),
+        immutableETags: new Map(immutableETags),
+        newestGenerations: new Map(newestGenerations),
+      }),
     async get(key, options = {}): Promise<GetResult> {
       counts.get++;
       checkObjectKey(key);

@@ -13,6 +13,7 @@ import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectHead, ObjectMetadata, ObjectStore } from '../../../storage/ports/object-store.ts';
 import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { copiesOf } from '../copied-world.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -32,8 +33,9 @@ function days(slug: string, count: number) {
 }
 
 /** Several generations of several pages. The store has only the newest one. */
-async function publishedWorld(): Promise<World> {
-  const world = createWorld();
+const publishedWorld = copiesOf(fillPublished);
+
+async function fillPublished(world: World): Promise<void> {
   await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => market(slug)));
   await world.ingest([...days('b', 9), ...days('e', 6), price('g', 0, null)]);
   await publish(world.dependencies);
@@ -44,7 +46,6 @@ async function publishedWorld(): Promise<World> {
   await removeMarket(world, 'd', 'e');
   await publish(world.dependencies);
   await sweepExpired(world);
-  return world;
 }
 
 async function sweepExpired(world: World): Promise<void> {
@@ -359,20 +360,17 @@ async function loseBundle(world: World, at: number): Promise<{ committed: boolea
   return { committed, completed: operations.length <= at };
 }
 
-async function changedWorld(): Promise<World> {
-  const world = await publishedWorld();
+const changedWorld = copiesOf(async (world) => {
+  await fillPublished(world);
   await world.ingest([market('aa'), price('aa', 0, null), price('c', 0, 0)]);
-  return world;
-}
+});
 
 /** One market, so that the list is a single page. */
-async function smallChangedWorld(): Promise<World> {
-  const world = createWorld();
+const smallChangedWorld = copiesOf(async (world) => {
   await world.ingest([market('a'), price('a', 0, 1)]);
   await publish(world.dependencies);
   await world.ingest([price('a', 1, 2)]);
-  return world;
-}
+});
 
 /** The number of the operation that commits a publish of this world. */
 async function commitOperation(world: World): Promise<number> {

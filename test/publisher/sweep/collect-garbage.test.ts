@@ -20,6 +20,7 @@ import {
   WALK_KEY,
 } from '../../../storage/records/publication.ts';
 import { runs } from '../../runs.ts';
+import { copiesOf } from '../copied-world.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { loseMarket } from '../lose-market.ts';
 import { Witness } from '../witness.ts';
@@ -44,14 +45,14 @@ function days(slug: string, count: number) {
 }
 
 /** Four pages of markets, histories with closed pages, two generations. */
-async function publishedWorld(): Promise<World> {
-  const world = createWorld();
+const publishedWorld = copiesOf(fillPublished);
+
+async function fillPublished(world: World): Promise<void> {
   await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((slug) => market(slug)));
   await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 6)]);
   await publish(world.dependencies);
   await changeHistories(world, -5);
   await publish(world.dependencies);
-  return world;
 }
 
 async function changeHistories(world: World, amountMinor: number): Promise<void> {
@@ -224,8 +225,8 @@ test('leftovers of a publisher that died before its commit, once another one has
 });
 
 /** Garbage of every kind: expired pages, orphans, old bundles, bodies of a removed market. */
-async function worldWithGarbage(): Promise<World> {
-  const world = await publishedWorld();
+const worldWithGarbage = copiesOf(async (world) => {
+  await fillPublished(world);
   await changeHistories(world, -6);
   await dieBefore(world, 'ledger.transact');
   await changeHistories(world, -7);
@@ -234,8 +235,7 @@ async function worldWithGarbage(): Promise<World> {
   world.clock.nowMs += RETENTION_MS + 1;
   await changeHistories(world, -8);
   await publish(world.dependencies);
-  return world;
-}
+});
 
 describe('a run', () => {
   test('removes exactly the objects that a dry run has reported; the dry run removes nothing', async () => {
