@@ -148,24 +148,6 @@ describe('a round that fails', () => {
     expect(loop.stalledMs()).toBe(0);
     expect(await generation(watched)).toBe(1);
   });
-
-  test('is reported, and the next one does its work', async () => {
-    const watched = watchedLoop();
-    await watched.world.ingest([market('a')]);
-    const failure = new StorageUnavailable('for a while');
-    const failing = Promise.reject(failure);
-    failing.catch(() => {});
-    watched.hold(failing);
-    watched.loop.wake();
-    await expect.poll(() => watched.reports).toHaveLength(1);
-    expect(watched.reports[0]?.cause).toBe(failure);
-    expect(await generation(watched)).toBe(0);
-
-    watched.hold(null);
-    watched.loop.wake();
-    await expect.poll(() => generation(watched)).toBe(1);
-    expect(watched.reports).toHaveLength(1);
-  });
 });
 
 describe('a stop', () => {
@@ -193,12 +175,6 @@ describe('a stop', () => {
     await watched.loop.stop();
     expect(watched.rounds()).toBe(1);
     expect(watched.world.objects.puts).toHaveLength(length);
-  });
-
-  test('may come before any round, and twice', async () => {
-    const { loop } = watchedLoop();
-    await loop.stop();
-    await loop.stop();
   });
 });
 

@@ -154,17 +154,6 @@ describe('a write', () => {
     expect(findings).toEqual([]);
   });
 
-  test('that is sent again gets the same answer, and has one effect', async () => {
-    const sent = { body: { name: 'Metals', markets: ['gold-usd'] }, key: 'watchlist-key-0001' };
-    const [first, second] = [
-      await send('POST', '/api/v1/watchlists', sent),
-      await send('POST', '/api/v1/watchlists', sent),
-    ];
-    expect(second.text).toBe(first.text);
-    expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
-    expect((await send('GET', '/api/v1/watchlists')).json.data).toHaveLength(1);
-  });
-
   test('that was acknowledged survives a killed process', async () => {
     const sent = { body: { name: 'Before the end' }, key: 'watchlist-key-0002' };
     const before = await send('POST', '/api/v1/watchlists', sent);

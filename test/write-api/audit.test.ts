@@ -85,22 +85,6 @@ describe('audit records', () => {
     expect(await shown('day=2026-11-19')).toEqual([]);
   });
 
-  it('by day are paged, and a cursor belongs to its day', async () => {
-    await world.call({
-      method: 'PUT',
-      path: '/api/v1/entitlements/user:alice/watchlists',
-      body: { limit: 100 },
-      headers: { 'if-none-match': '*' },
-    });
-    for (let count = 0; count < 55; count++) await createWatchlist('alice');
-    const first = await list('day=2026-11-20');
-    const { nextCursor } = first.json.page;
-    const second = await list(`day=2026-11-20&cursor=${nextCursor}`);
-    expect([first.json.data.length, second.json.data.length, second.json.page.nextCursor]).toEqual([50, 6, null]);
-    const others = await Promise.all([list(`cursor=${nextCursor}`), list(`day=2026-11-21&cursor=${nextCursor}`)]);
-    expect(others.map(({ json }) => json.code)).toEqual(['invalid-cursor', 'invalid-cursor']);
-  });
-
   it('are listed by both: what this credential did to that', async () => {
     const first = await createWatchlist('alice');
     await createWatchlist('alice');
@@ -147,9 +131,5 @@ describe('audit records', () => {
       list(`actor=user:alice&cursor=${nextCursor}`, 'alice'),
     ]);
     expect(others.map(({ json }) => json.code)).toEqual(Array(4).fill('invalid-cursor'));
-  });
-
-  it('are shown only with their own scope', async () => {
-    expect((await list('actor=user:bob', 'bob')).json.code).toBe('forbidden');
   });
 });

@@ -196,15 +196,6 @@ describe('a batch that is accepted', () => {
     expect(others.filter((item) => item.expiresAtMs !== null)).toEqual([]);
   });
 
-  it('is answered again, not taken again, when it is sent again', async () => {
-    const first = await send({ records }, { key: 'one-key-for-both-of-them' });
-    const second = await send({ records }, { key: 'one-key-for-both-of-them' });
-    expect(second.text).toBe(first.text);
-    expect(second.headers).toMatchObject({ 'idempotency-replayed': 'true', location: first.headers.location });
-    expect((await world.ledger.query(WORK_QUEUE.partition, { limit: 10 })).items).toHaveLength(1);
-    expect(await countedRows()).toBe(2);
-  });
-
   it('is another request with other options in the query', async () => {
     const line = JSON.stringify(records[0]);
     const again = (query: string) => send(line, { headers: NDJSON, query, key: 'one-key-for-both-of-them' });

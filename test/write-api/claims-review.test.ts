@@ -124,15 +124,6 @@ describe('a reviewer of a claim', () => {
     const { json } = await act(world, id, action);
     expect(json.decision).toEqual({ outcome, note: REQUESTS[action].body.note, decidedAt: json.updatedAt });
   });
-
-  it('a decision has one effect, however often it is sent', async () => {
-    const id = await filedIn(world, 'under-review');
-    const options = { ifMatch: '"2"', key: 'decide-once-000000001' };
-    const first = await act(world, id, 'accept', options);
-    const second = await act(world, id, 'accept', options);
-    expect([second.status, second.text]).toEqual([200, first.text]);
-    expect(second.headers).toMatchObject({ 'idempotency-replayed': 'true', etag: '"3"' });
-  });
 });
 
 it('each action leaves one audit record with its actor, without texts of the claim', async () => {

@@ -13,7 +13,6 @@ import {
   dirtyMarks,
   file,
   filed,
-  filedIn,
   goldRecord,
   ingest,
   KEY,
@@ -199,20 +198,6 @@ describe('filing a claim', () => {
     expect(codesOf(answer)).toEqual([['/assertion/market', 'market.unknown']]);
   });
 
-  it('has one effect, however often it is sent', async () => {
-    const call = {
-      method: 'POST',
-      path: CLAIMS,
-      key: 'claim-once-0000000001',
-      body: { assertion: ASSERTIONS.dispute },
-    };
-    const first = await world.call(call);
-    const second = await world.call(call);
-    expect([second.status, second.text]).toEqual([201, first.text]);
-    expect(second.headers['idempotency-replayed']).toBe('true');
-    expect((await world.call({ path: CLAIMS })).json.data).toHaveLength(1);
-  });
-
   it('leaves an audit record that names the claim, and nothing that was written in it', async () => {
     const id = await filed(world);
     const { items } = await world.ledger.query(auditOfTarget(`claim/${id}`).partition, { limit: 10 });
@@ -355,12 +340,6 @@ describe('reading a claim', () => {
     expect(await Promise.all(['alice', 'rita', 'bob', KEY].map((as) => read(as)))).toEqual([200, 200, 404, 404]);
     expect(await read('alice', 'claim_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).toBe(404);
     expect(await read('alice', 'not-an-id')).toBe(404);
-  });
-
-  it('answers 304 for the current revision', async () => {
-    const id = await filedIn(world, 'under-review');
-    const headers = { 'if-none-match': '"2"' };
-    expect((await world.call({ path: `${CLAIMS}/${id}`, headers })).status).toBe(304);
   });
 });
 

@@ -134,13 +134,6 @@ describe('a removed market', () => {
     expect(await listed()).not.toContain('new');
     await expectVerified('new');
   });
-
-  it('is answered as before when the request is repeated', async () => {
-    const first = await remove('b', undefined, { key: 'the-one-and-only-key' });
-    const again = await remove('b', undefined, { key: 'the-one-and-only-key' });
-    expect(again).toMatchObject({ status: 200, json: first.json, headers: { 'idempotency-replayed': 'true' } });
-    expect((await world.ledger.get(marketKey('b')))?.revision).toBe(first.json.revision);
-  });
 });
 
 describe('a removal is refused', () => {

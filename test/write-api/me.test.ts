@@ -28,17 +28,4 @@ describe('me', () => {
       expiresAt: null,
     });
   });
-
-  it('needs a credential, but no scope', async () => {
-    const world = heldToSchemas(openApiWorld({ scopes: { alice: [] } }));
-    expect((await world.call({ path: URL })).json.scopes).toEqual([]);
-    expect((await world.call({ path: URL, as: null })).status).toBe(401);
-  });
-
-  it('is not modified while the credential is the same', async () => {
-    const world = heldToSchemas(openApiWorld());
-    const { headers } = await world.call({ path: URL });
-    expect((await world.call({ path: URL, headers: { 'if-none-match': headers.etag } })).status).toBe(304);
-    expect((await world.call({ path: URL, as: 'bob', headers: { 'if-none-match': headers.etag } })).status).toBe(200);
-  });
 });

@@ -114,20 +114,6 @@ describe('a publication', () => {
     expect(items.map(({ value }) => value)).toMatchObject([{ actor: 'key:operator', action: 'createPublication' }]);
   });
 
-  it('is answered again, not made again, when it is sent again', async () => {
-    const call = { method: 'POST', path: URL, body: { markets: 'all' }, key: 'one-key-for-both-of-them' };
-    const first = await world.call(call);
-    const second = await world.call(call);
-    expect(second.text).toBe(first.text);
-    expect(second.headers['idempotency-replayed']).toBe('true');
-    expect((await world.ledger.query(WORK_QUEUE.partition, { limit: 10 })).items).toHaveLength(1);
-  });
-
-  it('can be read with the scope to publish', async () => {
-    const { json } = await create({ markets: 'all' });
-    expect((await read(json.id, 'alice')).json).toEqual(json);
-  });
-
   it('that does not exist is 404', async () => {
     expect((await read('pub_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).json.code).toBe('not-found');
     expect((await read('pub_1')).json.code).toBe('not-found');

@@ -220,9 +220,4 @@ describe('a takedown is refused', () => {
     expect((await create(body)).status).toBe(status);
     expect(await list()).toEqual([]);
   });
-
-  it('without its scope', async () => {
-    expect((await create({}, 'reader')).status).toBe(403);
-    expect((await world.call({ path: URL, as: 'reader' })).status).toBe(403);
-  });
 });

@@ -47,13 +47,6 @@ describe('announcing a file', () => {
     expect((await get(id)).json).toEqual(answer.json);
   });
 
-  test('once more with its key gives the same upload', async () => {
-    const first = await announce({ key: 'key-0123456789abcdef' });
-    const again = await announce({ key: 'key-0123456789abcdef' });
-    expect(again.json).toEqual(first.json);
-    expect(again.headers['idempotency-replayed']).toBe('true');
-  });
-
   test.each([
     ['no digest', { ...BODY, sha256: undefined }],
     ['a digest in capitals', { ...BODY, sha256: BODY.sha256.toUpperCase().replace(/^\d/, 'A') }],
@@ -67,10 +60,6 @@ describe('announcing a file', () => {
     ['a dry run of too many records', { ...BODY, dryRun: true, records: 50_001 }],
   ])('with %s is refused', async (_, body) => {
     expect(await announce({ body })).toMatchObject({ status: 422, json: { code: 'validation-failed' } });
-  });
-
-  test('needs the scope', async () => {
-    expect((await announce({ as: 'reader' })).status).toBe(403);
   });
 
   test.each([
