@@ -10,15 +10,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Progress on a pipe. */
-function openOnPipe() {
+/** Progress on a stream. */
+function openOnStream() {
   const stream = new PassThrough({ encoding: 'utf8' });
   const written = () => ((stream.read() as string | null) ?? '').split('\n').slice(0, -1);
-  return { progress: openProgress(stream as unknown as NodeJS.WriteStream), written };
+  return { progress: openProgress(stream), written };
 }
 
-test('on a pipe a run prints the progress of its steps now and then, until all have ended', () => {
-  const { progress, written } = openOnPipe();
+test('a run prints the progress of its steps now and then, until all have ended', () => {
+  const { progress, written } = openOnStream();
   progress.at('lint', '');
   progress.at('tests', '1 of 9 files');
   progress.at('tests', '4 of 9 files');
@@ -36,8 +36,8 @@ test('on a pipe a run prints the progress of its steps now and then, until all h
   expect(written()).toEqual([]);
 });
 
-test('on a pipe other messages are printed at once, on their own lines', () => {
-  const { progress, written } = openOnPipe();
+test('other messages are printed at once, on their own lines', () => {
+  const { progress, written } = openOnStream();
   progress.at('tests', '');
   progress.say('lint passed');
   expect(written()).toEqual(['lint passed']);
