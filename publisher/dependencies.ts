@@ -31,6 +31,8 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
    * again: files of a new kind are written, and files of a kind that was switched off are left to the sweep.
    */
   readonly projections?: ReadonlySet<Projection>;
+  /** The base URL for readers, without a slash at the end: some files name it. When it changes, all markets are rendered again. */
+  readonly readBaseUrl?: string;
   /** The caches in front of the object store; default none. */
   readonly caches?: Purge;
   /** The largest body that the object store takes. Default: {@link MAX_OBJECT_BYTES}. */

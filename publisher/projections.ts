@@ -1,6 +1,8 @@
 /** The one list of projections. To add one is a folder in projections/ and a line here. */
 import type { Projector } from './kernel/projection.ts';
+import { badges } from './projections/badges/projection.ts';
 import { compat } from './projections/compat/projection.ts';
+import { embeds } from './projections/embeds/projection.ts';
 import { exports } from './projections/exports/projection.ts';
 import { feeds } from './projections/feeds/projection.ts';
 import { historyFiles } from './projections/history-files/projection.ts';
@@ -18,6 +20,8 @@ export const PROJECTORS: readonly Projector[] = [
   feeds,
   releases,
   sources,
+  badges,
+  embeds,
   compat,
   exports,
   statics,

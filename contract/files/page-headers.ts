@@ -2,6 +2,7 @@
  * The header fields of pages for people, besides those of every public object. Free of dependencies: the functions of the
  * edge are built from this file.
  */
+import { EMBEDS_URL } from './routes.ts';
 
 export const PAGE_CONTENT_TYPE = 'text/html; charset=utf-8';
 
@@ -18,3 +19,16 @@ export const PAGE_HEADERS: { readonly [name: string]: string } = {
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
 };
+
+/** A page that other sites show in a frame has no script. It loads nothing, and its style is its own. */
+export const EMBED_HEADERS: { readonly [name: string]: string } = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+  'permissions-policy': PAGE_HEADERS['permissions-policy'] as string,
+  'referrer-policy': PAGE_HEADERS['referrer-policy'] as string,
+};
+
+/** @param path of the file, or of its URL */
+export function pageHeaders(path: string): { readonly [name: string]: string } {
+  return path.startsWith(`${EMBEDS_URL}/`) ? EMBED_HEADERS : PAGE_HEADERS;
+}

@@ -5,16 +5,18 @@
 
 export const PROJECTIONS = [
   ...(['log', 'history-files', 'latest', 'recent', 'exports', 'compat'] as const),
-  ...(['feeds', 'market-feeds'] as const),
+  ...(['feeds', 'market-feeds', 'badges', 'embeds'] as const),
 ] as const;
 
 export type Projection = (typeof PROJECTIONS)[number];
 
 export const ALL_PROJECTIONS: ReadonlySet<Projection> = new Set(PROJECTIONS);
 
-/** A feed of each market costs a further file for each market that changes, and few markets have followers. */
+/** Each of these costs one or two further files for each market that changes, and few markets need them. */
+const NOT_BY_DEFAULT: readonly Projection[] = ['market-feeds', 'badges', 'embeds'];
+
 export const DEFAULT_PROJECTIONS: ReadonlySet<Projection> = new Set(
-  PROJECTIONS.filter((name) => name !== 'market-feeds'),
+  PROJECTIONS.filter((name) => !NOT_BY_DEFAULT.includes(name)),
 );
 
 /** The present name of a projection: HEAD and log of an earlier version have others. */

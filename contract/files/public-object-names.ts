@@ -25,6 +25,10 @@ export type PublicObjectName =
   | { readonly kind: 'market-feed'; readonly slug: string }
   | { readonly kind: 'releases' }
   | { readonly kind: 'sources' }
+  | { readonly kind: 'badge'; readonly slug: string }
+  | { readonly kind: 'badge-json'; readonly slug: string }
+  | { readonly kind: 'embed'; readonly slug: string }
+  | { readonly kind: 'embed-json'; readonly slug: string }
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'log-checkpoint' }
   | { readonly kind: 'log-vkey' }

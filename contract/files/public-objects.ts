@@ -20,7 +20,9 @@ import {
 import { PAGE_CONTENT_TYPE } from './page-headers.ts';
 import { FEED_NAMES, type PublicObjectKind, type PublicObjectName, type Retention } from './public-object-names.ts';
 import {
+  BADGES_URL,
   COMPAT_URL,
+  EMBEDS_URL,
   EXPORT_ROOT,
   FEEDS_URL,
   LATEST_CSV_URL,
@@ -57,6 +59,7 @@ const CSV_TYPE = 'text/csv; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
 const ATOM_TYPE = 'application/atom+xml';
+const SVG_TYPE = 'image/svg+xml';
 const GZIP_TYPE = 'application/gzip';
 /** The log's paths are its URLs. */
 export const LOG_ROOT = '/api/v1/log';
@@ -68,7 +71,7 @@ const EXPORT_FILE = '(?:observations|markets)-[0-9]{6}-[0-9a-f]{32}';
 const PART = '[0-9a-f]{2}';
 const HISTORY = `${MARKETS_URL}/{slug}/history`;
 /** Of the pages for people: `file` is the path in the built site, without its extension here. */
-const SITE_FILE = '(?!(?:api|errors|site)/)(?:[a-z0-9-]+/){0,2}[a-z0-9-]+';
+const SITE_FILE = '(?!(?:api|badges|embed|errors|site)/)(?:[a-z0-9-]+/){0,2}[a-z0-9-]+';
 
 /** Patterns of the fields whose form is the same in all paths. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -139,6 +142,10 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'market-feed': ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
   releases: kind(RELEASES_URL, 'text/calendar; charset=utf-8', 'feeds'),
   sources: kind(SOURCES_FILE_URL, JSON_TYPE, 'markets'),
+  badge: ofMarket(`${BADGES_URL}/{slug}.svg`, SVG_TYPE),
+  'badge-json': ofMarket(`${BADGES_URL}/{slug}.json`, JSON_TYPE),
+  embed: ofMarket(`${EMBEDS_URL}/{slug}.html`, PAGE_CONTENT_TYPE),
+  'embed-json': ofMarket(`${EMBEDS_URL}/{slug}.json`, JSON_TYPE),
   snapshot: kind(SNAPSHOT_PATH, JSON_TYPE, 'snapshot'),
   'log-checkpoint': kind(`${LOG_ROOT}/checkpoint`, TEXT_TYPE, 'log'),
   'log-vkey': kind(`${LOG_ROOT}/vkey`, TEXT_TYPE, 'log'),
@@ -163,7 +170,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   problems: kind(PROBLEMS_PATH, JSON_TYPE, 'problems'),
   waitlist: kind(WAITLIST_PATH, JSON_TYPE, 'waitlist'),
   openapi: kind(OPENAPI_PATH, JSON_TYPE, 'openapi'),
-  'site-image': site('svg', 'image/svg+xml'),
+  'site-image': site('svg', SVG_TYPE),
   'site-style': site('css', 'text/css; charset=utf-8'),
   'site-script': site('js', 'text/javascript; charset=utf-8'),
   'site-text': site('txt', TEXT_TYPE),

@@ -34,6 +34,10 @@ export function marketFeedUrl(slug: string): string {
   return `${FEEDS_URL}/markets/${slug}.atom`;
 }
 
+/** For pages of others: the newest price of one market as an image, or as a page in a frame. */
+export const BADGES_URL = '/badges';
+export const EMBEDS_URL = '/embed';
+
 /** Files in the forms of other programs. */
 export const COMPAT_URL = '/api/v1/compat';
 

@@ -1,4 +1,5 @@
 /** The operations of the write API and the public reads: what the OpenAPI document describes. */
+import { badgeReads } from './badge-reads.ts';
 import { compatReads } from './compat-reads.ts';
 import { feedReads } from './feed-reads.ts';
 import { fileReads } from './file-reads.ts';
@@ -9,6 +10,7 @@ export const ALL_OPERATIONS = {
   ...publicReadOperations,
   ...compatReads,
   ...feedReads,
+  ...badgeReads,
   ...fileReads,
   ...OPERATIONS,
 } as const;

@@ -53,7 +53,7 @@ export interface Example {
 export interface OperationDefinition {
   readonly method: Method;
   /** With path parameters in braces, as OpenAPI writes them. */
-  readonly path: `/${'api/v1' | 'feeds'}/${string}`;
+  readonly path: `/${'api/v1' | 'badges' | 'embed' | 'feeds'}/${string}`;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;

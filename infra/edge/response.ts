@@ -7,7 +7,7 @@
  * edge uses the same contract itself.
  */
 
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/files/page-headers.ts';
+import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 
 export interface ViewerResponse {
@@ -17,6 +17,7 @@ export interface ViewerResponse {
 }
 
 export interface ViewerResponseEvent {
+  readonly request: { readonly uri: string };
   readonly response: ViewerResponse;
 }
 
@@ -26,8 +27,9 @@ export function handler(event: ViewerResponseEvent): ViewerResponse {
   const contentType = response.headers['content-type'];
   if (contentType === undefined) return response;
   if (contentType.value === PAGE_CONTENT_TYPE) {
-    Object.keys(PAGE_HEADERS).forEach((name) => {
-      response.headers[name] = { value: PAGE_HEADERS[name] as string };
+    const fields = pageHeaders(event.request.uri);
+    Object.keys(fields).forEach((name) => {
+      response.headers[name] = { value: fields[name] as string };
     });
   }
   if (response.statusCode === 200 && statusOfObject(contentType.value) === 410) {

@@ -86,7 +86,7 @@ var SINGLE_FILES = [
 ];
 var PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 var FILE = new RegExp(
-  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/(changes\\.atom|corrections\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
+  `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|/feeds/(changes\\.atom|corrections\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|/badges/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.(svg|json)|/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.json|${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`
 );
 var RATES_ALIAS = /^(\/api\/v1\/compat\/currency-api)[@/]([^/]+\/v1\/[a-z/]+)(?:\.min)?\.json$/;
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
@@ -101,6 +101,7 @@ var NAMED_PAGES = {
   "/problems": "/docs/problems.html"
 };
 var MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
+var EMBED = new RegExp(`^/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}(\\.html)?$`);
 var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 var PAGE_FILE = /^\/(index|markets\/market|status\/index|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 var FOLDERS = ["/", "/status/", "/docs/", "/problems/"];
@@ -167,6 +168,7 @@ function pageOf(typed) {
   const uri = typed.replace(/([^/])\/$/, "$1");
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri];
   if (MARKET_PAGE.test(uri)) return "/markets/market.html";
+  if (EMBED.test(uri)) return `${uri.replace(/\.html$/, "")}.html`;
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
 function isNamedIn(table, uri) {

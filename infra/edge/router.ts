@@ -104,6 +104,7 @@ const PAGE_OF_LIST = `/pages/${CURSOR_PATTERN}\\.json`;
 const FILE = new RegExp(
   `^(/api/v1/(log|exports|compat)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKETS_URL}${PAGE_OF_LIST}|` +
     `/feeds/(changes\\.atom|corrections\\.atom|releases\\.ics|markets/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.atom)|` +
+    `/badges/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.(svg|json)|/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}\\.json|` +
     `${MARKET_PATH}(\\.json|/history(\\.json|/index\\.json|${PAGE_OF_LIST}|(/[0-9]{4})?\\.(csv|ndjson))))$`,
 );
 /**
@@ -126,6 +127,8 @@ const NAMED_PAGES: { readonly [uri: string]: string } = {
 };
 /** One page shows every market: its script reads the slug. */
 const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
+/** For frames of other sites. */
+const EMBED = new RegExp(`^/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}(\\.html)?$`);
 /** The `type` of a problem leads to a page, too. */
 const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 const PAGE_FILE = /^\/(index|markets\/market|status\/index|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
@@ -212,6 +215,7 @@ function pageOf(typed: string): string | null {
   const uri = typed.replace(/([^/])\/$/, '$1');
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri] as string;
   if (MARKET_PAGE.test(uri)) return '/markets/market.html';
+  if (EMBED.test(uri)) return `${uri.replace(/\.html$/, '')}.html`;
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
 

@@ -12,7 +12,6 @@ import {
   Function as EdgeFunction,
   FunctionCode,
   FunctionRuntime,
-  HeadersFrameOption,
   ResponseHeadersPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucketPolicy, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
@@ -175,7 +174,6 @@ export class EdgeStack extends Stack {
       },
       securityHeadersBehavior: {
         contentTypeOptions: { override: true },
-        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
         strictTransportSecurity: { accessControlMaxAge: YEAR, includeSubdomains: true, override: true },
       },
       removeHeaders: OF_THE_ORIGIN_ONLY,

@@ -26,6 +26,7 @@ export function openPublisher(): PublisherDependencies {
   const openapi = openApiDocument({ readServer: readBaseUrl, writeServer: writeBaseUrl });
   return {
     ...openStorage(),
+    readBaseUrl,
     staticBodies: staticBodies({ waitlist: waitlistBody({ email: waitlistEmail }), openapi }),
     site: withOperator(openSite(), {
       ...(name !== undefined && { name }),

@@ -32,7 +32,7 @@ export async function restoreFromLog(
   process.umask(0o077);
   const nowMs = Date.now();
   checkClock(nowMs);
-  const { dataFolder, projections, logKey } = readConfig(environment);
+  const { dataFolder, projections, readBaseUrl, logKey } = readConfig(environment);
   checkMayBeReplaced(dataFolder, replace);
   const keys = signingKeys(dataFolder, logKey);
   if (keys === null) {
@@ -47,6 +47,7 @@ export async function restoreFromLog(
     source,
     keys,
     projections,
+    readBaseUrl,
     seen,
     forgetNames,
     nowMs,

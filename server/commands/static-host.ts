@@ -3,7 +3,7 @@
  * the header fields that such a host cannot send. So `verify` walks files as it walks a service, and judges their bytes; what
  * the host says of them is not judged.
  */
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/files/page-headers.ts';
+import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
 import { cacheControlOf, PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { PROBLEM_CONTENT_TYPE, statusOfObject } from '../../contract/problems/edge-problems.ts';
@@ -56,7 +56,7 @@ export function staticHostReader(read: PublicReader): PublicReader {
     const etag = `"${sha256Hex(body).slice(0, 32)}"`;
     const headers = new Map([
       ...mapOf([...CORS_FIELDS, ...NO_SNIFFING]),
-      ...(contentType === PAGE_CONTENT_TYPE ? Object.entries(PAGE_HEADERS) : []),
+      ...(contentType === PAGE_CONTENT_TYPE ? Object.entries(pageHeaders(pathOf(`/${routed.key}`))) : []),
       ['content-type', contentType],
       ['cache-control', cacheControlOf(name)],
       ['etag', etag],

@@ -1,7 +1,7 @@
 /** A stored object as the edge sends it: its bytes in each content coding, with the header fields of each. */
 
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../contract/files/page-headers.ts';
-import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/files/routes.ts';
 import { statusOfObject } from '../../contract/problems/edge-problems.ts';
 import type { ObjectMetadata, StoredObject } from '../../storage/ports/object-store.ts';
@@ -37,6 +37,7 @@ export interface Variant {
 
 export class Representation {
   readonly #metadata: ObjectMetadata;
+  readonly #pageFields: FieldList;
   /** The value of `Link`. */
   readonly #link: string | null;
   readonly identity: Variant;
@@ -51,6 +52,8 @@ export class Representation {
 
   constructor(key: string, { body, etag, metadata }: StoredObject) {
     this.#metadata = metadata;
+    const isPage = metadata.contentType === PAGE_CONTENT_TYPE;
+    this.#pageFields = isPage ? Object.entries(pageHeaders(key.slice(PUBLIC_PREFIX.length))).flat() : [];
     this.#link = nextPageLink(key, metadata.nextCursor);
     this.identity = { coding: 'identity', body: Buffer.from(body.buffer, body.byteOffset, body.byteLength), etag };
     this.#ready.set('identity', this.identity);
@@ -86,7 +89,7 @@ export class Representation {
     const validators = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
     if (this.#link !== null) validators.push('Link', this.#link);
     // A 304 has them too: a new release may change them, and not the page.
-    if (contentType === PAGE_CONTENT_TYPE) validators.push(...Object.entries(PAGE_HEADERS).flat());
+    validators.push(...this.#pageFields);
     if (status === 304) return validators;
     const content = ['Content-Type', contentType, 'Content-Length', String(sizeBytes)];
     if (coding !== 'identity') content.push('Content-Encoding', coding);

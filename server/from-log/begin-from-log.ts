@@ -44,6 +44,8 @@ export interface BeginFromLog {
   readonly isOfTarget?: boolean;
   /** Kinds of files that will be published. */
   readonly projections: PublisherStorage['projections'];
+  /** As of the settings of the server. */
+  readonly readBaseUrl: string | null;
   /** Signed checkpoints that were seen anywhere, of any log. */
   readonly seen?: readonly string[];
   /** Goes on without names of representatives that the source does not have. Default: it is refused. */
@@ -106,19 +108,23 @@ export async function beginFromLog(options: BeginFromLog): Promise<BegunFolder> 
   return { ...(outcome as LedgerFromLog | null as LedgerFromLog), replaced };
 }
 
-async function takeOver({ dataFolder, target = null, projections, progress, ...options }: BeginFromLog): Promise<void> {
+async function takeOver({ dataFolder, target = null, progress, ...options }: BeginFromLog): Promise<void> {
   progress('Comparing what is published', 0, 1);
   const { ledger, objects, close } = await openDataFolder(dataFolder, { isRestoring: true, target });
   try {
-    const storage = { ...systemRuntime, ledger, objects: options.objects ?? objects, ...settingsOf(projections) };
+    const storage = { ...systemRuntime, ledger, objects: options.objects ?? objects, ...settingsOf(options) };
     await takeOverStore(storage);
   } finally {
     close();
   }
 }
 
-function settingsOf(projections: BeginFromLog['projections']) {
-  return { pageSizes: DEFAULT_PAGE_SIZES, ...(projections && { projections }) };
+function settingsOf({ projections, readBaseUrl }: Pick<BeginFromLog, 'projections' | 'readBaseUrl'>) {
+  return {
+    pageSizes: DEFAULT_PAGE_SIZES,
+    ...(projections && { projections }),
+    ...(readBaseUrl !== null && { readBaseUrl }),
+  };
 }
 
 /** V8 would let the garbage of a long log lie. */
@@ -140,7 +146,7 @@ function bytesHeld(): number {
   return heap + external;
 }
 
-async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], projections, ...more }: BeginFromLog) {
+async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], ...more }: BeginFromLog) {
   const { forgetNames = false } = more;
   const ledger = openSqliteLedger(path, { exclusive: true, isBulk: true });
   try {
@@ -154,7 +160,7 @@ async function fillLedger(path: string, { dataFolder, reader, keys, seen = [], p
       );
     }
     return await ledgerFromLog({
-      storage: { ...systemRuntime, ledger, ...settingsOf(projections) },
+      storage: { ...systemRuntime, ledger, ...settingsOf(more) },
       ...{ reader, keys, forgetNames, progress },
       seen: own === null ? seen : [...seen, own],
     });

@@ -32,7 +32,7 @@ export const [CHECKPOINT, SNAPSHOT] = (['log-checkpoint', 'snapshot'] as const).
  * @throws StartError if it cannot be begun; then nothing was changed
  */
 export async function beginIfEmpty(
-  { dataFolder, target, logKey, projections }: EmbeddedConfig,
+  { dataFolder, target, logKey, projections, readBaseUrl }: EmbeddedConfig,
   fromLog: string | true,
   step: (name: string) => void,
 ): Promise<ProvenLog | null> {
@@ -57,7 +57,18 @@ export async function beginIfEmpty(
   const reader = published === null ? namedFilesReader(source) : filesReader(published.read);
   const progress = () => step('Reading the log');
   const isOfTarget = source === target;
-  const options = { dataFolder, reader, source, keys, projections, target, isOfTarget, nowMs: nowMs(), progress };
+  const options = {
+    dataFolder,
+    reader,
+    source,
+    keys,
+    projections,
+    readBaseUrl,
+    target,
+    isOfTarget,
+    nowMs: nowMs(),
+    progress,
+  };
   const { proven } = await beginFromLog(options);
   return isOfTarget ? proven : null;
 }

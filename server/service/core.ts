@@ -30,7 +30,7 @@ interface CoreStorage extends Pick<PublisherDependencies, 'ledger' | 'objects' |
 
 type CoreConfig = Pick<
   EmbeddedConfig,
-  'dataFolder' | 'projections' | 'waitlistEmail' | 'operator' | 'logKey' | 'logOrigin' | 'nextLogKey'
+  'dataFolder' | 'projections' | 'readBaseUrl' | 'waitlistEmail' | 'operator' | 'logKey' | 'logOrigin' | 'nextLogKey'
 >;
 
 /** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is later than the ledger */
@@ -41,6 +41,7 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
     ...systemRuntime,
     pageSizes: DEFAULT_PAGE_SIZES,
     projections: config.projections,
+    ...(config.readBaseUrl !== null && { readBaseUrl: config.readBaseUrl }),
     staticBodies: staticBodies({
       waitlist: waitlistBody({ email: config.waitlistEmail }),
       openapi: await readOpenApi(),

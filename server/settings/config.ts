@@ -42,6 +42,8 @@ export interface EmbeddedConfig {
   readonly operator: Operator;
   /** The kinds of public files that are published besides the bodies. */
   readonly projections: ReadonlySet<Projection>;
+  /** Where readers find the service, without a slash at the end: some files name it. Null: not said. */
+  readonly readBaseUrl: string | null;
   /** How long the files of uploads are kept after their end; null: for good. */
   readonly uploadsKeptDays: number | null;
   /** The proxies that are believed about the sender of a request. */
@@ -100,7 +102,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_TO`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_OPERATOR_NAME`, `TIDEMARK_OPERATOR_CONTACT`, `TIDEMARK_DATA_LICENCE`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`, `TIDEMARK_SECRET_…`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_READ_BASE_URL`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`, `TIDEMARK_SECRET_…`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws SettingError for an invalid value
@@ -134,6 +136,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     waitlistEmail,
     operator: readOperator(environment),
     projections: readProjections(environment),
+    readBaseUrl: readReadBaseUrl(environment),
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
     proxies,
     metrics: readMetrics(environment),
@@ -173,6 +176,15 @@ function readProjections({ TIDEMARK_PROJECTIONS: text }: Environment): ReadonlyS
   const projections = text ? parseProjections(text) : DEFAULT_PROJECTIONS;
   if (projections !== null) return projections;
   throw new SettingError(`TIDEMARK_PROJECTIONS is ${JSON.stringify(text)}: set ${PROJECTIONS_EXPECTED}.`);
+}
+
+function readReadBaseUrl({ TIDEMARK_READ_BASE_URL: text }: Environment): string | null {
+  if (!text) return null;
+  const { protocol = '', search, hash, username, href = '' } = URL.canParse(text) ? new URL(text) : {};
+  if (/^https?:$/.test(protocol) && !search && !hash && !username) return href.replace(/\/$/, '');
+  throw new SettingError(
+    `TIDEMARK_READ_BASE_URL is ${JSON.stringify(text)}: set the URL where readers find the service, such as https://data.example.com.`,
+  );
 }
 
 /** Loopback, unless another address is named: metrics tell strangers how busy a service is. */

@@ -25,6 +25,7 @@ const SETTINGS = [
     'OPERATOR_NAME',
     'PROJECTIONS',
     'PROXIES',
+    'READ_BASE_URL',
     'SAMPLE',
     'SCOPE_PREFIX',
     'SOURCE_HOSTS',

@@ -43,6 +43,7 @@ async function startOnFolder() {
       operator: {},
       waitlistEmail: 'waitlist@tidemark.example',
       projections: new Set(),
+      readBaseUrl: null,
       uploadsKeptDays: null,
       proxies: [],
       sample: 'unsaid' as const,

@@ -39,9 +39,11 @@ type ProjectionKind =
   | 'feed'
   | 'market-feed'
   | 'releases'
-  | 'sources';
+  | 'sources'
+  | `badge${string}`
+  | `embed${string}`;
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|releases|sources)/.test(kind) ||
+  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|releases|sources|badge|embed)/.test(kind) ||
   (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;

@@ -13,6 +13,7 @@ const DEFAULTS = {
   waitlistEmail: 'waitlist@tidemark.example',
   operator: {},
   projections: DEFAULT_PROJECTIONS,
+  readBaseUrl: null,
   uploadsKeptDays: null,
   proxies: [],
   isLocalIssuerAllowed: true,
@@ -42,6 +43,11 @@ describe('the environment sets', () => {
     ['all projections', { TIDEMARK_PROJECTIONS: 'all' }, { projections: ALL_PROJECTIONS }],
     ['no projections', { TIDEMARK_PROJECTIONS: 'none' }, { projections: new Set() }],
     ['two projections', { TIDEMARK_PROJECTIONS: 'latest, log' }, { projections: new Set(['log', 'latest']) }],
+    [
+      'where readers are',
+      { TIDEMARK_READ_BASE_URL: 'https://Data.Example/prices/' },
+      { readBaseUrl: 'https://data.example/prices' },
+    ],
     ['files of a year', { TIDEMARK_UPLOADS_KEPT_DAYS: '365' }, { uploadsKeptDays: 365 }],
     ['an issuer for all', { HOST: '::', TIDEMARK_LOCAL_ISSUER: 'everywhere' }, { host: '::' }],
     [
@@ -113,6 +119,8 @@ test.each<[string, Record<string, string>]>([
   ['an unknown projection', { TIDEMARK_PROJECTIONS: 'log,everything' }],
   ['an empty projection', { TIDEMARK_PROJECTIONS: 'log,' }],
   ['none and another projection', { TIDEMARK_PROJECTIONS: 'none,log' }],
+  ['a place of readers without a scheme', { TIDEMARK_READ_BASE_URL: 'data.example.com' }],
+  ['a place of readers with a query', { TIDEMARK_READ_BASE_URL: 'https://data.example.com/?a=b' }],
   ['a malformed address', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
   ['an operator of two lines', { TIDEMARK_OPERATOR_NAME: 'a\nb' }],
   ['a contact that cannot be reached', { TIDEMARK_OPERATOR_CONTACT: 'javascript:alert(1)' }],

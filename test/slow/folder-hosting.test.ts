@@ -298,6 +298,7 @@ async function publishInto(folder: string): Promise<Awaited<ReturnType<typeof op
   const dependencies = {
     ...withLog(dependenciesOn(world.ledger, objects, world.clock)),
     projections: new Set(PROJECTIONS),
+    readBaseUrl: 'https://data.example',
     site: await readSite(),
   };
   await world.ingest(SLUGS.map((slug) => (slug === 'eur-usd' ? EURO : market(slug))));

@@ -2,7 +2,7 @@
  * The function for Cloudflare Pages: readers get what our own server answers, for the URLs without an extension, `?cursor=`, 410
  * and problem documents. `npm run build:router` makes `_worker.js` of it.
  */
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
+import { PAGE_CONTENT_TYPE, pageHeaders } from '../../../contract/files/page-headers.ts';
 import {
   cacheControlOf,
   PUBLIC_OBJECTS,
@@ -49,7 +49,7 @@ export default {
     // Without a 404.html, Pages answers every path with the page at the root.
     const isOther = contentType !== PAGE_CONTENT_TYPE && found.headers.get('content-type')?.startsWith('text/html');
     if (found.status !== 404 && !isOther) {
-      const pageFields = contentType === PAGE_CONTENT_TYPE ? PAGE_HEADERS : {};
+      const pageFields = contentType === PAGE_CONTENT_TYPE ? pageHeaders(routed.uri) : {};
       return answer(found, found.status, contentType, cacheControlOf(name), pageFields);
     }
     if (!mayBeGone) return notFound(method);

@@ -17,14 +17,16 @@ import type { MarketRecordValue, ObservationValue } from '../../../storage/recor
 const RENDERER_VERSION = 11;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
-export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {
-  const name = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
-  return projections.size === 0 ? name : `${name}/${projectionsText(projections)}`;
+export function rendererOf({ pageSizes, projections = new Set(), readBaseUrl }: RendererSettings): string {
+  const sizes = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
+  const name = projections.size === 0 ? sizes : `${sizes}/${projectionsText(projections)}`;
+  return readBaseUrl === undefined ? name : `${name}/${readBaseUrl}`;
 }
 
 interface RendererSettings {
   readonly pageSizes: Readonly<Record<'markets' | 'observations', number>>;
   readonly projections?: ReadonlySet<Projection>;
+  readonly readBaseUrl?: string;
 }
 
 /** The body of `GET /api/v1/markets/:slug`, which is also the market's item in the list. */

@@ -4,6 +4,7 @@
  */
 import type { FeedName, PublicObjectName } from '../../../contract/files/public-object-names.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { xmlText } from '../../kernel/xml-text.ts';
 import {
   type Candidate,
   type EventKind,
@@ -35,13 +36,13 @@ export function feedObject(of: FeedOf): PublicObjectName {
 
 export function entryOf(event: FeedEvent, origin: string): FeedEntry {
   const { slug, kind, id, recordedAt, at, title, summary, source } = event;
-  const via = source === null ? '' : `<link rel="via" href="${escaped(source.url)}"/>`;
+  const via = source === null ? '' : `<link rel="via" href="${xmlText(source.url)}"/>`;
   const line =
-    `<entry><id>${uuidOf(origin, `${slug} ${id}`)}</id><title>${escaped(title)}</title><updated>${recordedAt}</updated>` +
-    `<author><name>${escaped(source?.label ?? origin)}</name></author><category term="${kind}"/>` +
+    `<entry><id>${uuidOf(origin, `${slug} ${id}`)}</id><title>${xmlText(title)}</title><updated>${recordedAt}</updated>` +
+    `<author><name>${xmlText(source?.label ?? origin)}</name></author><category term="${kind}"/>` +
     `<link rel="alternate" type="text/html" href="../markets/${slug}"/>` +
     `<link rel="related" type="application/json" href="../api/v1/markets/${slug}/history.json#${id}"/>` +
-    `${via}<summary>${escaped(summary)}</summary></entry>`;
+    `${via}<summary>${xmlText(summary)}</summary></entry>`;
   return { slug, kind, id, recordedAt, at, line };
 }
 
@@ -59,7 +60,7 @@ export function feedText(of: FeedOf, origin: string, entries: readonly FeedEntry
     `<id>${uuidOf(origin, path)}</id>`,
     `<title>${title}</title>`,
     `<updated>${entries[0]?.recordedAt ?? EMPTY_SINCE}</updated>`,
-    `<author><name>${escaped(origin)}</name></author>`,
+    `<author><name>${xmlText(origin)}</name></author>`,
     `<link rel="self" type="application/atom+xml" href="${path}.atom"/>`,
     '<generator>Tidemark</generator>',
     ...entries.map(({ line }) => line),
@@ -109,15 +110,4 @@ function uuidOf(origin: string, name: string): string {
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
   const groups = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, variant + hex.slice(17, 20)];
   return `urn:uuid:${[...groups, hex.slice(20, 32)].join('-')}`;
-}
-
-const ENTITIES: { readonly [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** One line. Characters that XML cannot carry become U+FFFD. */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\s+/g, ' ')
-    .replace(/[\p{Cc}\ufffe\uffff]/gu, '\ufffd')
-    .replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
 }

@@ -8,12 +8,12 @@ import { canonicalJson, type Json } from '../../../contract/values/canonical-jso
 import type { Market } from '../../../contract/values/market.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
+import { type NewestPrices, readRecentPrices } from '../../core/bodies/recent-prices.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import type { PlannedFiles } from '../../kernel/planned-files.ts';
 import type { NewList } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
-import { type NewestPrices, readRecentPrices } from './recent-prices.ts';
 
 type Wanted = Pick<PublisherStorage, 'projections'>;
 

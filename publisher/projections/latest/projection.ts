@@ -5,10 +5,10 @@ import { LIST_FILE_KINDS, type PublicObjectName } from '../../../contract/files/
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { LATEST_CSV_URL, LATEST_URL, RECENT_URL } from '../../../contract/files/routes.ts';
 import type { Json } from '../../../contract/values/canonical-json.ts';
+import { type NewestPrices, newestPrices } from '../../core/bodies/recent-prices.ts';
 import type { PlanContext, ProjectionPlan, Projector } from '../../kernel/projection.ts';
 import { NO_PART } from '../../kernel/projection.ts';
 import { addLatest, hasLatest, hasRecent, type LatestState, latestOfPage } from './plan-latest.ts';
-import { type NewestPrices, newestPrices } from './recent-prices.ts';
 
 export const latest: Projector = {
   name: 'latest',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createContext, runInContext } from 'node:vm';
 import { transform } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
+import { EMBED_HEADERS, PAGE_CONTENT_TYPE, PAGE_HEADERS } from '../../../contract/files/page-headers.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../../contract/problems/edge-problems.ts';
 import { handler } from '../../../infra/edge/router.ts';
@@ -154,10 +154,10 @@ describe('in a context with no builtins but those of its runtime', () => {
 });
 
 describe('the function of responses', () => {
-  const answered = (answer: object) =>
-    JSON.parse(
-      runInContext(`${response}\nJSON.stringify(handler(${JSON.stringify({ response: answer })}));`, bareContext()),
-    );
+  const answered = (answer: object, uri = '/') => {
+    const event = JSON.stringify({ request: { uri }, response: answer });
+    return JSON.parse(runInContext(`${response}\nJSON.stringify(handler(${event}));`, bareContext()));
+  };
   const answerOf = (statusCode: number, contentType?: string) => ({
     statusCode,
     statusDescription: 'OK',
@@ -176,9 +176,15 @@ describe('the function of responses', () => {
     },
   );
 
-  test.each([200, 206, 304])('gives a page (%i) its security headers, and only those', (status) => {
-    const { headers, ...rest } = answered(answerOf(status, PAGE_CONTENT_TYPE));
-    const added = Object.fromEntries(Object.entries(PAGE_HEADERS).map(([name, value]) => [name, { value }]));
+  test.each([
+    [200, '/', PAGE_HEADERS],
+    [206, '/markets/embed', PAGE_HEADERS],
+    [304, '/index.html', PAGE_HEADERS],
+    [200, '/embed/gold-usd', EMBED_HEADERS],
+    [200, '/embed/gold-usd.html', EMBED_HEADERS],
+  ])('gives a page (%i) at %s its security headers, and only those', (status, uri, fields) => {
+    const { headers, ...rest } = answered(answerOf(status, PAGE_CONTENT_TYPE), uri);
+    const added = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { value }]));
     expect(rest).toEqual({ statusCode: status, statusDescription: 'OK' });
     expect(headers).toEqual({ ...answerOf(200, PAGE_CONTENT_TYPE).headers, ...added });
   });

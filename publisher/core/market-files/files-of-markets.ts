@@ -1,0 +1,42 @@
+/** What a projection says of its files of each market. */
+import type { Projection } from '../../../contract/files/projections.ts';
+import type { PublicObjectName } from '../../../contract/files/public-object-names.ts';
+import { publicPath } from '../../../contract/files/public-objects.ts';
+import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
+import type { Market } from '../../../contract/values/market.ts';
+
+/** Kinds of which each market has one file. */
+export type MarketFileKind = Extract<PublicObjectName, { readonly slug: string }>['kind'];
+
+/** What a file may show. */
+export interface ShownInFile {
+  /** The log has only a digest of the name of its representative. */
+  readonly market: Omit<Market, 'representedBy' | 'representedBySalt'>;
+  /** The last prices, oldest first. */
+  readonly recent: RecentEntry;
+  /** The base URL of the service for readers, without a slash at the end. Null: it is not known. */
+  readonly readBaseUrl: string | null;
+}
+
+/** Texts by kind. A kind that is left out has no file. */
+export type MarketTexts = { readonly [Kind in MarketFileKind]?: string };
+
+export interface FilesOfMarkets {
+  /** The setting that switches them on, and the name of the projection. */
+  readonly name: Projection;
+  readonly kinds: readonly MarketFileKind[];
+  readonly what: string;
+  /** In the OpenAPI document. */
+  readonly paths: readonly string[];
+  /** Pure. */
+  readonly textsOf: (shown: ShownInFile) => MarketTexts;
+  /** The base URL that published texts name. Absent: they name none. */
+  readonly readBaseUrlIn?: (texts: MarketTexts) => string | null;
+  /** Kinds that exist only if the base URL is known. */
+  readonly needBaseUrl?: readonly MarketFileKind[];
+}
+
+export const nameOfFile = (kind: MarketFileKind, slug: string): PublicObjectName =>
+  ({ kind, slug }) as PublicObjectName;
+
+export const urlOfFile = (kind: MarketFileKind, slug: string): string => publicPath(nameOfFile(kind, slug));

@@ -1,0 +1,63 @@
+/**
+ * Files of each market that follow from its two bodies alone, such as a badge. A projection says which files it has and what they
+ * show; planning, checking and sweeping them is the same for all.
+ */
+import type { Projection } from '../../../contract/files/projections.ts';
+import { readMany } from '../../../storage/ports/paging.ts';
+import { publishedHeadsKey } from '../../../storage/records/publication.ts';
+import type { PublisherStorage } from '../../dependencies.ts';
+import { NO_PART, NO_PLAN, type OwnedObject, type Projector } from '../../kernel/projection.ts';
+import type { FilesOfMarkets } from './files-of-markets.ts';
+
+/** The base URL of the generation that was published last. */
+interface State {
+  readonly readBaseUrl: string | null;
+}
+
+/** The projection of these files. */
+export function marketFiles(files: FilesOfMarkets): Projector {
+  const { name, kinds, what, paths, needBaseUrl = [] } = files;
+  const isUnneeded = (kind: string, state: State | undefined) =>
+    state?.readBaseUrl === null && needBaseUrl.some((other) => other === kind);
+  return {
+    name,
+    kinds,
+    filesOfMarket: kinds.length,
+    async plan({ dependencies: { projections, readBaseUrl = null } }) {
+      if (projections?.has(name) !== true) return NO_PLAN;
+      const { planMarketFiles } = await import('./plan-market-files.ts');
+      return {
+        market: async (market) => ({ finish: async (history) => await planMarketFiles(files, market, history) }),
+        missed: () => NO_PART,
+        finish: async () => ({ state: { readBaseUrl } }),
+      };
+    },
+    check: async (context) => (await import('./check-market-files.ts')).checkMarketFiles(files, context),
+    checkMarket: async (market) =>
+      await (await import('./check-market-files.ts')).checkLoggedMarketFiles(files, market),
+    reachable: {
+      unreachable: async (storage, objects, state) =>
+        await unreachable(storage, name, objects, (kind) => isUnneeded(kind, state as State | undefined)),
+    },
+    describe: { what, paths },
+  };
+}
+
+/** Those that are switched off, and of markets that are not published. */
+async function unreachable(
+  { ledger, projections }: PublisherStorage,
+  name: Projection,
+  objects: readonly OwnedObject[],
+  isUnneeded: (kind: string) => boolean,
+): Promise<readonly string[]> {
+  const files = objects.flatMap(({ key, name }) =>
+    name !== null && 'slug' in name ? [{ key, kind: name.kind, slug: name.slug }] : [],
+  );
+  // A command that does not know the kinds of the deployment removes none of a published market.
+  const isOff = projections?.has(name) === false;
+  const heads = await readMany(
+    ledger,
+    files.map(({ slug }) => publishedHeadsKey(slug)),
+  );
+  return files.flatMap(({ key, kind }, index) => (isOff || isUnneeded(kind) || heads[index] === null ? [key] : []));
+}

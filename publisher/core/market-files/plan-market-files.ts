@@ -1,0 +1,44 @@
+/** Plans the files of one market: those whose bytes change, or the problem documents in their place. */
+import { publicKey } from '../../../contract/files/public-objects.ts';
+import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import type { HeadPut } from '../../kernel/bundle.ts';
+import type { HistoryPlan } from '../../kernel/history-plan.ts';
+import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
+import { rendered } from '../../kernel/rendered.ts';
+import { storedDigest } from '../../kernel/stored-digest.ts';
+import { newestPrices, readRecentPrices } from '../bodies/recent-prices.ts';
+import { marketBody } from '../bodies/render.ts';
+import { type FilesOfMarkets, type MarketFileKind, nameOfFile } from './files-of-markets.ts';
+
+export async function planMarketFiles(
+  { kinds, textsOf, needBaseUrl = [] }: FilesOfMarkets,
+  { dependencies, view, isRefresh }: MarketContext,
+  history: HistoryPlan,
+): Promise<MarketPart> {
+  const { objects, readBaseUrl = null } = dependencies;
+  const { slug, record, published, isShown } = view;
+  const changed = async (kind: MarketFileKind, text: string, isGone: boolean): Promise<readonly HeadPut[]> => {
+    const { body, digest } = rendered(text);
+    const name = nameOfFile(kind, slug);
+    if (digest === (await storedDigest(objects, name, null, isGone))) return [];
+    return [{ kind: 'put', key: publicKey(name), body, nextCursor: null, isGone }];
+  };
+  const removal = record?.value.removal;
+  if (removal !== undefined) {
+    if (published === null || (published.isRemoved && !isRefresh)) return NO_PART;
+    const text = canonicalJson(removedMarketDocument(removal));
+    const wanted = kinds.filter((kind) => readBaseUrl !== null || !needBaseUrl.includes(kind));
+    const gone = await Promise.all(wanted.map((kind) => changed(kind, text, true)));
+    return { ...NO_PART, gone: gone.flat() };
+  }
+  if (record === null || !isShown) return NO_PART;
+  const market = JSON.parse(marketBody(slug, record.revision, record.value)) as Market;
+  const prices = await readRecentPrices(objects, slug, newestPrices(history, market.unit.quantity));
+  const texts = textsOf({ market, recent: prices.entry(slug), readBaseUrl });
+  const lines = await Promise.all(
+    kinds.map(async (kind) => (texts[kind] === undefined ? [] : await changed(kind, texts[kind], false))),
+  );
+  return { ...NO_PART, lines: lines.flat() };
+}

@@ -1,0 +1,68 @@
+/** Prices as people read them, exactly. Pure. */
+import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
+import type { Market } from '../../../contract/values/market.ts';
+import { moneyTexts } from '../../../contract/values/money-texts.ts';
+
+/** What a price may be for, if the market quotes a multiple of it: the smallest one that leaves a price of a cent or more. */
+const QUANTITIES = [1, 1_000, 1_000_000];
+const READABLE = 0.01;
+
+export interface ReadablePrice {
+  /** `4,129.10 USD` */
+  readonly amount: string;
+  /** `per troy ounce`, `per 1,000,000 tokens`; empty for a metric that is no money. */
+  readonly per: string;
+}
+
+/** The newest price. Null: it is unknown. */
+export function readablePrice({ metrics: { price }, unit }: Pick<Market, 'metrics' | 'unit'>): ReadablePrice | null {
+  if (price == null) return null;
+  if (price.kind === 'scalar')
+    return price.value === null ? null : { amount: `${grouped(price.value)} ${price.unit}`, per: '' };
+  if (price.amountMinor === null) return null;
+  const { decimal, quantity } = smallestReadable(price.amountMinor, price.currency, unit.quantity);
+  const per = quantity === 1 ? `per ${unit.of}` : `per ${grouped(String(quantity))} ${several(unit.of)}`;
+  return { amount: `${grouped(decimal)} ${price.currency}`, per };
+}
+
+function smallestReadable(amountMinor: number, currency: string, quoted: number) {
+  for (const quantity of QUANTITIES) {
+    if (quoted % quantity !== 0) continue;
+    const decimal = moneyTexts(amountMinor, currency, quoted / quantity).decimalPerUnit;
+    if (decimal !== null && (amountMinor === 0 || Math.abs(Number(decimal)) >= READABLE)) return { decimal, quantity };
+  }
+  return { decimal: moneyTexts(amountMinor, currency, 1).decimal as string, quantity: quoted };
+}
+
+/** `4129.1045` is `4,129.1045`. */
+function grouped(decimal: string): string {
+  const [whole = '', fraction] = decimal.split('.');
+  const text = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  return fraction === undefined ? text : `${text}.${fraction}`;
+}
+
+/** The plural of an English word. Symbols, such as `EUR` and `kWh`, have none. */
+function several(of: string): string {
+  return /(^| )[a-z]{3,}[a-rt-z]$/.test(of) ? `${of}s` : of;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `29 Sep 2026`, with the time of the day (UTC) unless it is midnight. */
+export function readableMoment(instant: string): string {
+  const [year, month, day] = instant.slice(0, 10).split('-').map(Number);
+  const date = `${day} ${MONTHS[(month as number) - 1]} ${year}`;
+  const time = instant.slice(11, 16);
+  return time === '00:00' ? date : `${date}, ${time} UTC`;
+}
+
+/** `+1.25 % since 28 Sep 2026`: the newest of these prices, and the known one before it. Null: one of them is unknown, or zero. */
+export function readableChange({ decimal, observedAt }: Pick<RecentEntry, 'decimal' | 'observedAt'>): string | null {
+  const newest = decimal.at(-1) ?? null;
+  const place = decimal.slice(0, -1).findLastIndex((text) => text !== null);
+  const before = Number(decimal[place] ?? 0);
+  if (newest === null || before === 0) return null;
+  const percent = (((Number(newest) - before) / Math.abs(before)) * 100).toFixed(2);
+  const sign = Number(percent) > 0 ? '+' : '';
+  return `${sign}${percent.replace('-', '−')} % since ${readableMoment(observedAt[place] as string)}`;
+}

@@ -1,0 +1,79 @@
+/**
+ * The page that other sites show in a frame, and the answer of oEmbed 1.0 (https://oembed.com) about it. The page has no script,
+ * follows the colours and the size of its frame, and leads to the page of the market. Pure.
+ */
+import { EMBEDS_URL } from '../../../contract/files/routes.ts';
+import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
+import { readableChange, readableMoment, readablePrice } from '../../core/market-files/readable.ts';
+import { xmlText } from '../../kernel/xml-text.ts';
+import { chartSvg } from './chart.ts';
+
+/** CSS pixels of the frame that oEmbed asks for. */
+const [WIDTH, HEIGHT] = [480, 240];
+
+const STYLE =
+  ':root{color-scheme:light dark}*{box-sizing:border-box}html,body,main{height:100%;margin:0}' +
+  'main{display:flex;flex-direction:column;gap:.35rem;padding:.75rem;font:15px/1.35 system-ui,sans-serif;background:Canvas;color:CanvasText}' +
+  'h1{font-size:1em;margin:0}p{margin:0}b{font-size:1.7em;line-height:1.15;font-variant-numeric:tabular-nums}' +
+  'small{font-size:.85em}figure{display:flex;flex-direction:column;flex:1;min-height:3.5rem;margin:0}svg{flex:1;min-height:0;width:100%;color:#0969a6}' +
+  'polyline{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}' +
+  'a{color:LinkText}@media(prefers-color-scheme:dark){svg{color:#6cb6ff}}@media(max-height:11rem){figure{display:none}}';
+
+export function embedTexts({ market, recent, readBaseUrl }: ShownInFile): MarketTexts {
+  const { name, slug } = market;
+  const price = readablePrice(market);
+  const shown = market.metrics.price ?? null;
+  const oembed = readBaseUrl === null ? null : `${readBaseUrl}${EMBEDS_URL}/${slug}.json`;
+  const source =
+    shown === null
+      ? ''
+      : `<p><small><time datetime="${shown.observedAt}">${readableMoment(shown.observedAt)}</time> · ` +
+        `<a href="${xmlText(shown.sourceUrl)}" target="_blank" rel="noopener nofollow">${xmlText(shown.sourceLabel)}</a></small></p>`;
+  const change = readableChange(recent);
+  const value = price === null ? '<b>unknown</b>' : `<b>${price.amount}</b> <small>${xmlText(price.per)}</small>`;
+  const page = [
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${xmlText(name)}</title>`,
+    // The page of the market is the one to find.
+    '<meta name="robots" content="noindex">',
+    ...(oembed === null ? [] : [`${OEMBED_LINK}${xmlText(oembed)}">`]),
+    `<style>${STYLE}</style>\n</head>\n<body>\n<main>`,
+    `<h1><a href="../markets/market.html?slug=${slug}" target="_blank">${xmlText(name)}</a></h1>`,
+    `<p>${value}${change === null ? '' : ` <small>${xmlText(change)}</small>`}</p>`,
+    chartSvg(recent),
+    `${source}\n</main>\n</body>\n</html>\n`,
+  ].join('\n');
+  if (readBaseUrl === null) return { embed: page };
+  return { embed: page, 'embed-json': canonicalJson(oembedOf(name, slug, readBaseUrl)) };
+}
+
+function oembedOf(title: string, slug: string, readBaseUrl: string) {
+  // The file, which every host has at this path.
+  const src = xmlText(`${readBaseUrl}${EMBEDS_URL}/${slug}.html`);
+  return {
+    type: 'rich',
+    version: '1.0',
+    title,
+    provider_name: new URL(readBaseUrl).host,
+    provider_url: readBaseUrl,
+    width: WIDTH,
+    height: HEIGHT,
+    html:
+      `<iframe src="${src}" title="${xmlText(title)}" width="${WIDTH}" height="${HEIGHT}" loading="lazy" ` +
+      'sandbox="allow-popups allow-popups-to-escape-sandbox" style="border:0;max-width:100%"></iframe>',
+  };
+}
+
+const OEMBED_LINK = '<link rel="alternate" type="application/json+oembed" href="';
+
+/** The page names its oEmbed answer with the base URL. */
+export function readBaseUrlIn({ embed = '' }: MarketTexts): string | null {
+  const start = embed.indexOf(OEMBED_LINK);
+  if (start < 0) return null;
+  const [href = ''] = embed.slice(start + OEMBED_LINK.length).split('"', 1);
+  const url = href.replaceAll('&amp;', '&');
+  const readBaseUrl = url.slice(0, url.lastIndexOf(`${EMBEDS_URL}/`));
+  return URL.canParse(readBaseUrl) ? readBaseUrl : null;
+}
