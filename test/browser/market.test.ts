@@ -148,20 +148,20 @@ describe('the page as of a moment, and its sources', () => {
   it('follows the slider, the clock and the address, and goes back to now', async () => {
     const { page, complaints } = await openMarket('wheat-eur');
     const price = page.locator('.market-price');
-    await page.getByLabel('released: ').check();
+    await page.getByLabel('the sources (released)').check();
     await page.getByLabel('Moment (UTC)').fill('2026-03-20T12:00');
     await page.getByLabel('Moment (UTC)').blur();
     expect(await price.innerText()).toMatch(/^4\.5156 EUR/);
     expect(new URL(page.url()).hash).toBe('#as-of=2026-03-20T12:00:00Z&clock=released');
     expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^19 Mar 2026/);
-    await page.getByLabel(/^Slide through/).press('ArrowLeft');
+    await page.getByLabel('See this page as it was').press('ArrowLeft');
     expect(await page.locator('.observations tbody tr').first().innerText()).toMatch(/^18 Mar 2026/);
     await page.getByRole('button', { name: 'Back to now' }).click();
     expect(await price.innerText()).toMatch(/^4\.1328 EUR/);
     expect(new URL(page.url()).hash).toBe('');
     await page.goto('/markets/wheat-eur#as-of=2020-01-01T00:00:00Z&clock=recorded');
     await page.getByText('This is what the service showed at 1 Jan 2020').waitFor();
-    expect(await price.innerText()).toBe('unknown: never observed');
+    expect(await price.innerText()).toMatch(/^nothing recorded here before \d+ \w{3} 20\d\d$/);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -176,6 +176,11 @@ describe('the page as of a moment, and its sources', () => {
     await page.getByRole('button', { name: 'Paris exchange', exact: false, pressed: true }).click();
     await chartOf(page).press('End');
     expect(await provenanceOf(page).innerText()).toContain('Ministry of agriculture');
+    await chartOf(page).press('Home');
+    await page.getByLabel('Metric').selectOption('volume');
+    expect(await provenanceOf(page).innerText()).toMatch(/^Provenance\s+1,200 lots\s+Metric\s+Volume[\s\S]*5 Jan 2026/);
+    await page.getByLabel('Metric').selectOption('Price');
+    expect(await provenanceOf(page).innerText()).toMatch(/Metric\s+Price[\s\S]*5 Jan 2026/);
     await page.getByLabel('Metric').selectOption('volume');
     expect(await page.locator('.observations tbody tr').first().innerText()).toContain('1,333 lots');
     await page.context().close();
@@ -250,7 +255,7 @@ describe('other states', () => {
     await page.goto('/markets/no-such-market');
     await page.getByRole('heading', { name: 'There is no such market' }).waitFor();
     await page.goto('/markets/empty-usd');
-    await page.getByText('unknown: never observed').waitFor();
+    await page.getByText('no price recorded yet').waitFor();
     await page.getByText('There is no observation yet.').waitFor();
     const removal = { code: 'market-removed', reason: '<b>Merged</b>', replacedBy: 'gold-usd' };
     await page.route('**/api/v1/markets/silver-usd.json', (route) =>
@@ -291,6 +296,53 @@ describe('other states', () => {
     expect(await page.locator('main :is(img, script, b, u)').count()).toBe(0);
     expect(await page.locator('main a[href^="javascript"]').count()).toBe(0);
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the chart', () => {
+  /** The colours of whole pixels of the canvas. */
+  const COLOURS = `(() => {
+    const canvas = document.querySelector('.chart-host canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const colours = new Set();
+    for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) colours.add(data.slice(at, at + 3).join());
+    return [...colours];
+  })()`;
+
+  it('keeps its labels and marks where the reader forces the colours', async () => {
+    const { page } = await openMarket('wheat-eur');
+    await page.emulateMedia({ forcedColors: 'active' });
+    const colourOf = (name: string): Promise<string> =>
+      page.evaluate(`(() => {
+        const probe = document.body.appendChild(document.createElement('i'));
+        probe.style.color = '${name}';
+        const [red, green, blue] = getComputedStyle(probe).color.match(/[0-9]+/g);
+        return [red, green, blue].join();
+      })()`);
+    const colours = () => page.evaluate(COLOURS) as Promise<string[]>;
+    await expect
+      .poll(colours)
+      .toEqual(expect.arrayContaining([await colourOf('Canvas'), await colourOf('CanvasText')]));
+    await page.context().close();
+  });
+
+  it('is printed whole and light, with its sources and without controls', async () => {
+    const { page } = await openMarket('wheat-eur');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByRole('button', { name: '1M' }).click();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await expect.poll(() => page.locator('.chart-host .uplot').evaluate((plot) => plot.clientWidth)).toBe(660);
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(ground).toBe('rgb(255, 255, 255)');
+    expect(await page.getByRole('heading', { name: 'Sources side by side' }).isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: '1M' }).isVisible()).toBe(false);
+    const pictureOf = () => page.evaluate(`document.querySelector('.chart-host canvas').toDataURL()`);
+    const printed = await pictureOf();
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    await page.getByRole('button', { name: 'All' }).click();
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    await expect.poll(pictureOf).toBe(printed);
     await page.context().close();
   });
 });

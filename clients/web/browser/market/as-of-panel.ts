@@ -1,13 +1,13 @@
-/** The page as of an earlier moment: a slider over the moments at which something became known, and a field for any moment. */
+/** The page as of an earlier moment: a slider over the moments at which something was recorded, and a field for any moment. */
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { instantOfMs, knownMoments } from './as-of-view.ts';
 import { button, element } from './elements.ts';
 import type { ObservationStore } from './observation-store.ts';
-import { momentText } from './words.ts';
+import { many, momentText } from './words.ts';
 
 const CLOCKS = [
-  ['recorded', 'what this service showed'],
-  ['released', 'what the sources had published'],
+  ['recorded', 'this service (recorded)'],
+  ['released', 'the sources (released)'],
 ] as const;
 
 export class AsOfPanel {
@@ -16,37 +16,39 @@ export class AsOfPanel {
   readonly #field = element('input', { type: 'datetime-local', id: 'as-of-field', step: '1' });
   readonly #said = element('p', { class: 'small soft' });
   readonly #radios = new Map<AsOf['clock'], HTMLInputElement>();
-  readonly #onChange: (asOf: AsOf | null) => void;
+  readonly #onChange: (asOf: AsOf | null, refused: string | null) => void;
   #moments: readonly number[] = [];
   /** The clock and the version of the store that the moments are of. */
   #momentsOf = '';
   #asOf: AsOf | null = null;
 
-  constructor(onChange: (asOf: AsOf | null) => void) {
+  /** @param onChange also with the reason why a date is refused that does not exist */
+  constructor(onChange: (asOf: AsOf | null, refused: string | null) => void) {
     this.#onChange = onChange;
     const clocks = CLOCKS.map(([clock, words]) => {
       const radio = element('input', { type: 'radio', name: 'clock', value: clock, id: `clock-${clock}` });
       radio.checked = clock === 'recorded';
       radio.addEventListener('change', () => this.#set(this.#asOf?.atMs ?? null));
       this.#radios.set(clock, radio);
-      return element('label', { class: 'choice' }, radio, ` ${clock}: ${words}`);
+      return element('label', { class: 'choice' }, radio, ` ${words}`);
     });
     this.#slider.addEventListener('input', () => this.#set(this.#moments[Number(this.#slider.value)] ?? null));
     this.#field.addEventListener('change', () => {
+      if (this.#field.validity.badInput) return this.#onChange(null, 'This date does not exist.');
       const ms = Date.parse(`${this.#field.value}Z`);
       this.#set(Number.isNaN(ms) ? null : ms);
     });
     this.root = element(
       'section',
       { class: 'panel as-of', 'aria-labelledby': 'as-of-heading' },
-      element('h2', { id: 'as-of-heading' }, 'As of an earlier moment'),
+      element('h2', { id: 'as-of-heading' }, 'Go back in time'),
       element(
         'div',
         { class: 'as-of-controls' },
         element(
           'div',
           { class: 'as-of-slide' },
-          element('label', { for: 'as-of-slider' }, 'Slide through the moments at which something became known'),
+          element('label', { for: 'as-of-slider' }, 'See this page as it was'),
           this.#slider,
         ),
         element(
@@ -55,9 +57,9 @@ export class AsOfPanel {
           element('label', { for: 'as-of-field' }, 'Moment (UTC)'),
           this.#field,
         ),
-        button('Now', () => this.#set(null)),
+        button('Latest', () => this.#set(null)),
       ),
-      element('fieldset', { class: 'as-of-clock' }, element('legend', {}, 'Clock'), ...clocks),
+      element('fieldset', { class: 'as-of-clock' }, element('legend', {}, 'As known by'), ...clocks),
       this.#said,
     );
   }
@@ -74,12 +76,12 @@ export class AsOfPanel {
     this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));
     this.#field.max = instantOfMs(Math.floor(Date.now() / 1000) * 1000).slice(0, -1);
     this.#field.value = asOf === null ? '' : instantOfMs(asOf.atMs).slice(0, -1);
-    const moment = asOf === null ? 'now' : momentText(instantOfMs(asOf.atMs));
+    const moment = asOf === null ? 'latest' : momentText(instantOfMs(asOf.atMs));
     this.#slider.setAttribute('aria-valuetext', moment);
-    const stops = this.#moments.length.toLocaleString('en');
-    const count = `${stops} ${this.#moments.length === 1 ? 'moment' : 'moments'} by this clock`;
-    const limits = 'Name, unit, sources and disputes stay those of now.';
-    this.#said.textContent = asOf === null ? `Now. ${count}. ${note}` : `As of ${moment}. ${count}. ${limits} ${note}`;
+    const count = `${many(this.#moments.length, 'update')} ${clock}.`;
+    const limits = 'Name, unit, sources and disputes are those of today.';
+    this.#said.textContent =
+      asOf === null ? `Showing the latest. ${count} ${note}` : `As of ${moment}. ${count} ${limits} ${note}`;
   }
 
   #clock(): AsOf['clock'] {
@@ -87,6 +89,6 @@ export class AsOfPanel {
   }
 
   #set(atMs: number | null): void {
-    this.#onChange(atMs === null ? null : { atMs, clock: this.#clock() });
+    this.#onChange(atMs === null ? null : { atMs, clock: this.#clock() }, null);
   }
 }

@@ -14,9 +14,16 @@ export interface ChartColours {
 /** The dashes tell series apart as well as their colours do. In CSS pixels. */
 export const SERIES_DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
-/** Reads the colours as they are now: light or dark. */
-export function chartColours(host: HTMLElement): ChartColours {
+/**
+ * Reads the colours as they are now: light, dark, or those that the reader forces.
+ *
+ * @param isPrinted paper is light
+ */
+export function chartColours(host: HTMLElement, isPrinted = false): ChartColours {
   const probe = document.createElement('span');
+  // Otherwise every colour would be that of text, and the canvas one blot.
+  probe.style.setProperty('forced-color-adjust', 'none');
+  if (isPrinted) probe.style.colorScheme = 'light';
   host.append(probe);
   const colour = (name: string): string => {
     probe.style.color = `var(--${name})`;
@@ -29,6 +36,12 @@ export function chartColours(host: HTMLElement): ChartColours {
   };
   probe.remove();
   return colours;
+}
+
+/** Calls back when other colours are to be read. */
+export function onOtherColours(redraw: () => void): void {
+  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
+    matchMedia(query).addEventListener('change', redraw);
 }
 
 /** Colour and dash of a series. With more than four series, the pairs change: each dash meets each colour. */

@@ -87,13 +87,6 @@ export function chartData(
   return { title, isStepped: standsUntil !== null, seconds, series: named };
 }
 
-/** The names of metrics, each once: `price` first, then by name. */
-export function metricNames(...lists: readonly Iterable<string>[]): readonly string[] {
-  const names = new Set(lists.flatMap((list) => [...list]));
-  names.delete('price');
-  return ['price', ...[...names].sort()];
-}
-
 /** The place of an observation. Null: the chart does not have it. */
 export function placeOf(data: ChartData, row: PublicObservation): ChartPlace | null {
   const at = indexOfSecond(data.seconds, Date.parse(row.observedAt) / 1000);

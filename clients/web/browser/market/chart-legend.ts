@@ -1,5 +1,5 @@
 /** The legend of the chart: one switch for each source, and the key of the marks. */
-import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
+import { chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './chart-colours.ts';
 import { drawMark, type KeyMark } from './chart-marks.ts';
 import { button, element, svgElement } from './elements.ts';
 
@@ -49,7 +49,7 @@ export function marksKey(): HTMLElement {
     };
     // Colours are known once it is in the page.
     new ResizeObserver(draw).observe(canvas);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+    onOtherColours(draw);
     list.append(element('li', {}, canvas, words));
   }
   return list;

@@ -1,13 +1,15 @@
 /** The canvas of the chart: lines on a true time axis, by uPlot. It knows places and ranges, and nothing of words. */
 import uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { chartColours, lookOfSeries, SERIES_DASHES } from './chart-colours.ts';
+import { chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './chart-colours.ts';
 import type { ChartData } from './chart-data.ts';
 import { drawMarks, labelMargin } from './chart-marks.ts';
 import { RowWords } from './row-words.ts';
 import { panned, type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
 
 const FONT = '12px system-ui, sans-serif';
+/** In CSS pixels: a sheet of A4 or Letter between its margins. */
+const PRINTED = { width: 660, height: 340 };
 const EMPTY: ChartData = { title: '', isStepped: false, seconds: [], series: [] };
 
 export interface ShownChart {
@@ -34,6 +36,8 @@ export class MarketChart {
     words: new RowWords({ quantity: 1, of: '' }),
   };
   #chosen: PublicObservation | null = null;
+  /** Paper shows the whole history, in light colours, as wide as a sheet. */
+  #isPrinted = false;
   /** Null: the whole history, also when it grows. */
   #range: TimeRange | null = null;
 
@@ -46,7 +50,11 @@ export class MarketChart {
     this.#onMove = onMove;
     this.#onRange = onRange;
     new ResizeObserver(() => this.#plot?.setSize(this.#size())).observe(host);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#make());
+    onOtherColours(() => this.#make());
+    const media = matchMedia('print');
+    media.addEventListener('change', () => this.#print(media.matches));
+    addEventListener('beforeprint', () => this.#print(true));
+    addEventListener('afterprint', () => this.#print(false));
   }
 
   get data(): ChartData {
@@ -62,7 +70,7 @@ export class MarketChart {
   }
 
   get range(): TimeRange {
-    return this.#range === null ? this.whole : panned(this.#range, 0, this.whole);
+    return this.#range === null || this.#isPrinted ? this.whole : panned(this.#range, 0, this.whole);
   }
 
   /** Shows other data, and the same part of the time axis as before. */
@@ -104,6 +112,12 @@ export class MarketChart {
     this.#plot?.redraw(false);
   }
 
+  #print(isPrinted: boolean): void {
+    if (isPrinted === this.#isPrinted) return;
+    this.#isPrinted = isPrinted;
+    this.#make();
+  }
+
   #make(): void {
     this.#plot?.destroy();
     this.#plot = new uPlot(this.#options(), alignedOf(this.#shown.data), this.#host);
@@ -111,11 +125,12 @@ export class MarketChart {
   }
 
   #size(): { width: number; height: number } {
+    if (this.#isPrinted) return PRINTED;
     return { width: Math.max(200, this.#host.clientWidth), height: Math.max(200, this.#host.clientHeight) };
   }
 
   #options(): uPlot.Options {
-    const colours = chartColours(this.#host);
+    const colours = chartColours(this.#host, this.#isPrinted);
     const { data, hidden, axisText } = this.#shown;
     const stepped = data.isStepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
     const lines = {
@@ -159,6 +174,8 @@ export class MarketChart {
             show: !hidden.has(name),
             stroke: colours.series[colour] as string,
             width: 1.75,
+            // Lines go exactly through their points: uPlot would move them by half their width.
+            pxAlign: 0,
             dash: [...(SERIES_DASHES[dash] as readonly number[])],
             points: { show: false },
             ...(stepped !== undefined && { paths: stepped }),

@@ -8,18 +8,19 @@ import { encodedText, hexOf, sha256Of } from '../../../typescript/hashes.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
-import { compareMetrics, metricTitle, unitText } from '../shown-value.ts';
+import { unitText } from '../shown-value.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import {
   fragmentOf,
   type HistoryView,
   historyView,
   instantOfMs,
+  knownMoments,
   type PageState,
   readFragment,
   refusalOf,
 } from './as-of-view.ts';
-import { chartData, metricNames } from './chart-data.ts';
+import { chartData } from './chart-data.ts';
 import { ChartPanel } from './chart-panel.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
@@ -28,6 +29,7 @@ import { checkInLog } from './log-receipt.ts';
 import { marketTop } from './market-top.ts';
 import { KEPT_ROWS_MAX, ObservationStore } from './observation-store.ts';
 import { ObservationsTable } from './observations-table.ts';
+import { offeredMetrics } from './offered-metrics.ts';
 import { removedState, unknownState, unreachableState } from './page-states.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
@@ -70,6 +72,8 @@ export class MarketPage {
   /** Of the files for other programs. */
   #part: string | null = null;
   #chosen: PublicObservation | null = null;
+  /** Of the metric that is shown. */
+  #newest: PublicObservation | undefined;
   #state = readFragment(location.hash, Date.now());
   #end: HistoryEnd | null = null;
   #readAtMs = 0;
@@ -86,9 +90,9 @@ export class MarketPage {
     this.#chart = new ChartPanel({
       onChoose: (row) => this.#choose(row),
       onHover: (row) => this.#provenance.hover(row),
-      onMetric: (metric) => this.#go({ ...this.#state, metric }),
+      onMetric: (metric) => this.#chooseMetric(metric),
     });
-    this.#asOfPanel = new AsOfPanel((asOf) => this.#go({ ...this.#state, asOf }));
+    this.#asOfPanel = new AsOfPanel((asOf, refused) => this.#go({ ...this.#state, asOf, refused }));
     const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
     this.#replaced.addEventListener('change', () => this.#show());
     this.#table = new ObservationsTable((row) => {
@@ -162,6 +166,7 @@ export class MarketPage {
       words: this.#words,
       versionOf: (id) => this.#store.byId(id),
       onChoose: (row) => this.#choose(row),
+      newest: () => this.#newest,
     };
     this.#provenance.choose(null);
     const charts = element('div', { class: 'chart-and-provenance' }, this.#chart.root, this.#provenance.root);
@@ -201,14 +206,34 @@ export class MarketPage {
     );
   }
 
-  #go({ asOf, metric }: Pick<PageState, 'asOf' | 'metric'>): void {
+  #go({ asOf, metric, refused: before }: PageState): void {
     const wasInTop = this.#top.contains(document.activeElement);
-    const refused = asOf === null ? null : refusalOf(instantOfMs(asOf.atMs), Date.now());
+    const refused = asOf === null ? before : refusalOf(instantOfMs(asOf.atMs), Date.now());
     const state = { asOf: refused === null ? asOf : null, metric, refused };
     this.#state = state;
     history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(state)}`);
     this.#show();
     if (wasInTop) document.getElementById('as-of-slider')?.focus();
+  }
+
+  /** The point of the same moment is chosen in the other metric: its provenance takes the place of the first one's. */
+  #chooseMetric(metric: string | null): void {
+    const chosen = this.#chosen;
+    this.#go({ ...this.#state, metric });
+    if (chosen === null) return;
+    const { first } = offeredMetrics(this.#market as Market, this.#store.metrics);
+    const metrics = metric === null ? first : [metric];
+    const sameMoment = this.#view().visible.filter(
+      (row) => metrics.includes(row.metric) && row.observedAt === chosen.observedAt,
+    );
+    this.#choose(sameMoment.find(({ sourceLabel }) => sourceLabel === chosen.sourceLabel) ?? sameMoment[0] ?? null);
+  }
+
+  /** When the first value became known. Null: none has, or the history is not read yet. */
+  #firstKnown(): string | null {
+    const { asOf } = this.#state;
+    const [first] = asOf === null || this.#end === null ? [] : knownMoments(this.#store.newestFirst(), asOf.clock);
+    return first === undefined ? null : instantOfMs(first);
   }
 
   #choose(row: PublicObservation | null): void {
@@ -225,25 +250,12 @@ export class MarketPage {
     return new RowWords((this.#market as Market).unit, (id) => this.#store.byId(id));
   }
 
-  /** The metrics that the chart and the table may show: those of null come first, and their title says what they are. */
-  #offer(market: Market): { readonly first: readonly string[]; readonly titles: ReadonlyMap<string | null, string> } {
-    const names = metricNames(Object.keys(market.metrics), this.#store.metrics);
-    const titled = (name: string) => [name, metricTitle(name)] as const;
-    const others = names.filter((name) => name !== 'price').sort(compareMetrics);
-    if (!isOnList(market.metrics))
-      return { first: ['price'], titles: new Map([[null, 'Price'], ...others.map(titled)]) };
-    const amounts = others.filter((name) => market.metrics[name]?.kind === 'money');
-    if (amounts.length > 0) return { first: amounts, titles: new Map([[null, 'All prices'], ...others.map(titled)]) };
-    const [first = '', ...rest] = others;
-    return { first: [first], titles: new Map([[null, metricTitle(first)], ...rest.map(titled)]) };
-  }
-
   #show(): void {
     const market = this.#market as Market;
     const { asOf } = this.#state;
     const view = this.#view();
     const words = this.#words;
-    const { first, titles } = this.#offer(market);
+    const { first, titles } = offeredMetrics(market, this.#store.metrics);
     const metric = titles.has(this.#state.metric) ? this.#state.metric : null;
     const metrics = metric === null ? first : [metric];
     const title = titles.get(metric) as string;
@@ -255,7 +267,8 @@ export class MarketPage {
       words,
       standsUntil: isStepped ? Math.floor((asOf?.atMs ?? Date.now()) / 1000) : null,
     });
-    const shown = view.visible.find((row) => metrics.includes(row.metric));
+    const shown = view.visible.find((row) => metrics.includes(row.metric) && !row.announced);
+    this.#newest = shown;
     const unit = metrics.includes('price') ? market.nativeCurrency : shown === undefined ? '' : unitOf(shown);
     const isMoney = metrics.includes('price') || shown?.kind === 'money';
     this.#chart.show({
@@ -315,8 +328,9 @@ export class MarketPage {
         words: this.#words,
         changes: priceChanges(view),
         asOf,
+        since: this.#firstKnown(),
         refused: this.#state.refused,
-        onNow: () => this.#go({ ...this.#state, asOf: null }),
+        onNow: () => this.#go({ ...this.#state, asOf: null, refused: null }),
       }),
     );
   }

@@ -23,6 +23,8 @@ export interface TopContent {
   /** Of the price, in the order of {@link CHANGE_SPANS}. */
   readonly changes: readonly (PriceChange | null)[];
   readonly asOf: AsOf | null;
+  /** When the first value became known, by the clock of `asOf`. Null: none has, or the history is not read yet. */
+  readonly since: string | null;
   /** Why it is not as of the moment that was asked for. */
   readonly refused: string | null;
   readonly onNow: () => void;
@@ -125,8 +127,8 @@ function sortedMetrics(metrics: TopContent['metrics']): readonly (readonly [stri
   return known.sort(([one, left], [other, right]) => rank(left) - rank(right) || compareMetrics(one, other));
 }
 
-function priceLine(price: PublicMetric | null, { words, changes }: TopContent): HTMLElement {
-  if (price === null) return element('p', { class: 'market-price unknown' }, 'unknown: never observed');
+function priceLine(price: PublicMetric | null, { words, changes, since, asOf }: TopContent): HTMLElement {
+  if (price === null) return element('p', { class: 'market-price unknown' }, nothingText(since, asOf));
   if (price.unknownReason !== null) return element('p', { class: 'market-price unknown' }, words.value(price));
   return element(
     'p',
@@ -136,6 +138,11 @@ function priceLine(price: PublicMetric | null, { words, changes }: TopContent): 
     element('span', { class: 'soft' }, unitText(words.unit)),
     element('span', { class: 'market-changes' }, ...changes.flatMap(changeParts)),
   );
+}
+
+function nothingText(since: string | null, asOf: AsOf | null): string {
+  if (asOf === null) return 'no price recorded yet';
+  return since === null ? 'nothing recorded here at that time' : `nothing recorded here before ${dayText(since)}`;
 }
 
 function changeParts(change: PriceChange | null, at: number): readonly HTMLElement[] {

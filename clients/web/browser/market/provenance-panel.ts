@@ -18,6 +18,8 @@ export interface ProvenanceOptions {
   readonly words: RowWords;
   readonly versionOf: (id: string) => PublicObservation | undefined;
   readonly onChoose: (row: PublicObservation | null) => void;
+  /** The row that is shown while none is chosen. */
+  readonly newest: () => PublicObservation | undefined;
 }
 
 export class ProvenancePanel {
@@ -26,7 +28,7 @@ export class ProvenancePanel {
   readonly #log = element('div', { class: 'provenance-log', role: 'status' });
   #options: ProvenanceOptions | null = null;
   #chosen: PublicObservation | null = null;
-  #shown: PublicObservation | null | undefined;
+  #shown: { readonly row: PublicObservation | null; readonly shown: PublicObservation | undefined } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
@@ -66,19 +68,23 @@ export class ProvenancePanel {
   }
 
   #show(row: PublicObservation | null): void {
-    if (row === this.#shown) return;
-    this.#shown = row;
+    const shown = row ?? this.#options?.newest();
+    if (this.#shown !== undefined && row === this.#shown.row && shown === this.#shown.shown) return;
+    this.#shown = { row, shown };
     this.#log.hidden = row === null || row.id !== this.#chosen?.id;
-    if (row === null || this.#options === null) {
-      const hint = 'Choose a point of the chart, or a row of the table, to see where its number comes from.';
-      this.#body.replaceChildren(element('p', { class: 'soft' }, hint));
-      return;
-    }
-    const { words } = this.#options;
+    this.#body.replaceChildren(
+      ...(shown === undefined || this.#options === null ? [] : this.#parts(shown, this.#options)),
+    );
+    if (row !== null) return;
+    const hint = 'Choose a point of the chart, or a row of the table, to check it in the signed log.';
+    this.#body.append(element('p', { class: 'small soft' }, hint));
+  }
+
+  #parts(row: PublicObservation, { words }: ProvenanceOptions): readonly (Node | string)[] {
     const value = words.value(row);
     const isUnknown = row.unknownReason !== null;
     const notes = words.notes(row).map((note) => badge(note, 'notice'));
-    this.#body.replaceChildren(
+    return [
       element('p', { class: 'provenance-value number' }, isUnknown ? value : `${value} ${words.per(row)}`.trimEnd()),
       notes.length === 0 ? '' : element('p', { class: 'badges' }, ...notes.flatMap((note) => [note, ' '])),
       facts([
@@ -96,7 +102,7 @@ export class ProvenancePanel {
         ['Versions', this.#versions(row)],
         ['Id', element('span', { class: 'code' }, row.id)],
       ]),
-    );
+    ];
   }
 
   #versions(row: PublicObservation): Node {

@@ -46,7 +46,7 @@ function comparison({ metrics, bySource, words }: SourcesContent): HTMLElement {
       const values = bySource[name] ?? (shown == null ? [] : [shown]);
       return values.map((value) => ({ name, value }));
     });
-  if (rows.length === 0) return element('p', {}, 'No value was ever observed.');
+  if (rows.length === 0) return element('p', {}, 'No value is recorded.');
   const caption = element('caption', { class: 'visually-hidden' }, 'Newest values by metric and source');
   const heads = ['Metric', 'Source', 'Value', 'Observed', 'Confidence'];
   const body = element('tbody', {}, ...rows.map(({ name, value }) => comparisonRow(name, value, words)));
