@@ -17,12 +17,12 @@ export interface AskedRun {
  * @param place the name of a source, the path of a recipe's file, or the name of a shipped recipe
  * @throws CommandError `usage` if the recipe has faults
  */
-export async function askForRun(client: Client, place: string): Promise<AskedRun> {
+export async function askForRun(client: Client, place: string, unconditional: boolean): Promise<AskedRun> {
   const asked = await namedSource(client, place);
   await client.call({
     method: 'POST',
     path: sourcePath(asked.name, '/runs'),
-    body: JSON.stringify({ unconditional: false }),
+    body: JSON.stringify({ unconditional }),
   });
   return asked;
 }

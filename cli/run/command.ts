@@ -9,6 +9,7 @@ import type { GlobalOptions } from '../program/profile.ts';
 
 interface RunFlags extends GlobalOptions, GitFlags {
   readonly source?: readonly string[];
+  readonly unconditional?: boolean;
   readonly mapping?: string;
   readonly mode: 'append' | 'correct';
   readonly unsigned?: boolean;
@@ -50,6 +51,10 @@ export function addRunCommand(program: Command): void {
         'fetch this source now, and no other: of the data folder, a file of a recipe, or a shipped recipe; may be repeated',
       ).argParser((name: string, names: readonly string[] = []) => [...names, name]),
     );
+  command.option(
+    '--unconditional',
+    'with --source: take the answer in even if it has not changed, and a list even if it is much shorter',
+  );
   addGitOptions(command)
     .addOption(targetOption())
     .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
@@ -80,6 +85,7 @@ export function addRunCommand(program: Command): void {
       const options = command.optsWithGlobals<RunFlags>();
       const {
         source = [],
+        unconditional = false,
         mode,
         unsigned = false,
         fromLog = null,
@@ -95,6 +101,7 @@ export function addRunCommand(program: Command): void {
       const { runOnce } = await import('./run-once.ts');
       await runOnce(options, settings({ TIDEMARK_DATA: data, TIDEMARK_TO: to }), {
         files: paths.map((path) => ({ path, source: formOf(path) })),
+        isUnconditional: unconditional,
         ...{ sources: source, git, mode, isUnsigned: unsigned, fromLog, waitSeconds: wait, messageFile },
         isStateInTarget: state !== undefined,
       });

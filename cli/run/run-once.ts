@@ -19,6 +19,8 @@ export interface RunAsked {
   readonly sources: readonly string[];
   /** The past of a list, by the recipe of that name or place. */
   readonly git: GitPast | null;
+  /** As of `tidemark sources run`. */
+  readonly isUnconditional: boolean;
   readonly mode: 'append' | 'correct';
   readonly isUnsigned: boolean;
   readonly fromLog: string | true | null;
@@ -40,7 +42,8 @@ type Outcome = keyof typeof OUTCOMES;
 
 /** @throws CommandError `busy`, `refused`, and for files that cannot be read */
 export async function runOnce(options: GlobalOptions, environment: NodeJS.ProcessEnv, asked: RunAsked): Promise<void> {
-  const { files, sources, git, mode, isUnsigned, fromLog, isStateInTarget, waitSeconds, messageFile } = asked;
+  const { files, sources, isUnconditional, git, mode, isUnsigned, fromLog, isStateInTarget, waitSeconds, messageFile } =
+    asked;
   const missing = files.find(({ path }) => path !== '-' && !existsSync(path));
   if (missing !== undefined) throw new CommandError('usage', `There is no file ${missing.path}.`);
   const progress = progressOf(options);
@@ -56,7 +59,7 @@ export async function runOnce(options: GlobalOptions, environment: NodeJS.Proces
     takeIn: async (api) => {
       const client = localClient(options, api);
       // First: a source that is not known ends the run before it changes anything.
-      const named = await Promise.all(sources.map((place) => askForRun(client, place)));
+      const named = await Promise.all(sources.map((place) => askForRun(client, place, isUnconditional)));
       const past = git === null ? null : await namedSource(client, git.recipe);
       const runId = randomBytes(6).toString('hex');
       const how = {

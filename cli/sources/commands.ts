@@ -77,7 +77,10 @@ export function addSourceCommands(program: Command): void {
 
   one('run', 'run a source now; with --wait, ends with 1 if it failed and with 4 if a row was refused')
     .addOption(waitOption(`until it has ended, for so many seconds (${WAIT_SECONDS}) at most`))
-    .option('--unconditional', 'take the answer in again even if it has not changed')
+    .option(
+      '--unconditional',
+      'take the answer in again even if it has not changed, and a list even if it is much shorter',
+    )
     .action(async (name: string, _, command: Command) => {
       const options = command.optsWithGlobals<WaitFlags & { readonly unconditional?: boolean }>();
       const { runSource } = await import('./runs.ts');

@@ -276,7 +276,9 @@ export const sourceOperations = defineOperations('Sources', {
       unconditional: z
         .boolean()
         .default(false)
-        .describe('Takes the answer in again even if it has not changed since the last run.'),
+        .describe(
+          'Takes the answer in again even if it has not changed since the last run; and a list even if it is much shorter.',
+        ),
     }),
     unlimitedBecause,
     success: accepted,

@@ -22,6 +22,11 @@ export type ListResult = MappedRecord | MappedRefusal | { readonly kind: 'known'
 
 type ObservationInput = Extract<IngestRecordInput, { type: 'observation' }>;
 
+/** The answer lacks most of the values of the one before: probably a part of it was lost on the way. */
+export class ListShrunk extends Error {
+  override readonly name = 'ListShrunk';
+}
+
 /** The answers of a list, one after the other, oldest first. Keeps what the last `goneAfter` of them have in memory. */
 export class ListAnswers {
   readonly #recipe: Recipe;
@@ -48,8 +53,13 @@ export class ListAnswers {
     this.#end(answer, this.#known);
   }
 
-  /** What the next answer says that the one before it does not. An answer without a value is no list, and does not count. */
-  async *news(answer: ListedAnswer): AsyncGenerator<ListResult> {
+  /**
+   * What the next answer says that the one before it does not. An answer without a value is no list, and does not count.
+   *
+   * @param minimumShare of the values of the answer before
+   * @throws ListShrunk at the end, if the answer has fewer of them
+   */
+  async *news(answer: ListedAnswer, minimumShare = 0): AsyncGenerator<ListResult> {
     const known = this.#last?.isWhole === true ? this.#known : new Map<string, string>();
     const said = new Map<string, string>();
     const values = new Map<string, ObservationInput>();
@@ -68,10 +78,14 @@ export class ListAnswers {
       else yield record.type === 'observation' ? { ...result, record: { ...record, ifChanged: true } } : result;
     }
     if (said.size === 0) return;
+    const stood = [...this.#values].filter(([, { seenIn }]) => seenIn === this.#count);
+    // A row that cannot be read is on the list.
+    const kept = stood.filter(([name, { record }]) => values.has(name) || unreadable.has(record.market));
+    if (kept.length < minimumShare * stood.length)
+      throw new ListShrunk(`it has ${kept.length} of the ${stood.length} values of the answer before`);
     const current = this.#count + 1;
     for (const [name, record] of values) this.#values.set(name, { seenIn: current, record });
     for (const [name, value] of this.#values) {
-      // A row that cannot be read is on the list.
       if (value.seenIn < current && unreadable.has(value.record.market)) value.seenIn = current;
       if (value.seenIn > current - this.#goneAfter) {
         // It stands while it is missing, so it is no news when it returns.
@@ -94,16 +108,18 @@ export class ListAnswers {
 
 /**
  * @param earlier the answers before it, oldest first, of fetches in a row: at most `goneAfter` of them count. All are of this recipe
+ * @param minimumShare as of {@link ListAnswers.news}
  */
 export async function* newsOfList(
   recipe: Recipe,
   list: NonNullable<Recipe['list']>,
   current: ListedAnswer,
   earlier: readonly ListedAnswer[],
+  minimumShare: number,
 ): AsyncGenerator<ListResult> {
   const answers = new ListAnswers(recipe, list);
   for (const answer of earlier.slice(-list.goneAfter)) await answers.pass(answer);
-  yield* answers.news(current);
+  yield* answers.news(current, minimumShare);
 }
 
 /** The same in each answer: a market, or a metric of a market. */

@@ -108,9 +108,15 @@ export const recipeSchema = z.strictObject({
   /**
    * For a document that has no history: it stands until it changes. Only its differences from the answer before become records,
    * and a value that is the newest standing one of its source is not recorded again. A value that so many fetches in a row do not
-   * have becomes unknown (`no-longer-listed`).
+   * have becomes unknown (`no-longer-listed`). An answer that has less than `minimumShare` of the values of the answer before is set
+   * aside as a whole.
    */
-  list: z.strictObject({ goneAfter: z.int().min(1).max(LISTED_ANSWERS_MAX).default(3) }).optional(),
+  list: z
+    .strictObject({
+      goneAfter: z.int().min(1).max(LISTED_ANSWERS_MAX).default(3),
+      minimumShare: z.number().min(0).max(1).default(0.5),
+    })
+    .optional(),
   /**
    * These three stand in the definition of every source of the recipe's markets that the mapping leaves without them.
    * `licence` is an SPDX identifier, if the licence has one.

@@ -148,6 +148,8 @@ test('a JSON document with its mapping', async () => {
   const run = await ingest(words);
   expect(summaryOf(run)).toMatchObject({ code: 4, stored: '3', refused: '1' });
   expect(run.errors).toContain('prices.json:3 price: amount.not-integral');
+  const line = await file('line.json', '{"prices":{"2025-01-02":1.005,"2025-01-03":12.50,"2025-01-04":1.006}}');
+  expect(summaryOf(await ingest([line, ...words.slice(1), '--dry-run']))).toMatchObject({ code: 4, refused: '2' });
   for (const more of [['--dry-run'], []]) {
     expect(summaryOf(await ingest([path, ...rounds, ...more]))).toMatchObject({
       'values that the mapping rounded': '1',

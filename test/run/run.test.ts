@@ -83,6 +83,25 @@ test('a run runs the sources that are due, or those that are named', async () =>
   });
 });
 
+test('a list that lost most of its values is set aside, unless the run takes it in as it is', async () => {
+  const world = await openRunWorld();
+  const source = await startSource(world.folder);
+  const recipe = JSON.parse(await readFile(source.recipe, 'utf8'));
+  await writeFile(source.recipe, JSON.stringify({ ...recipe, list: { minimumShare: 0.9 } }));
+  const run = (words: readonly string[] = []) =>
+    world.run(['--source', source.recipe, ...words], { TIDEMARK_SOURCE_HOSTS: source.origin });
+  source.answer = metalsCsv(['gold', '2026-11-18', '4129.10'], ['silver', '2026-11-18', '50.20']);
+  expect(await run()).toMatchObject({ code: 0, report: { observations: 2 } });
+  source.answer = metalsCsv(['gold', '2026-11-19', '4140.00']);
+  const [reason, publicFiles] = [{ code: 'list-shrunk' }, { written: 0, removed: 0 }];
+  expect(await run()).toMatchObject({
+    code: codeOf('sources-failed'),
+    report: { observations: 2, sources: [{ outcome: 'failed', reason }], publicFiles },
+  });
+  expect(await run(['--unconditional'])).toMatchObject({ code: 0, report: { observations: 3 } });
+  expect(await run()).toMatchObject({ code: codeOf('unchanged') });
+});
+
 describe('a run is refused', () => {
   test.each([
     ['without a key', { TIDEMARK_LOG_KEY: '' }, 'refused'],

@@ -51,13 +51,13 @@ beforeEach(async () => {
 });
 
 /** A fetch, each on a day of its own. Gives its run. */
-async function fetched(answer: Prices | 'fails' | 'not-modified', etag: string | null = null) {
+async function fetched(answer: Prices | 'fails' | 'not-modified', etag: string | null = null, asked: object = {}) {
   day += 1;
   world.api.nowMs = Date.parse(`2026-12-${String(day).padStart(2, '0')}T06:00:00Z`);
   world.answers = [
     answer === 'fails' ? failing() : answer === 'not-modified' ? NOT_MODIFIED : ok(document(answer), { etag }),
   ];
-  await world.ask();
+  await world.ask(asked);
   await world.settle();
   const [run] = await world.runs();
   return run;
@@ -139,6 +139,27 @@ describe('a list', () => {
     await fetched({ a: ONE });
     expect(await fetched({ a: ONE, b: { in: 'two' } })).toMatchObject({ refusedRows: 1 });
     expect(await history('b')).toEqual(['inputPrice 01 200']);
+  });
+
+  test('that lost most of its values is set aside, until it is whole again or an operator takes it in', async () => {
+    const [a, b, c, d, e] = [ONE, ONE, ONE, ONE, ONE];
+    const whole = { a, b, c, d, e };
+    await fetched(whole);
+    const before = await world.observations();
+    const short = { a: { ...ONE, in: 3e-6 }, b, x: ONE, y: ONE, z: ONE };
+    for (let days = 0; days < 4; days++)
+      expect(await fetched(short)).toMatchObject({ outcome: 'failed', reason: { code: 'list-shrunk' }, upload: null });
+    expect(await world.observations()).toEqual(before);
+    expect(await fetched(whole)).toMatchObject({ outcome: 'unchanged' });
+    // More than half of them are there.
+    expect(await fetched({ a, b, c })).toMatchObject({ outcome: 'unchanged' });
+    const taken = await fetched({ a }, null, { unconditional: true });
+    expect(taken).toMatchObject({ outcome: 'taken-in' });
+    expect(await world.replay(taken?.id ?? '')).toMatchObject({ cause: 'replay' });
+    await world.settle();
+    expect((await world.runs())[0]).toMatchObject({ outcome: 'same' });
+    expect(await fetched({ a })).toMatchObject({ outcome: 'taken-in', records: 4 });
+    expect(await history('d')).toEqual(expect.arrayContaining(['inputPrice 01 100', 'inputPrice 09 no-longer-listed']));
   });
 
   test('a value that is away for a while is never gone', async () => {

@@ -12,6 +12,8 @@ export interface ArchivedAnswer {
   readonly answer: ListedAnswer;
   /** Of a list: the answers with which it is compared, oldest first. */
   readonly earlier: readonly ListedAnswer[];
+  /** Whether a list may be much shorter than the answer before. */
+  readonly mayShrink: boolean;
 }
 
 export interface DerivedFile extends UploadContent, Pick<SourceRun, 'refusedRows' | 'faults'> {
@@ -27,7 +29,7 @@ const RECORDS_AT_ONCE = 500;
 
 type YieldToEventLoop = () => Promise<void>;
 
-/** Measures the file without keeping it: it may be many times as long as the answer. */
+/** Measures the file without keeping it: it may be many times as long as the answer. @throws ListShrunk */
 export async function describeFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEventLoop): Promise<DerivedFile> {
   const digest = createHash('sha256');
   const faults: DerivedFile['faults'] = [];
@@ -62,7 +64,7 @@ export function readFile(answer: ArchivedAnswer, yieldToEventLoop?: YieldToEvent
 }
 
 async function* readRecords(
-  { recipe, answer, earlier }: ArchivedAnswer,
+  { recipe, answer, earlier, mayShrink }: ArchivedAnswer,
   yieldToEventLoop: YieldToEventLoop = async () => {},
   refused: (refusal: MappedRefusal) => void,
   counted: (kind: 'record' | 'known') => void,
@@ -71,7 +73,7 @@ async function* readRecords(
   const results =
     recipe.list === undefined
       ? deriveRecords(recipe, await answer.open(), answer.context)
-      : newsOfList(recipe, recipe.list, answer, earlier);
+      : newsOfList(recipe, recipe.list, answer, earlier, mayShrink ? 0 : recipe.list.minimumShare);
   for await (const result of results) {
     if (result.kind === 'refusal') {
       refused(result);

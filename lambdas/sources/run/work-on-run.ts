@@ -12,7 +12,7 @@
 import { FEED_SCOPES } from '../../../contract/operations/scopes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import { redact } from '../../../contract/values/redact.ts';
-import type { ListedAnswer } from '../../../mapping/recipe/list-news.ts';
+import { type ListedAnswer, ListShrunk } from '../../../mapping/recipe/list-news.ts';
 import { LISTED_ANSWERS_MAX, parseRecipe, type Recipe, urlOfRun } from '../../../mapping/recipe/recipe.ts';
 import { created } from '../../../storage/ports/changes.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../../storage/ports/errors.ts';
@@ -268,7 +268,7 @@ async function replay(dependencies: SourceDependencies, claimed: ClaimedRun): Pr
 
 /** @throws StorageCorrupt if the archive has lost the recipe; so does reading an answer that it has lost */
 async function archivedAnswer({ archive }: SourceDependencies, { id, run }: ClaimedRun): Promise<ArchivedAnswer> {
-  const { sha256, recipeSha256, date, fetchedAt, lastModified, listed = [] } = run.value;
+  const { sha256, recipeSha256, date, fetchedAt, lastModified, listed = [], unconditional, cause } = run.value;
   const read = async (digest: string, what: string) => {
     const bytes = await archive.get(digest);
     if (bytes === null) throw new StorageCorrupt(`the archive has lost the ${what} of run ${id}`);
@@ -282,6 +282,8 @@ async function archivedAnswer({ archive }: SourceDependencies, { id, run }: Clai
     recipe: recipeIn(await read(recipeSha256 as string, 'recipe')),
     answer: answerOf({ sha256: sha256 as string, ...context, isWhole: true }),
     earlier: listed.map(answerOf),
+    // What was taken in once is replayed as it was.
+    mayShrink: unconditional || cause === 'replay',
   };
 }
 
@@ -301,6 +303,10 @@ async function describe(
     return await describeFile(answer, dependencies.yieldToEventLoop);
   } catch (error) {
     if (error instanceof StorageUnavailable || error instanceof StorageCorrupt) throw error;
+    if (error instanceof ListShrunk) {
+      const detail = `The list is much shorter: ${error.message}, less than list.minimumShare of the recipe. Nothing was taken in. If it is right, run the source with --unconditional.`;
+      return await fail(dependencies, claimed, 'list-shrunk', detail);
+    }
     return await fail(dependencies, claimed, 'not-readable', `The answer cannot be read: ${(error as Error).message}`);
   }
 }
