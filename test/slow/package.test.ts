@@ -76,6 +76,7 @@ it('is small, and holds no sources and no tests', () => {
           'price-alert.mjs',
           'spreadsheet.fods',
           'tidemark_source.py',
+          ...['grafana/dashboard.json', 'home-assistant/configuration.yaml'],
         ].map((name) => `docs/examples/${name}`),
         'infra/edge/router.generated.js',
         'clients/mcp/README.md',

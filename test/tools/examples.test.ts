@@ -45,7 +45,7 @@ afterAll(async () => {
 
 test('each has at most 30 lines, and stands in the list', () => {
   const list = readFileSync(join(EXAMPLES, 'README.md'), 'utf8');
-  const programs = globSync('*', { cwd: EXAMPLES }).filter((name) => name !== 'README.md');
+  const programs = globSync('*.*', { cwd: EXAMPLES }).filter((name) => name !== 'README.md');
   expect(programs).toHaveLength(6);
   for (const name of programs) {
     expect(readFileSync(join(EXAMPLES, name), 'utf8').split('\n').length - 1, name).toBeLessThanOrEqual(30);
