@@ -12,6 +12,7 @@ import { type DeferredMarket, deferredProjections, readDeferred, settleDeferred 
 import { clearMarks } from './kernel/marks.ts';
 import type { Projector } from './kernel/projection.ts';
 import { assertSameOrigin } from './kernel/same-origin.ts';
+import { withSettledWrites } from './kernel/settled-writes.ts';
 import { type Head, supersededIfMoved, swapHead } from './kernel/swap-head.ts';
 import { answerAwaiting, readAwaiting } from './notify/awaiting.ts';
 import { PROJECTORS } from './projections.ts';
@@ -45,10 +46,19 @@ export interface PublishOutcome {
  * @throws StorageUnavailable if storage failed: call again later
  * @throws ImmutableMismatch, BundleLost, LedgerBehind, StorageCorrupt if a human must look
  * @throws the purge's own error, after everything is in place: call again later
+ *
+ * When it rejects, it writes no object any more.
  */
 export async function publish(
   dependencies: PublisherDependencies,
   projections: readonly Projector[] = PROJECTORS,
+): Promise<PublishOutcome> {
+  return await withSettledWrites(dependencies, (settling) => publishOnce(settling, projections));
+}
+
+async function publishOnce(
+  dependencies: PublisherDependencies,
+  projections: readonly Projector[],
 ): Promise<PublishOutcome> {
   // 1. Recover: a committed generation that is not applied comes first. Changes nothing if the store is later than the
   //    ledger.

@@ -22,6 +22,7 @@ import { BundleLost, ImmutableMismatch, Superseded } from '../errors.ts';
 import { applyGeneration } from '../kernel/apply.ts';
 import { changeMany } from '../kernel/change-many.ts';
 import { shownGeneration } from '../kernel/same-origin.ts';
+import { withSettledWrites } from '../kernel/settled-writes.ts';
 import { type Head, isRaised, raiseHead } from '../kernel/swap-head.ts';
 
 export interface ResumeOptions {
@@ -75,7 +76,7 @@ async function applyIfPossible(storage: PublisherStorage, shown: number): Promis
   const head = await storage.ledger.get(HEAD_KEY);
   if (head === null || head.value.applied || shown > head.revision) return head;
   try {
-    return await applyGeneration(storage, head);
+    return await withSettledWrites(storage, (settling) => applyGeneration(settling, head));
   } catch (error) {
     if (error instanceof BundleLost || error instanceof ImmutableMismatch || error instanceof StorageCorrupt)
       return head;

@@ -1,4 +1,5 @@
 /** Each storage operation of a publish fails in each way, and readers never notice. */
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
@@ -24,7 +25,16 @@ import { faultsOfLog } from './log/log-oracle.ts';
 import { readTexts, withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
-import { dependenciesOn, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from './world.ts';
 
 const NO_FAULT: Fault = ({ run }) => run();
 
@@ -259,4 +269,37 @@ describe('between any two storage operations of a publish, readers find whole ge
     });
     expect(publicObjects(world.objects)).toEqual(expectedBytes);
   });
+});
+
+test('when a publish has rejected, it puts nothing more', async () => {
+  const world = createWorld();
+  await world.ingest(Array.from({ length: 40 }, (_, index) => market(`m-${index}`)));
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn++) await setImmediate();
+  };
+  let begun = 0;
+  let ended = 0;
+  const { objects } = world;
+  const put: ObjectStore['put'] = async (key, ...more) => {
+    const isFailing = ++begun === 30;
+    await turns(isFailing ? 1 : 20);
+    ended++;
+    if (isFailing) throw new StorageUnavailable('it does not answer');
+    return await objects.put(key, ...more);
+  };
+  const slow: ObjectStore = {
+    ...objects,
+    get: objects.get,
+    stat: objects.stat,
+    list: objects.list,
+    delete: objects.delete,
+    put,
+  };
+  await expect(publish({ ...world.dependencies, objects: slow })).rejects.toThrow(StorageUnavailable);
+  const whenRejected = [begun, ended];
+  await turns(200);
+  expect([begun, ended]).toEqual(whenRejected);
+  expect(begun).toBe(ended);
+  await publish(world.dependencies);
+  expect((await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
 });

@@ -1,0 +1,42 @@
+/** Work on the object store of which nothing is left when it has failed. */
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+
+/**
+ * Many objects are put at once. When one of them fails, the others are still under way, and more would follow. So a caller that
+ * tries again, releases a lease or ends the process would do that beside them.
+ *
+ * @returns as the work does. When it rejects, every write that it has begun has ended, and it can begin no other one
+ */
+export async function withSettledWrites<Storage extends Pick<PublisherStorage, 'objects'>, Result>(
+  storage: Storage,
+  work: (storage: Storage) => Promise<Result>,
+): Promise<Result> {
+  const { objects } = storage;
+  const running = new Set<Promise<unknown>>();
+  let hasFailed = false;
+  const write = async <Outcome>(send: () => Promise<Outcome>): Promise<Outcome> => {
+    if (hasFailed) throw new Error('this publication has failed, so it writes nothing more');
+    const sent = send();
+    running.add(sent);
+    try {
+      return await sent;
+    } finally {
+      running.delete(sent);
+    }
+  };
+  const settling: ObjectStore = {
+    get: (key, options) => objects.get(key, options),
+    stat: (key) => objects.stat(key),
+    list: (prefix, options) => objects.list(prefix, options),
+    put: (...put) => write(() => objects.put(...put)),
+    delete: (key, etag) => write(() => objects.delete(key, etag)),
+  };
+  try {
+    return await work({ ...storage, objects: settling });
+  } catch (error) {
+    hasFailed = true;
+    await Promise.allSettled(running);
+    throw error;
+  }
+}
