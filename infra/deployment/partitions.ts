@@ -12,7 +12,7 @@ import {
   WAITLIST,
   watchlistsOf,
 } from '../../storage/records/accounts.ts';
-import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../../storage/records/audit.ts';
+import { AUDIT_SEAL_PARTS, AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../../storage/records/audit.ts';
 import { batchPartition, WORK_QUEUE } from '../../storage/records/batches.ts';
 import { COMPAT_DAY_KEY } from '../../storage/records/compat.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../../storage/records/exports.ts';
@@ -54,6 +54,7 @@ export const PARTITIONS = {
   /** Written by the service itself. */
   auditBySystem: auditOfActor(`system:${ANY}`).partition,
   auditSeals: AUDIT_SEALS.partition,
+  auditSealParts: AUDIT_SEAL_PARTS.partition,
   auditByTarget: auditOfTarget(ANY).partition,
   awaitingGeneration: AWAITING_GENERATION.partition,
   batches: batchPartition(ANY),

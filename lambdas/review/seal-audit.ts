@@ -3,19 +3,26 @@
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import { created } from '../../storage/ports/changes.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
-import { queryPages, readPage } from '../../storage/ports/paging.ts';
+import { queryPages, readAll, readPage } from '../../storage/ports/paging.ts';
 import {
   AUDIT_SEALS,
-  type AuditValue,
   auditOfDay,
   auditSealKey,
+  auditSealPartKey,
+  auditSealPartsOf,
+  type ChainEnds,
+  type ChainedAudit,
   dayOf,
   digestOfAudit,
+  type SealPartValue,
   type SealValue,
 } from '../../storage/records/audit.ts';
 
 export interface SealDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;
+  /** Of a part of a long day. */
+  readonly mostChains?: number;
+  readonly mostRecords?: number;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -30,21 +37,60 @@ export const firstOpenDay = (nowMs: number): string => dayOf(new Date(nowMs - OV
 export const dayAfter = (day: string, days = 1): string =>
   dayOf(new Date(Date.parse(day) + days * DAY_MS).toISOString());
 
+/** Of a part: a third of what an item takes. */
+const MOST_CHAINS = 1_000;
+/** Of a part: some seconds of reading. */
+const MOST_RECORDS = 100_000;
+
 /**
  * Makes a function that seals each day that is over and not sealed, in order. The first call on a ledger seals the day
- * before. Call it often: it reads at most one item until the next day is over.
+ * before. Call it often: it reads at most one item until the next day is over. A long day is sealed in parts, each of them as
+ * soon as it is read: a call that is cut off loses the last one.
  *
  * @throws StorageUnavailable if storage fails: the next call continues
  */
-export function createAuditSealer({ ledger, nowMs, newAttemptId }: SealDependencies): () => Promise<void> {
+export function createAuditSealer({
+  ledger,
+  nowMs,
+  newAttemptId,
+  mostChains = MOST_CHAINS,
+  mostRecords = MOST_RECORDS,
+}: SealDependencies): () => Promise<void> {
   let sealedBefore = '';
+
+  /** Null: another process makes the parts, too. */
+  async function sealParts(day: string): Promise<Pick<SealValue, 'ends' | 'parts'> | null> {
+    const known = await readAll(ledger, auditSealPartsOf(day));
+    const parts = known.map(({ value }) => digestOfAudit(value));
+    const after = known.at(-1)?.value.upTo;
+    let newest = new Map<string, ChainedAudit>();
+    let records = 0;
+    for await (const items of queryPages(ledger, auditOfDay(day), after === undefined ? {} : { after })) {
+      for (const { sort, value } of items) {
+        const { chain } = value;
+        records++;
+        if (chain && chain.place > (newest.get(chain.id)?.chain.place ?? 0)) newest.set(chain.id, { ...value, chain });
+        if (newest.size < mostChains && records < mostRecords) continue;
+        const part: SealPartValue = { day, upTo: sort, ends: endsOf(newest) };
+        const made = created(auditSealPartKey(day, parts.length), part);
+        if (!(await ledger.transact([made], { attemptId: newAttemptId() })).committed) return null;
+        parts.push(digestOfAudit(part));
+        newest = new Map();
+        records = 0;
+      }
+    }
+    return { ends: endsOf(newest), ...(parts.length === 0 ? {} : { parts }) };
+  }
+
   return async () => {
     const open = firstOpenDay(nowMs());
     if (sealedBefore >= open) return;
     const { items } = await readPage(ledger, AUDIT_SEALS, { descending: true, limit: 1 });
     let newest = items[0]?.value ?? null;
     for (let day = newest === null ? dayAfter(open, -1) : dayAfter(newest.day); day < open; day = dayAfter(day)) {
-      const seal = { day, ends: await endsOf(ledger, day), previous: newest && digestOfAudit(newest) };
+      const sealed = await sealParts(day);
+      if (sealed === null) return;
+      const seal: SealValue = { day, ...sealed, previous: newest && digestOfAudit(newest) };
       // Another process makes the same seal. Then the next call reads it.
       const { committed } = await ledger.transact([created(auditSealKey(day), seal)], { attemptId: newAttemptId() });
       if (!committed) return;
@@ -54,17 +100,7 @@ export function createAuditSealer({ ledger, nowMs, newAttemptId }: SealDependenc
   };
 }
 
-async function endsOf(ledger: Pick<Ledger, 'query'>, day: string): Promise<SealValue['ends']> {
-  const newest = new Map<string, AuditValue>();
-  for await (const items of queryPages(ledger, auditOfDay(day))) {
-    for (const { value } of items) {
-      if (value.chain && value.chain.place > (newest.get(value.chain.id)?.chain?.place ?? 0))
-        newest.set(value.chain.id, value);
-    }
-  }
-  const ends = [...newest].map(([id, value]) => [
-    id,
-    { records: value.chain?.place ?? 0, digest: digestOfAudit(value) },
-  ]);
+function endsOf(newest: ReadonlyMap<string, ChainedAudit>): ChainEnds {
+  const ends = [...newest].map(([id, value]) => [id, { records: value.chain.place, digest: digestOfAudit(value) }]);
   return Object.fromEntries(ends);
 }

@@ -9,6 +9,8 @@ import {
   type AuditValue,
   auditKeys,
   auditOfDay,
+  auditSealPartsOf,
+  type ChainEnds,
   dayOf,
   digestOfAudit,
   type SealValue,
@@ -52,7 +54,7 @@ export async function verifyAudit(ledger: LedgerReader, nowMs: number): Promise<
     records += found.records;
     chains += found.chains.size;
     for (const [id, chain] of found.chains) checkChain(day, id, chain, findings);
-    if (seal !== undefined) checkSeal(seal, found.chains, findings);
+    if (seal !== undefined) checkSeal(seal, await readEnds(ledger, seal, findings), found.chains, findings);
   }
   const [from] = seals.keys();
   const sealed = newest === null || from === undefined ? null : { from, to: newest.day, digest: digestOfAudit(newest) };
@@ -152,7 +154,20 @@ function withoutRivals(day: string, chain: readonly Place[], findings: AuditFind
   });
 }
 
-function checkSeal({ day, ends }: SealValue, chains: Chains, findings: AuditFinding[]): void {
+/** Of the parts and the seal together. */
+async function readEnds(ledger: LedgerReader, seal: SealValue, findings: AuditFinding[]): Promise<ChainEnds> {
+  const { day, parts = [] } = seal;
+  const found = parts.length === 0 ? [] : (await readAll(ledger, auditSealPartsOf(day))).map(({ value }) => value);
+  const isWhole = parts.every((digest, index) => found[index] && digestOfAudit(found[index]) === digest);
+  if (!isWhole) findings.push({ day, id: day, fault: 'seal', detail: 'a part of this seal is missing, or another' });
+  const ends: ChainEnds = {};
+  for (const part of [...found.slice(0, parts.length), seal]) {
+    for (const [id, end] of Object.entries(part.ends)) if (end.records > (ends[id]?.records ?? 0)) ends[id] = end;
+  }
+  return ends;
+}
+
+function checkSeal({ day }: SealValue, ends: ChainEnds, chains: Chains, findings: AuditFinding[]): void {
   for (const [id, { records, digest }] of Object.entries(ends)) {
     const end = chains.get(id)?.at(-1);
     if (end === undefined) {

@@ -7,6 +7,7 @@
  * | `audit/actor/<actor>`   | `<audit id>` | the same, for the listing by actor                             |
  * | `audit/target/<target>` | `<audit id>` | the same, for the listing by target, and by each changed market |
  * | `audit/seals`           | `<day>`      | {@link SealValue}                                              |
+ * | `audit/seal-parts`      | `<day>/<n>`  | {@link SealPartValue}, from 0 on; none for a day with few chains |
  *
  * A batch has one record, of the request that sent it. Beside that, each of its transactions adds a record to the listing
  * of each market that it changes, and only there.
@@ -44,12 +45,22 @@ export type ChainedAudit = AuditValue & { chain: ChainLink };
 /** Where each chain of a day ends. Written when the day is over; never changed. Revision 0. */
 export type SealValue = {
   day: string;
-  ends: { [chain: string]: { records: number; digest: string } };
+  /** With the digests of parts: of the chains with records after the last part. */
+  ends: ChainEnds;
+  /** The digests of the parts before, in order. Absent: none. */
+  parts?: string[];
   /** The digest of the seal of the day before; null for the first seal. */
   previous: string | null;
 };
 
-export const digestOfAudit = (value: AuditValue | SealValue): string => sha256Hex(canonicalJson(value));
+export type ChainEnds = { [chain: string]: { records: number; digest: string } };
+
+/** Where each chain ends that has records in a part of the day: after the part before, up to this record. Revision 0. */
+export type SealPartValue = { day: string; upTo: string; ends: ChainEnds };
+
+const PART_DIGITS = 6;
+
+export const digestOfAudit = (value: AuditValue | SealValue | SealPartValue): string => sha256Hex(canonicalJson(value));
 
 /** The UTC day of an RFC 3339 instant in UTC, e.g. `2026-11-20`. */
 export const dayOf = (at: string): string => at.slice(0, '2026-11-20'.length);
@@ -63,6 +74,10 @@ export const auditKeys = ({ id, at, actor, target }: AuditValue) =>
 
 export const AUDIT_SEALS: KeyRange<SealValue> = { partition: 'audit/seals' };
 export const auditSealKey = (day: string) => keyIn(AUDIT_SEALS, day);
+export const AUDIT_SEAL_PARTS: KeyRange<SealPartValue> = { partition: 'audit/seal-parts' };
+export const auditSealPartsOf = (day: string): KeyRange<SealPartValue> => ({ ...AUDIT_SEAL_PARTS, prefix: `${day}/` });
+export const auditSealPartKey = (day: string, part: number) =>
+  keyIn(auditSealPartsOf(day), String(part).padStart(PART_DIGITS, '0'));
 
 export const auditOfTargetKey = (target: string, id: string) => keyIn(auditOfTarget(target), id);
 

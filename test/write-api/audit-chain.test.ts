@@ -1,10 +1,12 @@
 /** The audit is as it was written: an altered, removed or inserted record is found and named. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { type AuditFinding, verifyAudit } from '../../lambdas/review/verify-audit.ts';
+import { created } from '../../storage/ports/changes.ts';
+import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Item, Ledger } from '../../storage/ports/ledger.ts';
-import { readAll } from '../../storage/ports/paging.ts';
+import { inBatches, readAll } from '../../storage/ports/paging.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
 import {
   AUDIT_SEALS,
@@ -12,6 +14,8 @@ import {
   auditKeys,
   auditOfDay,
   auditSealKey,
+  auditSealPartKey,
+  auditSealPartsOf,
   type ChainedAudit,
 } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
@@ -262,6 +266,52 @@ describe('seals', () => {
     await seal();
     expect(await days()).toEqual(['2026-11-19', DAY, '2026-11-21', '2026-11-22', '2026-11-23']);
     expect(await verified()).toMatchObject({ records: 3, findings: [] });
+  });
+
+  /** One write of each of so many processes, of which each begins a chain. */
+  async function writesOf(processes: number): Promise<readonly ChainedAudit[]> {
+    const audits = Array.from({ length: processes }, (_, index): ChainedAudit => {
+      const id = `aud_${newUlid(world.nowMs + index, seededBytes(`process ${index}`))}`;
+      const [at, requestId] = [new Date(world.nowMs + index).toISOString(), `request-${index}`];
+      const by = { actor: 'user:bob', action: 'create', target: 'watchlist/1', fingerprint: '' };
+      return { id, at, requestId, ...by, chain: { id, place: 1, previous: null } };
+    });
+    for (const some of inBatches(audits, 30)) {
+      const changes = some.flatMap((audit) => auditKeys(audit).map((key) => created(key, audit)));
+      await world.ledger.transact(changes, { attemptId: newAttemptId() });
+    }
+    return audits;
+  }
+
+  test('name all chains of a day with many, in parts, and a chain that is cut out of any part is found', async () => {
+    const audits = await writesOf(3_500);
+    world.nowMs += DAY_MS;
+    await seal();
+    expect(await verified()).toMatchObject({ chains: 3_501, sealed: { to: DAY }, findings: [] });
+    const cut = [audits[0], audits[1_500], audits[3_499]] as const;
+    for (const audit of cut) await remove(audit as AuditValue);
+    expect(named((await verified()).findings).sort()).toEqual(cut.map((audit) => [audit?.id, 'removed']).sort());
+  });
+
+  test('of a day in parts go on after the last part, if they are cut off', async () => {
+    await writesOf(7);
+    world.nowMs += DAY_MS;
+    const rest: Fate[] = ['answered', 'answered', 'lost-request'];
+    const ledger = watchLedger(world.ledger, {
+      fateOf: (method) => (method === 'transact' ? (rest.shift() ?? 'answered') : 'answered'),
+    });
+    const sealer = createAuditSealer({ ledger, nowMs: () => world.nowMs, newAttemptId, mostChains: 2 });
+    await expect(sealer()).rejects.toThrow(StorageUnavailable);
+    const query = vi.spyOn(world.ledger, 'query');
+    await sealer();
+    const [, second] = await readAll(world.ledger, auditSealPartsOf(DAY));
+    const ofDay = query.mock.calls.filter(([partition]) => partition === `audit/day/${DAY}`);
+    expect(ofDay.map(([, { after }]) => after)).toEqual([second?.value.upTo]);
+    expect(await verified()).toMatchObject({ chains: 8, sealed: { to: DAY }, findings: [] });
+    await world.ledger.transact([{ kind: 'delete', key: auditSealPartKey(DAY, 1), if: { kind: 'any' } }], {
+      attemptId: newAttemptId(),
+    });
+    expect((await verified()).findings).toContainEqual(expect.objectContaining({ day: DAY, fault: 'seal' }));
   });
 
   test('cost nothing until the next day is over', async () => {
