@@ -56,7 +56,7 @@ export const uploadSchema = z.strictObject({
     .enum(['awaiting-content', 'queued', 'applying', 'applied', 'examined', 'stopped'])
     .describe(
       '`awaiting-content`, then `queued`, `applying` and `applied`; a dry run ends as `examined`. Or `stopped`: the records before that point are ' +
-        'stored, and the others are not.',
+        'stored, and the others are not. Without its file, an upload is forgotten after 30 days.',
     ),
   stoppedBecause: z
     .enum(['too-many-records', 'credential-ended'])

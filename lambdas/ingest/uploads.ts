@@ -4,7 +4,7 @@
  */
 import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
 import { created } from '../../storage/ports/changes.ts';
-import type { UploadTarget } from '../../storage/ports/upload-store.ts';
+import { UPLOAD_AWAITED_MS, type UploadTarget } from '../../storage/ports/upload-store.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
@@ -19,7 +19,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     const id = newId('upl');
     return { id, target: (await uploads?.presign(id, body)) ?? null };
   },
-  decide({ principal, body: { dryRun, ...body }, now }, { id, target }) {
+  decide({ principal, body: { dryRun, ...body }, now, nowMs }, { id, target }) {
     if (target === null) return refuse('service-unavailable', NO_PLACE);
     const refused = refusedMode(principal, body.mode);
     if (refused !== null) return refused;
@@ -35,7 +35,8 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     return {
       kind: 'commit',
       target: `upload/${id}`,
-      changes: [created(uploadKey(id), upload)],
+      // Its next state has no end: `replaced` puts it without one.
+      changes: [{ ...created(uploadKey(id), upload), expiresAtMs: nowMs + UPLOAD_AWAITED_MS }],
       uses: [
         { feature: 'ingest-rows-per-day', amount: body.records },
         { feature: 'ingest-bytes-per-day', amount: body.bytes },

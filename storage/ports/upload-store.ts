@@ -52,6 +52,9 @@ export interface UploadFiles {
 /** How long a target is valid. */
 export const UPLOAD_TARGET_SECONDS = 60 * 60;
 
+/** How long an upload waits for its file. */
+export const UPLOAD_AWAITED_MS = 30 * 24 * 60 * 60 * 1000;
+
 const UPLOAD_ID = /^upl_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 export function isUploadId(text: string): boolean {

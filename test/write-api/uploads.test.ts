@@ -5,6 +5,7 @@ import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { UPLOAD_TARGET_SECONDS } from '../../storage/ports/upload-store.ts';
 import { auditOfTarget } from '../../storage/records/audit.ts';
+import { uploadKey } from '../../storage/records/batches.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
@@ -45,6 +46,16 @@ describe('announcing a file', () => {
     expect(answer.json).toMatchObject({ ...BODY, mode: 'append', state: 'awaiting-content', refusedIn: [] });
     expect(answer.json.put).toEqual(await world.uploads.presign(id, BODY));
     expect((await get(id)).json).toEqual(answer.json);
+  });
+
+  test('is forgotten after 30 days without the file, and never with it', async () => {
+    const [{ json: waiting }, { json: arrived }] = [await announce(), await announce()];
+    world.uploads.put(arrived.id, Buffer.from(TEXT));
+    await queueUpload(dependencies(), arrived.id);
+    const expiryOf = async (id: string) => (await world.ledger.get(uploadKey(id)))?.expiresAtMs;
+    const days30 = 30 * 24 * 60 * 60 * 1000;
+    expect(await expiryOf(waiting.id)).toBe(Date.parse(waiting.createdAt) + days30);
+    expect(await expiryOf(arrived.id)).toBeNull();
   });
 
   test.each([
