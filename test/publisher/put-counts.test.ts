@@ -106,148 +106,104 @@ const ONE_MARKET = { ...COMMON, history: 1, market: 1 };
 /** HEAD is swapped, the published state is recorded, HEAD is marked applied, marks are cleared. */
 const TRANSACTIONS = 4;
 
-interface Case {
-  readonly what: string;
-  readonly happen: (world: World) => Promise<unknown>;
-  readonly puts: Cost['puts'];
-  readonly transactions?: number;
-  /** Default: the previous versions of the list pages that are put, their layout, and the bundle. */
-  readonly gets?: number;
-}
+/**
+ * What happens, and the puts after it. The transactions are {@link TRANSACTIONS} by default; the gets those of the previous versions
+ * of the list pages that are put, their layout, and the bundle.
+ */
+type Case = readonly [
+  what: string,
+  happen: (world: World) => Promise<unknown>,
+  puts: Cost['puts'],
+  transactions?: number,
+  gets?: number,
+];
+
+type Records = Parameters<World['ingest']>[0];
+const brings =
+  (...records: Records) =>
+  (world: World) =>
+    world.ingest(records);
+const corrects =
+  (...records: Records) =>
+  (world: World) =>
+    world.ingest(records, 'correct');
+/** One market, and so many pages of the list and of its history. */
+const pages = (list: number, history?: number) => {
+  return { ...ONE_MARKET, 'market-list-page': list, ...(history && { 'history-page': history }) };
+};
 
 const CASES: readonly Case[] = [
-  { what: 'nothing', happen: async () => undefined, puts: {}, transactions: 0 },
-  { what: 'marks without a change, which are cleared', happen: markWithoutChange, puts: {}, transactions: 1 },
-  {
-    what: 'a batch with known observations only',
-    happen: (world) => world.ingest([market('h'), ...days('h', 1)]),
-    puts: {},
-    transactions: 0,
-  },
-  {
-    what: 'one observation of a market on the first list page',
-    happen: (world) => world.ingest([price('d', 0, 5)]),
-    puts: ONE_MARKET,
-  },
-  {
-    what: 'one observation of a market on the second of four list pages',
-    happen: (world) => world.ingest([price('h', 2, 5)]),
-    puts: { ...ONE_MARKET, 'market-list-page': 1 },
-  },
-  {
-    what: 'one observation of a market on the third of four list pages',
-    happen: (world) => world.ingest([price('p', 0, 5)]),
-    puts: { ...ONE_MARKET, 'market-list-page': 2 },
-  },
-  {
-    what: 'one observation of a market on the last list page',
-    happen: (world) => world.ingest([price('v', 0, 5)]),
-    puts: { ...ONE_MARKET, 'market-list-page': 3 },
-  },
-  {
-    what: 'an unknown value',
-    happen: (world) => world.ingest([price('d', 0, null)]),
-    puts: ONE_MARKET,
-  },
-  {
-    what: 'an observation after three closed pages, none of which is put',
-    happen: (world) => world.ingest([price('l', 26, 5)]),
-    puts: { ...ONE_MARKET, 'market-list-page': 1 },
-  },
-  {
-    what: 'an observation after a full page, which closes one page',
-    happen: (world) => world.ingest([price('j', 8, 5)]),
-    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 1 },
-  },
-  {
-    what: 'nine observations after a full page, which close three pages',
-    happen: (world) => world.ingest(Array.from({ length: 9 }, (_, index) => price('j', 8 + index, 5))),
-    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 3 },
-  },
-  {
-    what: 'a correction on the newest page',
-    happen: (world) => world.ingest([price('l', 24, -5)], 'correct'),
-    puts: { ...ONE_MARKET, 'market-list-page': 1 },
-  },
-  {
-    what: 'a correction inside the second of three closed pages, which puts it and the newer one',
-    happen: (world) => world.ingest([price('l', 10, -5)], 'correct'),
-    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 2 },
-  },
-  {
-    what: 'a correction of the newest observation of the second page, which puts it and the newer one',
-    happen: (world) => world.ingest([price('l', 14, -5)], 'correct'),
-    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 2 },
-  },
-  {
-    what: 'a correction inside the oldest page, which puts all of them',
-    happen: (world) => world.ingest([price('l', 0, -5)], 'correct'),
-    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 3 },
-  },
-  {
-    what: 'a late observation that belongs on the newest page',
-    happen: (world) => world.ingest([price('l', 23, 5)]),
-    // It lies between the last closed page and the first observation after it.
-    puts: { ...ONE_MARKET, 'market-list-page': 1 },
-  },
-  {
-    what: 'a late observation inside the newest of three closed pages',
-    happen: (world) => world.ingest([price('l', 19, 5)]),
-    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 1 },
-  },
-  {
-    what: 'an observation that is older than all others',
-    happen: (world) => world.ingest([price('l', -1, 5)]),
-    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 3 },
-  },
-  {
-    what: 'a new market in the middle of the list, which moves all later markets',
-    happen: (world) => world.ingest([market('k')]),
-    puts: { ...ONE_MARKET, 'market-list-page': 3 },
-  },
-  {
-    what: 'two new markets at the end, where one more list page begins',
-    happen: (world) => world.ingest([market('w'), market('x')]),
-    puts: { ...COMMON, history: 2, market: 2, 'market-list-page': 4 },
-    gets: 6,
-  },
-  {
-    what: 'a new market and a removed one of the same page, which move no later market',
-    happen: async (world) => {
+  ['nothing', async () => undefined, {}, 0],
+  ['marks without a change, which are cleared', markWithoutChange, {}, 1],
+  ['a batch with known observations only', brings(market('h'), ...days('h', 1)), {}, 0],
+  ['one observation of a market on the first list page', brings(price('d', 0, 5)), ONE_MARKET],
+  ['one observation of a market on the second of four list pages', brings(price('h', 2, 5)), pages(1)],
+  ['one observation of a market on the third of four list pages', brings(price('p', 0, 5)), pages(2)],
+  ['one observation of a market on the last list page', brings(price('v', 0, 5)), pages(3)],
+  ['an unknown value', brings(price('d', 0, null)), ONE_MARKET],
+  ['an observation after three closed pages, none of which is put', brings(price('l', 26, 5)), pages(1)],
+  ['an observation after a full page, which closes one page', brings(price('j', 8, 5)), pages(1, 1)],
+  [
+    'nine observations after a full page, which close three pages',
+    (world) => world.ingest(Array.from({ length: 9 }, (_, index) => price('j', 8 + index, 5))),
+    pages(1, 3),
+  ],
+  ['a correction on the newest page', corrects(price('l', 24, -5)), pages(1)],
+  [
+    'a correction inside the second of three closed pages, which puts it and the newer one',
+    corrects(price('l', 10, -5)),
+    pages(1, 2),
+  ],
+  [
+    'a correction of the newest observation of the second page, which puts it and the newer one',
+    corrects(price('l', 14, -5)),
+    pages(1, 2),
+  ],
+  ['a correction inside the oldest page, which puts all of them', corrects(price('l', 0, -5)), pages(1, 3)],
+  ['a late observation that belongs on the newest page', brings(price('l', 23, 5)), pages(1)],
+  ['a late observation inside the newest of three closed pages', brings(price('l', 19, 5)), pages(1, 1)],
+  ['an observation that is older than all others', brings(price('l', -1, 5)), pages(1, 3)],
+  ['a new market in the middle of the list, which moves all later markets', brings(market('k')), pages(3)],
+  [
+    'two new markets at the end, where one more list page begins',
+    brings(market('w'), market('x')),
+    { ...COMMON, history: 2, market: 2, 'market-list-page': 4 },
+    TRANSACTIONS,
+    6,
+  ],
+  [
+    'a new market and a removed one of the same page, which move no later market',
+    async (world) => {
       await world.ingest([market('i')]);
       await removeMarket(world, 'j');
     },
-    puts: { ...COMMON, history: 2, market: 2, 'market-list-page': 1 },
-    // Only the cut of the whole list shows that no market moves.
-    gets: 6,
-  },
-  {
-    what: 'a removed market, whose bodies say so',
-    happen: (world) => removeMarket(world, 'l'),
-    puts: { ...ONE_MARKET, 'market-list-page': 3 },
-  },
-  {
-    what: 'a new name of a market, which does not change its history',
-    happen: (world) => world.ingest([{ ...market('h'), name: 'Another name' } as ReturnType<typeof market>]),
-    puts: { ...COMMON, market: 1, 'market-list-page': 1 },
-  },
-  {
-    what: 'two changes to one market, which are one generation',
-    happen: async (world) => {
+    { ...COMMON, history: 2, market: 2, 'market-list-page': 1 },
+    TRANSACTIONS,
+    6,
+  ],
+  ['a removed market, whose bodies say so', (world) => removeMarket(world, 'l'), pages(3)],
+  [
+    'a new name of a market, which does not change its history',
+    (world) => world.ingest([{ ...market('h'), name: 'Another name' } as ReturnType<typeof market>]),
+    { ...COMMON, market: 1, 'market-list-page': 1 },
+  ],
+  [
+    'two changes to one market, which are one generation',
+    async (world) => {
       await world.ingest([price('h', 2, 5)]);
       await world.ingest([price('h', 4, 6)]);
     },
-    puts: { ...ONE_MARKET, 'market-list-page': 1 },
-  },
-  {
-    what: 'changes to markets on the first and the third list page, which are one generation',
-    happen: (world) => world.ingest([price('d', 0, 5), price('f', 0, 5), price('n', 0, 5)]),
-    puts: { ...COMMON, history: 3, market: 3, 'market-list-page': 2 },
-  },
+    pages(1),
+  ],
+  [
+    'changes to markets on the first and the third list page, which are one generation',
+    brings(price('d', 0, 5), price('f', 0, 5), price('n', 0, 5)),
+    { ...COMMON, history: 3, market: 3, 'market-list-page': 2 },
+  ],
 ];
 
-describe('a publish makes exactly these puts, in one generation, and deletes its own bundle, after', () => {
-  test.each(CASES)('$what', async ({ happen, puts, transactions = TRANSACTIONS, gets }) => {
+describe('a publish makes exactly these puts, in one generation, deletes its own bundle, and the next one puts nothing, after', () => {
+  test.for(CASES)('%s', async ([_what, happen, puts, transactions = TRANSACTIONS, gets]) => {
     const world = await settledWorld();
     await happen(world);
     const marks = (await marksLeft(world)).length;
@@ -271,12 +227,6 @@ describe('a publish makes exactly these puts, in one generation, and deletes its
       listDueAtMs: null,
     });
     expect(await marksLeft(world)).toEqual([]);
-  });
-
-  test.each(CASES)('$what, and the next publish puts nothing', async ({ happen }) => {
-    const world = await settledWorld();
-    await happen(world);
-    await publish(world.dependencies);
     expect(await costOfPublish(world)).toMatchObject({ puts: {}, tries: 0, transactions: 0, deletes: [] });
   });
 });

@@ -189,20 +189,6 @@ describe('the edge', () => {
         [200, BODY],
       ]);
     });
-
-    test('a connection has no limit on its requests', async () => {
-      const socket = connect(edge.port, '127.0.0.1').setEncoding('latin1');
-      let text = '';
-      socket.on('data', (chunk) => {
-        text += chunk;
-      });
-      for (let round = 1; round <= 5; round++) {
-        socket.write(post('echo', 'abc').repeat(15) + post('unread', 'abc'));
-        while (replies(text).length < round * 16 || !text.endsWith('unread')) await once(socket, 'data');
-      }
-      expect(text).not.toContain('Connection: close');
-      socket.destroy();
-    });
   });
 
   describe('with ambiguous framing is not diverted', () => {
@@ -255,11 +241,6 @@ describe('the edge', () => {
       expect(reply).toMatchObject({ status: 408, headers: { connection: 'close' } });
       expect(JSON.parse((reply?.body ?? '').toString())).toMatchObject({ code: 'request-timeout' });
       expect(slow.reports).toEqual([]);
-    });
-
-    test('in time is answered after earlier requests', async () => {
-      const slow = await impatient();
-      expect(replies(await converse(slow, post('echo', 'abc') + half)).map(({ status }) => status)).toEqual([201, 408]);
     });
 
     test('in time is cut off also where the connection would have been closed anyway', async () => {
@@ -452,15 +433,6 @@ describe('the edge', () => {
       const text = await converse(edge, expecting(name));
       expect(text).not.toContain('100 Continue');
       expect(told(text)).toEqual([[413, name]]);
-    });
-
-    test('in a pipeline waits for the answers before it', async () => {
-      const text = await converse(edge, `${post('echo', 'abc')}${expecting('echo')}def`);
-      expect(text.indexOf('201')).toBeLessThan(text.indexOf('100 Continue'));
-      expect(told(text.replace('HTTP/1.1 100 Continue\r\n\r\n', ''))).toEqual([
-        [201, 'POST abc'],
-        [201, 'POST def'],
-      ]);
     });
   });
 

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { PUBLIC_CACHE_CONTROL, publicKey } from '../../../contract/files/public-objects.ts';
 import { Representation } from '../../../server/edge/representation.ts';
@@ -38,15 +37,6 @@ test('the memory of a variant is counted when it is reported', async () => {
   });
   expect(after).toBeGreaterThanOrEqual(before + variant.body.length);
 });
-
-test.each(['', 'a', 'Gœld € 🜚', 'é'.repeat(8_192), 'é'.repeat(8_193)])(
-  'text %.12s comes back as it was',
-  async (text) => {
-    const representation = represent(text);
-    expect(representation.identity.body).toEqual(Buffer.from(text));
-    expect(gunzipSync((await representation.variant('gzip', () => {})).body).toString()).toBe(text);
-  },
-);
 
 test('the plain variant is there without being made', async () => {
   const representation = represent(TEXT);

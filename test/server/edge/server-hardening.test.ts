@@ -233,15 +233,6 @@ describe('the edge', () => {
     ])('%s gets the answer of the router', async (_title, bytes, status) => {
       expect(parseReply(await converse(edge, bytes)).status).toBe(status);
     });
-
-    test('a pipeline is answered in order, even if some requests wait for the store', async () => {
-      edge.clock.advanceSeconds(15);
-      const urls = [GOLD_URL, '/nowhere', '/healthz', GOLD_URL, '/api/v1/markets?x', '/api/v1/markets/no-such'];
-      const last = `GET ${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`;
-      const text = await converse(edge, urls.map((url) => `GET ${url} HTTP/1.1\r\n${H}\r\n`).join('') + last);
-      const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), (match) => Number(match[1]));
-      expect(statuses).toEqual([200, 404, 200, 200, 400, 404, 200]);
-    });
   });
 
   describe('pipelines', () => {
@@ -330,16 +321,6 @@ describe('the edge', () => {
       const all = replies(await converse(edge, bytes + get('/healthz')));
       expect(all).toHaveLength(1);
       expect(all[0]).toMatchObject({ status: 200, headers: { connection: 'close' }, body: Buffer.from(BODY) });
-    });
-
-    test.each([
-      ['FOO / HTTP/1.1', 405],
-      ['CONNECT localhost:443 HTTP/1.1', 405],
-      ['GET /a b HTTP/1.1', 400],
-    ])('%s after three requests is answered after them', async (start, status) => {
-      await ask(edge, GOLD_URL);
-      const all = replies(await converse(edge, `${get(GOLD_URL).repeat(3)}${start}\r\n${H}\r\n`));
-      expect(all.map((reply) => reply.status)).toEqual([200, 200, 200, status]);
     });
 
     test.each(['FOO / HTTP/1.1', 'CONNECT localhost:443 HTTP/1.1'])(
