@@ -9,6 +9,7 @@ import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { askWithSecrets } from '../../lambdas/sources/fetch/secrets.ts';
 import { parseRecipe } from '../../mapping/recipe/recipe.ts';
 import { withoutSecretParameters } from '../../mapping/recipe/recipe-secrets.ts';
+import { StartError } from '../../server/service/start-error.ts';
 import { readSourceSecrets } from '../../server/settings/source-secrets.ts';
 import { filesIn, openRunWorld, type RunWorld } from '../run/run-world.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from './example-recipe.ts';
@@ -30,27 +31,31 @@ async function startHost(answer: (request: IncomingMessage, response: ServerResp
   return `localhost:${(server.address() as AddressInfo).port}`;
 }
 
-/** A run of a recipe with a secret in its URL and in a header. */
+/** One run of a recipe for each of the hosts, with a secret in its URL and in a header. */
 async function fetchedFrom(
   world: RunWorld,
-  host: string,
+  origins: readonly string[],
   others: readonly string[] = [],
-  secret = `${host} ${SECRET}`,
+  secretOf = (host: string) => `${host} ${SECRET}`,
 ) {
-  const hosts = [host, ...others].map((each) => `http://${each}`);
-  const url = `${hosts[0]}/daily.csv?a=1&key=\${TEA_KEY}&b=2`;
-  const mapping = EXAMPLE_RECIPE.mapping as { observation: object };
-  const observation = { ...mapping.observation, sourceUrl: url };
-  const headers = { authorization: `Bearer \${TEA_KEY}` };
-  const recipe = join(world.folder, 'recipe.json');
-  await writeFile(
-    recipe,
-    JSON.stringify(recipeWith({ url, hosts, headers, mapping: { ...mapping, observation } } as never)),
-  );
-  return await world.run(['--source', recipe], {
-    TIDEMARK_SOURCE_HOSTS: hosts.join(','),
-    TIDEMARK_SECRET_TEA_KEY: secret,
-  });
+  const words: string[] = [];
+  const settings: Record<string, string> = {};
+  for (const [index, host] of origins.entries()) {
+    const hosts = [host, ...others].map((each) => `http://${each}`);
+    const url = `${hosts[0]}/daily.csv?a=1&key=\${TEA_KEY_${index}}&b=2`;
+    const mapping = EXAMPLE_RECIPE.mapping as { observation: object };
+    const observation = { ...mapping.observation, sourceUrl: url };
+    const headers = { authorization: `Bearer \${TEA_KEY_${index}}` };
+    const change = { name: `metals-${index}`, url, hosts, headers, mapping: { ...mapping, observation } };
+    const recipe = join(world.folder, `recipe-${index}.json`);
+    await writeFile(recipe, JSON.stringify(recipeWith(change as never)));
+    words.push('--source', recipe);
+    settings[`TIDEMARK_SECRET_TEA_KEY_${index}`] = secretOf(host);
+  }
+  const allowed = [...origins, ...others].map((each) => `http://${each}`).join(',');
+  const run = await world.run(words, { TIDEMARK_SOURCE_HOSTS: allowed, ...settings });
+  const reports = run.report.sources as readonly { readonly source: string }[];
+  return { ...run, outcomes: origins.map((_, index) => reports.find(({ source }) => source === `metals-${index}`)) };
 }
 
 /** Every byte that is kept or published, and everything that was said. */
@@ -78,7 +83,7 @@ describe('a secret', () => {
       response.setHeader('etag', `"${SECRET}"`);
       response.end(CSV);
     });
-    const run = await fetchedFrom(world, host);
+    const run = await fetchedFrom(world, [host]);
     expect(run).toMatchObject({ code: 0, report: { markets: 1, sources: [{ outcome: 'taken-in' }] } });
     expect(asked).toEqual([[SECRET, `Bearer ${SECRET}`]]);
     const history = await readFile(join(world.data, 'public/api/v1/markets/gold-usd/history.json'), 'utf8');
@@ -86,25 +91,24 @@ describe('a secret', () => {
     expect(await traces(world, run)).toEqual([]);
   });
 
-  test.each<[string, string, (secret: string) => [number, Record<string, string>, string]]>([
-    ['an answer that repeats it', 'secret-in-answer', (secret) => [200, {}, `${CSV}${secret}\n`]],
-    ['one in Base64', 'secret-in-answer', (secret) => [200, {}, CSV + Buffer.from(secret).toString('base64')]],
-    ['one that is percent-encoded', 'secret-in-answer', (secret) => [200, {}, CSV + encodeURIComponent(secret)]],
-    ['an error that repeats it', 'http-500', (secret) => [500, { 'x-echo': secret }, secret]],
-    ['a redirect to no URL', 'not-allowed', (secret) => [302, { location: `http://[${secret}` }, '']],
-    [
-      'a redirect to a host that the recipe lacks',
-      'not-allowed',
-      (secret) => [302, { location: `http://evil.test.example/${secret}` }, ''],
-    ],
-  ])('is not kept from %s', async (_, code, answer) => {
+  test('is not kept from an answer, an error or a redirect that repeats it', async () => {
     const world = await openRunWorld();
-    const host = await startHost((_request, response) => {
-      const [status, headers, body] = answer(SECRET);
-      response.writeHead(status, headers).end(body);
-    });
-    const run = await fetchedFrom(world, host);
-    expect(run).toMatchObject({ report: { sources: [{ outcome: 'failed', reason: { code } }] } });
+    const answers: readonly [code: string, status: number, headers: Record<string, string>, body: string][] = [
+      ['secret-in-answer', 200, {}, `${CSV}${SECRET}\n`],
+      ['secret-in-answer', 200, {}, CSV + Buffer.from(SECRET).toString('base64')],
+      ['secret-in-answer', 200, {}, CSV + encodeURIComponent(SECRET)],
+      ['http-500', 500, { 'x-echo': SECRET }, SECRET],
+      ['not-allowed', 302, { location: `http://[${SECRET}` }, ''],
+      // A host that the recipe lacks.
+      ['not-allowed', 302, { location: `http://evil.test.example/${SECRET}` }, ''],
+    ];
+    const hosts = await Promise.all(
+      answers.map(([, status, headers, body]) =>
+        startHost((_, response) => void response.writeHead(status, headers).end(body)),
+      ),
+    );
+    const run = await fetchedFrom(world, hosts);
+    expect(run.outcomes).toMatchObject(answers.map(([code]) => ({ outcome: 'failed', reason: { code } })));
     expect(await traces(world, run)).toEqual([]);
   });
 
@@ -135,17 +139,17 @@ describe('a secret', () => {
       seen.push(`${url} ${rawHeaders.join(' ')}`);
       response.end(CSV);
     });
-    let location = `http://${other}/file.csv`;
-    const host = await startHost((_, response) => void response.writeHead(302, { location }).end());
-    expect(await fetchedFrom(world, host, [other])).toMatchObject({ report: { sources: [{ outcome: 'taken-in' }] } });
+    const hosts = await Promise.all(
+      ['', ...FORMS.slice(1).map((form) => `?key=${form}`)].map((query) => {
+        const location = `http://${other}/file.csv${query}`;
+        return startHost((_, response) => void response.writeHead(302, { location }).end());
+      }),
+    );
+    const run = await fetchedFrom(world, hosts, [other]);
+    const refused = { outcome: 'failed', reason: { code: 'not-allowed' } };
+    expect(run.outcomes).toMatchObject([{ outcome: 'taken-in' }, ...FORMS.slice(1).map(() => refused)]);
     expect(seen).toEqual([expect.stringMatching(/^\/file\.csv (?!.*authorization)/i)]);
-    for (const form of FORMS.slice(1)) {
-      location = `http://${other}/file.csv?key=${form}`;
-      const run = await fetchedFrom(world, host, [other]);
-      expect(run).toMatchObject({ report: { sources: [{ reason: { code: 'not-allowed' } }] } });
-      expect(await traces(world, run)).toEqual([]);
-    }
-    expect(seen).toHaveLength(1);
+    expect(await traces(world, run)).toEqual([]);
   });
 
   test('is not sent to another host than the one that the service names, and asked for if it is missing', async () => {
@@ -155,9 +159,9 @@ describe('a secret', () => {
       count += 1;
       response.end(CSV);
     });
-    const elsewhere = await fetchedFrom(world, host, [], `prices.test.example ${SECRET}`);
+    const elsewhere = await fetchedFrom(world, [host], [], () => `prices.test.example ${SECRET}`);
     expect(elsewhere).toMatchObject({ report: { sources: [{ reason: { code: 'not-allowed' } }] } });
-    expect(await fetchedFrom(world, host, [], '')).toMatchObject({
+    expect(await fetchedFrom(world, [host], [], () => '')).toMatchObject({
       report: { sources: [{ reason: { code: 'no-secret' } }] },
     });
     expect(count).toBe(0);
@@ -166,11 +170,11 @@ describe('a secret', () => {
 
   test('without a host, or too short, ends the start, without its value', async () => {
     const world = await openRunWorld();
-    for (const text of [SECRET, 'prices.test.example short', `${SECRET} prices.test.example`]) {
-      const run = await world.run([], { TIDEMARK_SECRET_TEA_KEY: text });
-      expect(run).toMatchObject({ code: EXIT_CODES.refused.code });
-      expect(run.output + run.errors).not.toContain(SECRET);
-    }
+    const run = await world.run([], { TIDEMARK_SECRET_TEA_KEY: `${SECRET} prices.test.example` });
+    expect(run).toMatchObject({ code: EXIT_CODES.refused.code });
+    expect(run.output + run.errors).not.toContain(SECRET);
+    for (const text of [SECRET, 'prices.test.example short'])
+      expect(() => readSourceSecrets({ TIDEMARK_SECRET_TEA_KEY: text })).toThrow(StartError);
   });
 
   test('may be in a file that only its owner can read', async () => {
