@@ -12,6 +12,7 @@ import { openDataFolder } from '../../server/folder/data-folder.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { testAuthority } from '../sources/test-certificates.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere } from './in-process.ts';
 import { tidemark } from './tidemark.ts';
 
 const notOk = (found: readonly Diagnosis[]) =>
@@ -204,19 +205,19 @@ describe('a service', () => {
       ['--url', url],
       ['--profile', 'production', '--config', config],
     ]) {
-      const run = await tidemark(['doctor', ...words], { environment: { TIDEMARK_DATA: data } });
+      const run = await tidemarkHere(['doctor', ...words], { environment: { TIDEMARK_DATA: data } });
       expect([run.code, run.output.split('\n')[0]]).toEqual([0, expect.stringMatching(/^ok\tservice\t/)]);
     }
   });
 
   test('that does not answer is a fault, with exit code 1', async () => {
-    const run = await tidemark(['doctor', 'http://127.0.0.1:1']);
+    const run = await tidemarkHere(['doctor', 'http://127.0.0.1:1']);
     expect(run).toMatchObject({
       code: 1,
       errors: '1 fault, 0 warnings\n',
       output: expect.stringContaining('ECONNREFUSED'),
     });
-    expect(await tidemark(['doctor', 'no-url'])).toMatchObject({ code: 2, output: '' });
+    expect(await tidemarkHere(['doctor', 'no-url'])).toMatchObject({ code: 2, output: '' });
   });
 
   describe('with TLS', () => {

@@ -5,6 +5,7 @@ import { pageCursor } from '../../contract/files/cursors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere } from './in-process.ts';
 import { broken, json, type Reply, refusal, stubServer } from './stub-server.ts';
 import { finished, spawnTidemark, tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
@@ -13,7 +14,7 @@ const WAITING = { id: 'pub_1', markets: ['gold'], purge: false, state: 'waiting'
 const PUBLISHED = { ...WAITING, state: 'published', generation: 7, publishedAt: '2026-11-20T12:00:00Z' };
 
 const publish = (url: string, ...words: readonly string[]) =>
-  tidemark(['publish', 'gold', '--url', url, ...words], { environment: KEY });
+  tidemarkHere(['publish', 'gold', '--url', url, ...words], { environment: KEY });
 
 describe('a write is sent again, with the same idempotency key, after', () => {
   test.each<[string, Reply]>([
@@ -78,14 +79,14 @@ describe('a failure ends with', () => {
 
   test('a server that is not there: exit code 5 at once, and how to start one', async () => {
     const startedMs = performance.now();
-    const { code, errors } = await tidemark(['status', '--url', 'http://127.0.0.1:2']);
+    const { code, errors } = await tidemarkHere(['status', '--url', 'http://127.0.0.1:2']);
     expect([code, errors]).toEqual([5, expect.stringContaining('tidemark start')]);
     expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 
   test('an answer that never comes: exit code 5', async () => {
     const { url } = await stubServer(() => {});
-    const { code, errors } = await tidemark(['status', '--url', url, '--timeout', '0.2', '--patience', '0']);
+    const { code, errors } = await tidemarkHere(['status', '--url', url, '--timeout', '0.2', '--patience', '0']);
     expect([code, errors]).toEqual([5, expect.stringContaining('took too long')]);
   });
 });
@@ -106,7 +107,7 @@ describe('a walk whose cursor expires', () => {
       page(second, item('a', 2), item('aa', 2), item('b', 2)),
       page(null, item('c', 2)),
     );
-    const { code, output, errors } = await tidemark(['markets', 'list', '--json', '--url', url]);
+    const { code, output, errors } = await tidemarkHere(['markets', 'list', '--json', '--url', url]);
     expect([code, errors]).toEqual([0, expect.stringContaining('expired')]);
     expect(JSON.parse(output).map(({ slug }: { slug: string }) => slug)).toEqual(['a', 'b', 'c']);
     const files = ['', '/pages/1-a', '', `/pages/${second}`].map((path) => `/api/v1/markets${path}.json`);
@@ -117,12 +118,12 @@ describe('a walk whose cursor expires', () => {
     const { url } = await stubServer(({ url: asked }, response) =>
       (asked.includes('/pages/') ? refusal('not-found') : page('1-a', item('a', 1)))({} as never, response),
     );
-    expect(await tidemark(['markets', 'list', '--url', url])).toMatchObject({ code: 5 });
+    expect(await tidemarkHere(['markets', 'list', '--url', url])).toMatchObject({ code: 5 });
   });
 
   test('a page that is no page is refused', async () => {
     const { url } = await stubServer(json({ data: 'a' }));
-    const { code, errors } = await tidemark(['markets', 'list', '--url', url]);
+    const { code, errors } = await tidemarkHere(['markets', 'list', '--url', url]);
     expect([code, errors]).toEqual([5, expect.stringContaining('no page')]);
   });
 });
@@ -139,7 +140,7 @@ test('history --as-of shows what was visible at that moment', async () => {
   ];
   const { url } = await stubServer(json({ data, page: { next: null, nextCursor: null } }));
   const idsAt = async (...words: readonly string[]) => {
-    const { output } = await tidemark(['markets', 'history', 'a', '--url', url, '--json', ...words]);
+    const { output } = await tidemarkHere(['markets', 'history', 'a', '--url', url, '--json', ...words]);
     return (JSON.parse(output) as { id: string }[]).map(({ id }) => id);
   };
   expect(await idsAt()).toEqual(['new', 'old', 'other']);
@@ -196,14 +197,14 @@ describe('what a terminal would obey or be misled by is shown, and not passed on
 
   test('a file of a history is passed on byte by byte, where no terminal reads it', async () => {
     const { url } = await stubServer(raw);
-    expect((await tidemark(['markets', 'history', 'a', '--csv', '--url', url])).output).toBe(BAD);
+    expect((await tidemarkHere(['markets', 'history', 'a', '--csv', '--url', url])).output).toBe(BAD);
     const shown = await tidemarkOnTerminal(['markets', 'history', 'a', '--csv', '--url', url]);
     expect(shown.output).not.toMatch(/[\p{Cc}--[\n\r\t]]|\p{Bidi_Control}/v);
   });
 
   test('JSON means the same as before', async () => {
     const { url } = await stubServer(json(market));
-    const { output } = await tidemark(['markets', 'show', 'a', '--json', '--url', url]);
+    const { output } = await tidemarkHere(['markets', 'show', 'a', '--json', '--url', url]);
     expect(JSON.parse(output)).toEqual(market);
   });
 });

@@ -8,6 +8,7 @@ import { createProgram } from '../../cli/program/program.ts';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations/operations.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
 import { tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
@@ -39,7 +40,7 @@ describe('the words of the help', () => {
     const { method, path, example, success } = operation;
     const words = [...exampleOf(id), ...(id in CONSEQUENCES ? ['--yes'] : [])];
     const { url, seen } = await stubServer(json(example.response ?? {}, success.status === 204 ? 200 : success.status));
-    const run = await tidemark([...words, '--url', url, '--json'], { environment: KEY });
+    const run = await tidemarkHere([...words, '--url', url, '--json'], { environment: KEY });
     expect(run).toMatchObject({ code: 0 });
     const [request] = seen;
     const asked = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(example.params?.[name] ?? ''));
@@ -101,14 +102,14 @@ describe('an option that is left out does not say', () => {
     ],
   ])('%s', async (_, words, part) => {
     const { url, seen } = await stubServer(json({}));
-    const { code, errors } = await tidemark([...words, '--url', url], { environment: KEY });
+    const { code, errors } = await tidemarkHere([...words, '--url', url], { environment: KEY });
     expect([code, errors, seen]).toEqual([2, expect.stringContaining(part), []]);
   });
 
   test('a body that replaces says it, and so do the options', async () => {
     const { url, seen } = await stubServer(json({}));
     const set = (...words: readonly string[]) =>
-      tidemark(['entitlements', 'set', 'user:a', 'claims', '--url', url, ...words], { environment: KEY });
+      tidemarkHere(['entitlements', 'set', 'user:a', 'claims', '--url', url, ...words], { environment: KEY });
     await set('--if-match', '1', '--body', '{"limit":9,"expiresAt":null}');
     await set('--create', '--no-enabled');
     await set('--if-match', '1', '--enabled', '--expires-at', '2027-01-01T00:00:00Z');
@@ -125,7 +126,7 @@ describe('a change that nothing brings back', () => {
 
   test.each(Object.entries(CONSEQUENCES))('%s needs --yes on a pipe', async (id, consequence) => {
     const { url, seen } = await stubServer(json({}));
-    const run = await tidemark([...exampleOf(id as OperationId), '--url', url], { environment: KEY });
+    const run = await tidemarkHere([...exampleOf(id as OperationId), '--url', url], { environment: KEY });
     expect(run).toMatchObject({ code: 2, errors: expect.stringContaining(consequence) });
     expect(run.errors).toContain('--yes');
     expect(seen).toEqual([]);

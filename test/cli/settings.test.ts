@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemarkHere } from './in-process.ts';
 import { json, stubServer } from './stub-server.ts';
 import { type Run, tidemark } from './tidemark.ts';
 
@@ -195,7 +196,7 @@ describe('--help', () => {
   test.each([[[]], [['markets', 'history']], [['start']], [['publish']]])(
     'of %j has an example, and ends with 0',
     async (words) => {
-      const { code, output, errors } = await tidemark([...words, '--help']);
+      const { code, output, errors } = await tidemarkHere([...words, '--help']);
       expect([code, errors]).toEqual([0, '']);
       expect(output).toMatch(/Examples?:\n {2}tidemark /);
     },

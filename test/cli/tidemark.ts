@@ -18,7 +18,7 @@ export interface Run {
 }
 
 /** Nothing of this test run's environment but PATH. No configuration file is found. */
-function environmentOf({ environment = {} }: RunOptions): Record<string, string> {
+export function environmentOf({ environment = {} }: RunOptions): Record<string, string> {
   const { PATH = '' } = process.env;
   return { PATH, TIDEMARK_CONFIG: '/does/not/exist.json', TIDEMARK_DATA: '/does/not/exist', ...environment };
 }
