@@ -28,6 +28,8 @@ export interface PublishOutcome {
    * More markets are marked than one generation takes, or more files of histories are due: call again.
    */
   readonly isMoreDue: boolean;
+  /** How long every generation, this one too, has left marks of changed markets for the next one, in milliseconds; 0: it left none. */
+  readonly behindMs: number;
   /** Everything but files of histories is public. */
   readonly areBodiesPublic: boolean;
   /** A refresh of all markets was queued: the worker has work. */
@@ -99,7 +101,8 @@ async function publishOnce(
   const kind = published === head ? 'unchanged' : 'published';
   const areBodiesPublic = !(isFreshLeft || isRefreshLeft || isTakedownLeft);
   const isMoreDue = areFilesLeft || !areBodiesPublic;
-  const outcome = { isMoreDue, areBodiesPublic, asksForRefresh, deferred, listDueAtMs };
+  const behindMs = isFreshLeft ? dependencies.nowMs() - (value.behindSinceMs ?? dependencies.nowMs()) : 0;
+  const outcome = { isMoreDue, behindMs, areBodiesPublic, asksForRefresh, deferred, listDueAtMs };
   return { kind, generation: value.generation, marks: marks.length, ...outcome };
 }
 

@@ -37,6 +37,8 @@ const TEN_MINUTES = Duration.minutes(10);
 
 /** Readers notice a longer delay. */
 const SLOW_PUBLICATION_MS = 60_000;
+/** Each generation may be fast, and never take all marks: then markets wait for one more generation after the other. */
+const LONG_BEHIND_MS = 15 * 60_000;
 /** The stream keeps records for a day. An older record than this means that the function no longer reads the stream. */
 const OLD_RECORD_MS = 5 * 60_000;
 /**
@@ -72,7 +74,7 @@ export function metricOf(
 /** A metric of the publisher's log, written at the end of each invocation. */
 export function publisherMetric(
   configuration: Configuration,
-  what: 'completed' | 'duration' | 'deferredTooLong' | 'auditChanged',
+  what: 'completed' | 'duration' | 'behind' | 'deferredTooLong' | 'auditChanged',
   statistic: string,
   period: Duration,
 ) {
@@ -136,6 +138,15 @@ export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
         'Generations take more than a minute.',
       ),
       threshold: SLOW_PUBLICATION_MS,
+      periods: 2,
+    },
+    {
+      ...anyOf(
+        'publisher-behind',
+        publisherMetric(configuration, 'behind', Stats.MAXIMUM, FIVE_MINUTES),
+        'More markets change than are published.',
+      ),
+      threshold: LONG_BEHIND_MS,
       periods: 2,
     },
     anyOf(

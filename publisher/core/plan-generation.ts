@@ -98,7 +98,7 @@ export async function planGeneration(
     ...ofProjections,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(logState === undefined ? {} : { log: logState }),
-    ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
+    ...(left.isFreshLeft ? { marksTakenTo: left.takenTo, behindSinceMs: before?.behindSinceMs ?? atMs } : {}),
     ...consistentSince(before, endsDoubt, isAnyUnknown ? null : generation),
   };
   const isListChanged = list.generation !== before?.list.generation;

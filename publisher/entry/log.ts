@@ -14,17 +14,22 @@ export function logLine(level: 'info' | 'error', what: string, fields: Fields = 
 export interface LoggedOutcome {
   readonly what: string;
   readonly startedMs: number;
+  /** As of `PublishOutcome`. Absent if the marks were not looked at. */
+  readonly behindMs?: number;
   /** Markets that need a repair. Absent if they were not looked at. */
   readonly deferredTooLong?: readonly DeferredMarket[];
 }
 
 /** Writes the line for the end of `publish`. */
-export function logOutcome({ what, startedMs, deferredTooLong }: LoggedOutcome, fields: Fields = {}): void {
+export function logOutcome({ what, startedMs, behindMs, deferredTooLong }: LoggedOutcome, fields: Fields = {}): void {
   const nowMs = Date.now();
   const isAnyTooLong = deferredTooLong !== undefined && deferredTooLong.length > 0;
   const metrics: readonly Metric[] = [
     { Name: PUBLISHER_METRICS.completed, Unit: 'Count', value: 1 },
     { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds', value: nowMs - startedMs },
+    ...(behindMs === undefined
+      ? []
+      : [{ Name: PUBLISHER_METRICS.behind, Unit: 'Milliseconds', value: behindMs } as const]),
     ...(deferredTooLong === undefined
       ? []
       : [{ Name: PUBLISHER_METRICS.deferredTooLong, Unit: 'Count', value: deferredTooLong.length } as const]),

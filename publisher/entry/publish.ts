@@ -69,9 +69,9 @@ async function publishOnce(log: LogSettings | null): Promise<PublishOutcome | nu
   const startedMs = Date.now();
   try {
     const outcome = await publish({ ...dependencies, ...(log === null ? {} : { log }) });
-    const { kind: what, generation, isMoreDue, deferred } = outcome;
+    const { kind: what, generation, isMoreDue, behindMs, deferred } = outcome;
     const deferredTooLong = deferred.filter((market) => isDeferredTooLong(market, Date.now()));
-    logOutcome({ what, startedMs, deferredTooLong }, { generation, isMoreDue, deferred: deferred.length });
+    logOutcome({ what, startedMs, behindMs, deferredTooLong }, { generation, isMoreDue, deferred: deferred.length });
     return outcome;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;

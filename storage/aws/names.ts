@@ -71,6 +71,8 @@ export const PUBLISHER_METRICS = {
   dimension: 'FunctionName',
   completed: 'PublishCompleted',
   duration: 'PublishDuration',
+  /** Since when every generation has left marks of changed markets. */
+  behind: 'PublishBehind',
   /** Markets that have been deferred for longer than five minutes. */
   deferredTooLong: 'MarketsDeferredTooLong',
   /** Audit records that were changed or removed, which the stream has told. */

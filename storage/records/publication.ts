@@ -111,6 +111,8 @@ export type HeadValue = {
    * it. Absent if it left no fresh mark.
    */
   marksTakenTo?: string;
+  /** Since when every generation has left fresh marks, in milliseconds since the epoch. Absent: this one left none. */
+  behindSinceMs?: number;
   /**
    * The generation that ended the last doubt. Readers may hold cursors of pages that were published before it and that
    * no record names. Null until every market that was deferred at that moment is rendered.

@@ -6,6 +6,7 @@ import { type Properties, synthesised } from './synthesised.ts';
 
 const FUNCTION = 'tidemark-publish';
 const DURATION_MS = 1_234;
+const BEHIND_MS = 60_000;
 
 /** The log line of a generation with this duration. */
 function lineOfGeneration(tooLong?: readonly string[]): Properties {
@@ -20,7 +21,10 @@ function lineOfGeneration(tooLong?: readonly string[]): Properties {
   const counted =
     tooLong === undefined
       ? {}
-      : { deferredTooLong: tooLong.map((slug) => ({ slug, sinceMs: 0, reason: 'it does not add up' })) };
+      : {
+          behindMs: BEHIND_MS,
+          deferredTooLong: tooLong.map((slug) => ({ slug, sinceMs: 0, reason: 'it does not add up' })),
+        };
   logOutcome({ what: 'published', startedMs: Date.now() - DURATION_MS, ...counted }, { generation: 7 });
   spy.mockRestore();
   expect(lines).toEqual([expect.stringMatching(/^[^\n]+\n$/)]);
@@ -41,9 +45,10 @@ describe('the line of a generation', () => {
     expect(Metrics).toEqual([
       { Name: PUBLISHER_METRICS.completed, Unit: 'Count' },
       { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds' },
+      { Name: PUBLISHER_METRICS.behind, Unit: 'Milliseconds' },
       { Name: PUBLISHER_METRICS.deferredTooLong, Unit: 'Count' },
     ]);
-    expect(Metrics.map(({ Name }: Properties) => members[Name])).toEqual([1, DURATION_MS, 2]);
+    expect(Metrics.map(({ Name }: Properties) => members[Name])).toEqual([1, DURATION_MS, BEHIND_MS, 2]);
   });
 
   it('does not count deferred markets if a rival was quicker', () => {
@@ -70,6 +75,7 @@ describe('the line of a generation', () => {
 describe.each([
   ['publisher-lag', PUBLISHER_METRICS.completed],
   ['publisher-slow', PUBLISHER_METRICS.duration],
+  ['publisher-behind', PUBLISHER_METRICS.behind],
   ['markets-deferred', PUBLISHER_METRICS.deferredTooLong],
   ['audit-changed', PUBLISHER_METRICS.auditChanged],
 ])('the alarm %s', (name, metric) => {

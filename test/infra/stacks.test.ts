@@ -189,6 +189,7 @@ describe('alarms', () => {
   it.each<[string, string, string, string]>([
     ['publisher lag', 'publisher-lag', 'Tidemark', 'PublishCompleted'],
     ['slow generations', 'publisher-slow', 'Tidemark', 'PublishDuration'],
+    ['a publisher that never catches up', 'publisher-behind', 'Tidemark', 'PublishBehind'],
     ['markets deferred too long', 'markets-deferred', 'Tidemark', 'MarketsDeferredTooLong'],
     ['changed audit records', 'audit-changed', 'Tidemark', 'AuditRecordsChanged'],
     ['stream age, for the publisher', 'publish-stream-age', 'AWS/Lambda', 'IteratorAge'],

@@ -221,6 +221,7 @@ describe('a publish makes exactly these puts, in one generation, deletes its own
       ...(total === 0 ? { kind: 'unchanged', generation: 1 } : { kind: 'published', generation: 2 }),
       marks,
       isMoreDue: false,
+      behindMs: 0,
       areBodiesPublic: true,
       asksForRefresh: false,
       deferred: [],

@@ -131,6 +131,17 @@ describe('while more markets are marked all the time than one generation takes',
     expect(JSON.parse(market).history).toMatchObject({ count: 5, lastObservedAt: '2026-01-22T00:00:00Z' });
   });
 
+  test('it is known since when every generation has left marks, until one takes all', async () => {
+    const world = await worldWith(4);
+    const behind: number[] = [];
+    for (const max of [1, 1, 4, 1]) {
+      await world.ingest(slugsOf(4).map((slug) => price(slug, 10 + behind.length, 1)));
+      world.clock.nowMs += 60_000;
+      behind.push((await publish(capped(world, max))).behindMs);
+    }
+    expect(behind).toEqual([0, 60_000, 0, 0]);
+  });
+
   test('after a generation that takes all the rest, the next one begins at the first slug', async () => {
     const world = await worldWith(4);
     const [first = ''] = slugsOf(4);
