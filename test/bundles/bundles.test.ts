@@ -26,9 +26,9 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 748 * KILOBYTE,
-  verify: 190 * KILOBYTE,
-  'collect-garbage': 548 * KILOBYTE,
+  publish: 756 * KILOBYTE,
+  verify: 193 * KILOBYTE,
+  'collect-garbage': 552 * KILOBYTE,
   export: 615 * KILOBYTE,
   repair: 500 * KILOBYTE,
 };

@@ -26,7 +26,7 @@ export function checkMarketFiles(files: FilesOfMarkets, { reader, snapshot }: Ch
       const prices = new RecentPrices();
       for (const row of observations) prices.add(row, () => (row.kind === 'money' ? row.decimal : null));
       const answers = await readFiles(reader, files, value.slug);
-      for (const { kind, url, answer, expected } of expectedOf(files, value, prices.entry(value.slug), answers)) {
+      for (const { kind, url, answer, expected } of await expectedOf(files, value, prices.entry(value.slug), answers)) {
         if (expected === undefined) {
           if (answer.status === 200) findings.add(url, 'file', 'is not a file that the market has');
         } else if (answer.status !== 200) findings.add(url, 'status', `answered ${answer.status}, expected 200`);
@@ -65,7 +65,7 @@ export async function checkLoggedMarketFiles(
         : null,
     );
   }
-  for (const { url, answer, expected } of expectedOf(files, market, prices.entry(slug), answers)) {
+  for (const { url, answer, expected } of await expectedOf(files, market, prices.entry(slug), answers)) {
     if (answer.status === 404 && (expected === undefined || isPublished === null)) continue;
     if (answer.status !== 200 || textOf(answer) !== expected)
       findings.add(url, 'not-in-log', `answers ${answer.status}, or shows something else than the log gives`);
@@ -87,12 +87,13 @@ async function readFiles(reader: PublicReader, { kinds }: FilesOfMarkets, slug: 
   );
 }
 
-function expectedOf(
-  { textsOf, readBaseUrlIn }: FilesOfMarkets,
+async function expectedOf(
+  { load }: FilesOfMarkets,
   market: ShownInFile['market'],
   recent: RecentEntry,
   answers: readonly ReadFile[],
-): readonly (ReadFile & { readonly expected: string | undefined })[] {
+): Promise<readonly (ReadFile & { readonly expected: string | undefined })[]> {
+  const { textsOf, readBaseUrlIn } = await load();
   const found: MarketTexts = Object.fromEntries(
     answers.flatMap(({ kind, answer }) => (answer.status === 200 ? [[kind, textOf(answer)]] : [])),
   );

@@ -21,6 +21,13 @@ export interface ShownInFile {
 /** Texts by kind. A kind that is left out has no file. */
 export type MarketTexts = { readonly [Kind in MarketFileKind]?: string };
 
+/** Pure. */
+export interface FileForms {
+  readonly textsOf: (shown: ShownInFile) => MarketTexts;
+  /** The base URL that published texts name. Absent: they name none. */
+  readonly readBaseUrlIn?: (texts: MarketTexts) => string | null;
+}
+
 export interface FilesOfMarkets {
   /** The setting that switches them on, and the name of the projection. */
   readonly name: Projection;
@@ -28,10 +35,8 @@ export interface FilesOfMarkets {
   readonly what: string;
   /** In the OpenAPI document. */
   readonly paths: readonly string[];
-  /** Pure. */
-  readonly textsOf: (shown: ShownInFile) => MarketTexts;
-  /** The base URL that published texts name. Absent: they name none. */
-  readonly readBaseUrlIn?: (texts: MarketTexts) => string | null;
+  /** Loaded when a generation or a check needs it. */
+  readonly load: () => Promise<FileForms>;
   /** Kinds that exist only if the base URL is known. */
   readonly needBaseUrl?: readonly MarketFileKind[];
 }

@@ -13,7 +13,7 @@ import { marketBody } from '../bodies/render.ts';
 import { type FilesOfMarkets, type MarketFileKind, nameOfFile } from './files-of-markets.ts';
 
 export async function planMarketFiles(
-  { kinds, textsOf, needBaseUrl = [] }: FilesOfMarkets,
+  { kinds, load, needBaseUrl = [] }: FilesOfMarkets,
   { dependencies, view, isRefresh }: MarketContext,
   history: HistoryPlan,
 ): Promise<MarketPart> {
@@ -36,6 +36,7 @@ export async function planMarketFiles(
   if (record === null || !isShown) return NO_PART;
   const market = JSON.parse(marketBody(slug, record.revision, record.value)) as Market;
   const prices = await readRecentPrices(objects, slug, newestPrices(history, market.unit.quantity));
+  const { textsOf } = await load();
   const texts = textsOf({ market, recent: prices.entry(slug), readBaseUrl });
   const lines = await Promise.all(
     kinds.map(async (kind) => (texts[kind] === undefined ? [] : await changed(kind, texts[kind], false))),

@@ -1,13 +1,14 @@
 /** The newest price of each market with a small chart, as a page for the frames of other sites, and as oEmbed. */
 import { marketFiles } from '../../core/market-files/market-files.ts';
-import { embedTexts, readBaseUrlIn } from './embed.ts';
 
 export const embeds = marketFiles({
   name: 'embeds',
   kinds: ['embed', 'embed-json'],
   what: 'The newest price of each market for the frames of other sites, with oEmbed.',
   paths: ['/embed/{slug}.json'],
-  textsOf: embedTexts,
-  readBaseUrlIn,
+  async load() {
+    const { embedTexts, readBaseUrlIn } = await import('./embed.ts');
+    return { textsOf: embedTexts, readBaseUrlIn };
+  },
   needBaseUrl: ['embed-json'],
 });
