@@ -125,8 +125,8 @@ const NAMED_PAGES: { readonly [uri: string]: string } = {
   '/docs/reference': '/docs/index.html',
   '/problems': '/docs/problems.html',
 };
-/** One page shows every market: its script reads the slug. */
-const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`);
+/** One page shows every market: its script reads the slug, which people also type in capitals. */
+const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`, 'i');
 /** For frames of other sites. */
 const EMBED = new RegExp(`^/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}(\\.html)?$`);
 /** The `type` of a problem leads to a page, too. */

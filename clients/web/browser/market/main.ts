@@ -4,6 +4,15 @@ import { MarketPage } from './market-page.ts';
 import { unknownState } from './page-states.ts';
 
 const root = document.getElementById('market') as HTMLElement;
-const slug = new URLSearchParams(location.search).get('slug') ?? location.pathname.replace(/^.*\//, '');
+const { href, pathname, search } = location;
+const given = new URLSearchParams(search).get('slug') ?? pathname.replace(/^.*\//, '');
+// People also type it in capitals.
+const slug = given.toLowerCase();
+if (slug !== given) {
+  const url = new URL(href);
+  if (url.searchParams.has('slug')) url.searchParams.set('slug', slug);
+  else url.pathname = pathname.slice(0, -given.length) + slug;
+  history.replaceState(null, '', url);
+}
 if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)) new MarketPage(root, slug).start();
 else root.replaceChildren(unknownState(slug));

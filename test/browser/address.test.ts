@@ -1,0 +1,23 @@
+/** What people type in the address bar. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser, openPage } from './browser.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+test.each([
+  ['/markets/GOLD-USD', '/markets/gold-usd'],
+  ['/markets/Gold-USD?utm_source=x', '/markets/gold-usd?utm_source=x'],
+  ['/markets/market.html?slug=GOLD-USD', '/markets/market.html?slug=gold-usd'],
+])('%s shows the market, at %s', async (typed, expected) => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto(typed);
+  await page.getByRole('heading', { level: 1, name: /Gold/ }).waitFor();
+  const { pathname, search } = new URL(page.url());
+  expect(pathname + search).toBe(expected);
+  expect(complaints).toEqual([]);
+});
