@@ -1,24 +1,29 @@
 /**
- * The daily files of a running server with its sample, as hledger, beancount and a client of currency-api read them. The
+ * The daily files of a running server with its sample, as hledger, beancount, clients of currency-api, and the JSONPath of Ghostfolio and Portfolio Performance read them. The
  * commands of docs/compat.md are run as they stand there.
  */
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Tidemark } from '../../clients/typescript/tidemark.ts';
 import type { CompatRate, MarketQuotes } from '../../contract/files/compat.ts';
 import { partOf } from '../../publisher/projections/compat/names.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { startServer } from '../server/server-process.ts';
+import { SELECTORS } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const PYTHON = join(toolFolder('beancount-tools'), 'bin', 'python');
+const NPM = toolFolder('npm-tools');
+const JAVA = toolFolder('java-tools');
 const PROGRAMS = join(import.meta.dirname, 'compat');
 const DOCS = readFileSync(join(import.meta.dirname, '../../docs/compat.md'), 'utf8');
 
@@ -151,5 +156,52 @@ describe('a client of currency-api', () => {
 
   test('would fail on a day without rates', async () => {
     expect((await client(`${compat}/currency-api`, '2001-01-01')).exitCode).toBe(1);
+  });
+});
+
+describe('the selectors that the document gives', () => {
+  const selectors = [...new Set(DOCS.match(/\$\['gold-usd'\][\w.[\]*]+/g))];
+  const file = () => join(folder, 'quotes.json');
+
+  /** Of each day, the last price, by our API, oldest first. */
+  async function pricesOfApi(): Promise<ReadonlyMap<string, number>> {
+    const prices = new Map<string, number>();
+    const client = new Tidemark({ url: compat.replace('/api/v1/compat', '') });
+    for await (const row of client.history('gold-usd')) {
+      const day = row.observedAt.slice(0, 'YYYY-MM-DD'.length);
+      if (row.kind === 'money' && row.supersededBy === null && !prices.has(day)) prices.set(day, Number(row.decimal));
+    }
+    return new Map([...prices].reverse());
+  }
+
+  beforeAll(async () => {
+    writeFileSync(file(), await (await fetch(`${compat}/quotes/${partOf('gold-usd')}.json`)).text());
+  });
+
+  test.each([
+    [
+      'jsonpath, as Ghostfolio',
+      async (selector: string) => {
+        const jsonpath = createRequire(join(NPM, 'package.json'))('jsonpath');
+        return jsonpath.query(JSON.parse(readFileSync(file(), 'utf8')), selector);
+      },
+    ],
+    [
+      'Jayway JsonPath, as Portfolio Performance',
+      async (selector: string) => {
+        const words = ['-cp', join(JAVA, '*'), join(SELECTORS, 'Select.java'), file(), selector];
+        const { stdout } = await runTool('java', words, { cwd: folder });
+        return [JSON.parse(stdout)].flat();
+      },
+    ],
+  ])('find in %s what our API says', async (_, select) => {
+    const prices = await pricesOfApi();
+    expect(prices.size).toBeGreaterThan(30);
+    const found = await Promise.all(selectors.map(async (selector) => [selector, await select(selector)]));
+    expect(Object.fromEntries(found)).toEqual({
+      "$['gold-usd'].price": [4129.1],
+      "$['gold-usd'].quotes[*].date": [...prices.keys()],
+      "$['gold-usd'].quotes[*].close": [...prices.values()],
+    });
   });
 });

@@ -21,7 +21,8 @@ export type ToolName =
   | 'deploy-tools'
   | 'job-tools'
   | 'log-tools'
-  | 'witness';
+  | 'witness'
+  | 'java-tools';
 
 /** By name: the folder of the installation, or why there is none. */
 export type ToolFolders = Readonly<Record<string, { readonly folder: string } | { readonly missing: string }>>;
@@ -32,6 +33,7 @@ export const DEPLOY_MODULE = join(HERE, 'deploy');
 export const JOB_MODULE = join(HERE, 'job');
 export const LOG_MODULE = join(HERE, 'log-judge');
 export const WITNESS_MODULE = join(HERE, 'witness');
+export const SELECTORS = join(HERE, 'selectors');
 
 const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   {
@@ -56,6 +58,16 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   { name: 'job-tools', ...goProgram(JOB_MODULE, 'actionlint', 'github.com/rhysd/actionlint/cmd/actionlint') },
   { name: 'log-tools', ...goProgram(LOG_MODULE, 'judge') },
   { name: 'witness', ...goProgram(WITNESS_MODULE, 'witness') },
+  {
+    name: 'java-tools',
+    version: digestOf('selectors/pom.xml', 'selectors/jars.sha256'),
+    async install(folder) {
+      const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+      await run('mvn', ['-q', '-B', '-f', join(SELECTORS, 'pom.xml'), goal, `-DoutputDirectory=${folder}`]);
+      const check = 'cd "$1" && sha256sum --check --strict --quiet "$2"';
+      await run('sh', ['-c', check, 'sh', folder, join(SELECTORS, 'jars.sha256')]);
+    },
+  },
 ];
 
 /** Installs those that are not installed. `say` receives, for each, the time or the missing tool of this machine. */
