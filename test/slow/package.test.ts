@@ -73,6 +73,8 @@ it('is small, and holds no sources and no tests', () => {
           'chart.html',
           'history_as_of.py',
           'ledger-prices.sh',
+          'openbb/openbb_tidemark.py',
+          'openbb/pyproject.toml',
           'price-alert.mjs',
           'spreadsheet.fods',
           'tidemark_source.py',

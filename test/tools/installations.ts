@@ -17,6 +17,7 @@ export type ToolName =
   | 'python-tools'
   | 'beancount-tools'
   | 'model-tools'
+  | 'openbb-tools'
   | 'go-tools'
   | 'deploy-tools'
   | 'job-tools'
@@ -50,6 +51,7 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   { name: 'beancount-tools', ...pythonTools('compat/requirements.txt') },
   // Of all that litellm names, only what it imports: the rest is three times as large.
   { name: 'model-tools', ...pythonTools('models/requirements.txt') },
+  { name: 'openbb-tools', ...pythonTools('openbb/requirements.txt') },
   {
     name: 'go-tools',
     ...goProgram(GO_MODULE, 'oapi-codegen', 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen'),

@@ -11,6 +11,7 @@ const NPM = toolFolder('npm-tools');
 const PYTHON = toolFolder('python-tools');
 const BEANCOUNT = toolFolder('beancount-tools');
 const MODELS = toolFolder('model-tools');
+const OPENBB = toolFolder('openbb-tools');
 toolFolder('go-tools');
 toolFolder('deploy-tools');
 toolFolder('job-tools');
@@ -78,6 +79,7 @@ describe('licences', () => {
     [PYTHON, 30, LICENCES_OF_TOOLS],
     [BEANCOUNT, 4, LICENCES_OF_BEANCOUNT],
     [MODELS, 30, LICENCES_OF_TOOLS],
+    [OPENBB, 30, LICENCES_OF_TOOLS],
   ])('of Python packages: %s', (folder, least, allowed) => {
     const files = globSync('lib/python*/site-packages/*.dist-info/METADATA', { cwd: folder });
     expect(files.length).toBeGreaterThan(least);
