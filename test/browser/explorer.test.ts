@@ -32,7 +32,7 @@ it('is good to look at, wide and narrow, light and dark', async () => {
   await expectGoodLooks(page, 'explorer', '/#q=gold', shown);
   await page.getByRole('button', { name: 'Clear search' }).click();
   await page.screenshot({ path: join(SCREENSHOTS, 'explorer-all.png') });
-  expect(await rows(page).count()).toBe(100);
+  expect(await rows(page).count()).toBe(50);
   expect(await page.locator('#facts').textContent()).toMatch(
     /^Newest price: 29 Sep 2026 \(.+ ago\)\. Page updated .+\. 175 markets in 54 currencies\.$/,
   );
@@ -119,7 +119,7 @@ it('asks what has changed while somebody looks, and gets 304s; while the edge is
   await page.clock.fastForward(30_000);
   const notice = page.getByText('No connection: the service gave no answer.');
   await notice.waitFor();
-  expect(await rows(page).count()).toBe(100);
+  expect(await rows(page).count()).toBe(50);
   await page.unroute('**/api/**', down);
   // The edge answers again; the service behind it does not.
   const stale = async (route: Route) => {
@@ -183,17 +183,17 @@ it('shows 20,000 markets page by page, the last row in one action, and searches 
   await page.goto('/');
   await shown(page);
   const pages = page.getByRole('navigation', { name: 'Pages of the table' });
-  expect(await pages.innerText()).toContain('1–100 of 20,000');
+  expect(await pages.innerText()).toContain('1–50 of 20,000');
   await pages.getByRole('button', { name: 'Last' }).click();
   expect((await slugs(page)).at(-1)).toBe('m-19999');
-  expect(await page.locator('tr:focus-within').getAttribute('data-slug')).toBe('m-19900');
+  expect(await page.locator('tr:focus-within').getAttribute('data-slug')).toBe('m-19950');
   expect(await pages.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
   await pages.getByRole('button', { name: 'Previous' }).click();
-  expect(await pages.innerText()).toContain('19,801–19,900 of 20,000');
+  expect(await pages.innerText()).toContain('19,901–19,950 of 20,000');
   await page.getByLabel('Search markets').fill('4999');
   expect(await slugs(page)).toEqual(['m-4999', 'm-14999']);
   await page.getByLabel('Search markets').fill('eur/huf');
-  expect(await pages.innerText()).toContain('1–100 of 20,000');
+  expect(await pages.innerText()).toContain('1–50 of 20,000');
   expect(complaints).toEqual([]);
 });
 

@@ -22,7 +22,7 @@ it('checks the log in the browser, and shows sources, counts and exports', async
   expect(await verdict.innerText()).toMatch(/^Delayed\s+The newest price of 1 source of 1 is \d+ days old\.$/);
   const first = await log(page).innerText();
   expect(first).toContain('The tiles of the log give the signed root.');
-  expect(first).toContain('This browser sees the log for the first time.');
+  expect(first).toContain('First visit with this browser.');
   expect(await page.locator('#status-sources').innerText()).toMatch(
     /currency-api daily release\s+175\s+29 Sep 2026, 00:00 UTC.*days old/,
   );
@@ -93,8 +93,8 @@ it('says calmly that a service publishes none of the further files, and that a h
   await page.route('**/healthz', (route) => route.fulfill({ json: { status: 'ok', ...mirror } }));
   await page.goto('/status/');
   await ready(page);
-  expect(await log(page).innerText()).toContain('This deployment publishes no log.');
-  expect(await page.locator('#status-export').innerText()).toContain('This deployment publishes no exports.');
+  expect(await log(page).innerText()).toContain('This service publishes no log');
+  expect(await page.locator('#status-export').innerText()).toContain('This service publishes no exports.');
   expect(await page.locator('#status-mirror').innerText()).toMatch(/https:\/\/data\.example\s+State\s+unreachable/);
   expect(complaints).toEqual([]);
 });

@@ -17,8 +17,8 @@ const COLUMNS = [
 const SORTS = [
   ['name', 'By name'],
   ['price', 'By price'],
-  ['day', 'By change in 1 day'],
-  ['month', 'By change in 30 days'],
+  ['day', 'By 1-day change'],
+  ['month', 'By 30-day change'],
   ['age', 'By date'],
   ['notes', 'By notes'],
 ] as const;
@@ -42,7 +42,7 @@ ${OPERATOR_MARK}
 <h2 id="check-title">Why trust a price?</h2>
 <p class="small soft">Each one is an entry of a signed log that only grows. Your browser can find it there, and check the signature.</p>
 <p id="check-price" class="front-price"></p>
-<button id="check-button" type="button" disabled>Check this price</button>
+<button id="check-button" class="primary" type="button" disabled>Check this price</button>
 <div id="check-result" class="small" role="status"></div>
 </section>
 </div>

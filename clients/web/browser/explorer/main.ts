@@ -1,5 +1,6 @@
 /** The page of all markets: reads them, shows those that are asked for, and asks again while somebody looks. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
+import { laterInstant } from '../../../../contract/values/instants.ts';
 import { BASE_URL } from '../base-url.ts';
 import { button, element } from '../market/elements.ts';
 import { agoText, dayText, many, momentText } from '../market/words.ts';
@@ -16,6 +17,7 @@ import {
   WHOLE_VIEW,
 } from './list-view.ts';
 import { MarketFeed } from './market-feed.ts';
+import { prepareSearch } from './market-search.ts';
 import { MarketTable, ROWS_PER_PAGE } from './market-table.ts';
 import { metricColumns, newestMoment } from './metric-columns.ts';
 import { ViewControls } from './view-controls.ts';
@@ -119,7 +121,7 @@ function showNotices(): void {
     const by = agoText(Math.abs(offsetMs)).replace(/ ago$/, '');
     const side = offsetMs > 0 ? 'ahead of' : 'behind';
     texts.push(
-      `The clock of this computer is ${by} ${side} that of the service. Ages follow the service: it is ${momentText(instant(nowMs))} there.`,
+      `The clock of this computer is ${by} ${side} the service's. Ages use the service's time: ${momentText(instant(nowMs))}.`,
     );
   }
   const notices = byId('notices');
@@ -140,8 +142,8 @@ function showNotices(): void {
 function showFacts(): void {
   const { entries, nowMs } = feed;
   if (answeredMs === 0) return;
-  const newest = newestOf(entries);
-  const counts = `${many(entries.length, 'market')} in ${many(countsBy(entries, 'currency').size, 'currency', 'currencies')}.`;
+  const { newest, currencies } = summaryOf(entries);
+  const counts = `${many(entries.length, 'market')} in ${many(currencies, 'currency', 'currencies')}.`;
   byId('facts').replaceChildren(
     ...(newest === null
       ? ['No price is recorded yet. ']
@@ -156,17 +158,18 @@ function showFacts(): void {
   );
 }
 
-let newestFrom: { readonly entries: readonly LatestEntry[]; readonly moment: string | null } | null = null;
+/** Counted once for the entries: to count 20,000 again for each letter would be felt. */
+let summary = { of: feed.entries, newest: null as string | null, currencies: 0 };
 
-function newestOf(entries: readonly LatestEntry[]): string | null {
-  if (newestFrom?.entries !== entries) {
-    const moment = entries.reduce<string | null>((newest, entry) => {
-      const own = newestMoment(entry);
-      return own === null || (newest !== null && Date.parse(newest) >= Date.parse(own)) ? newest : own;
-    }, null);
-    newestFrom = { entries, moment };
-  }
-  return newestFrom.moment;
+function summaryOf(entries: readonly LatestEntry[]): typeof summary {
+  if (summary.of === entries) return summary;
+  const newest = entries.reduce<string | null>((last, entry) => {
+    const own = newestMoment(entry);
+    return own === null ? last : laterInstant(own, last);
+  }, null);
+  summary = { of: entries, newest, currencies: countsBy(entries, 'currency').size };
+  prepareSearch(entries);
+  return summary;
 }
 
 function showCount(selected: number): void {

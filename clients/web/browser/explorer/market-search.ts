@@ -9,8 +9,20 @@ const CODES: Readonly<Record<string, string>> = {
 
 export type Searched = Pick<LatestEntry, 'name' | 'slug' | 'kind' | 'unit' | 'currency'>;
 
+const PREPARED_AT_ONCE = 500;
+
 /** An entry that is the same object has the same text. */
 const texts = new WeakMap<Searched, string>();
+
+/** Makes the texts of many markets before somebody searches, some at a time. */
+export function prepareSearch(entries: readonly Searched[], from = 0): void {
+  if (from >= entries.length) return;
+  setTimeout(() => {
+    const end = from + PREPARED_AT_ONCE;
+    for (const entry of entries.slice(from, end)) searchTextOf(entry);
+    prepareSearch(entries, end);
+  });
+}
 
 /** Whether a market has every word of a text. Empty: yes. */
 export function marketMatcher(text: string): (entry: Searched) => boolean {
@@ -23,11 +35,9 @@ function searchTextOf(entry: Searched): string {
   if (known !== undefined) return known;
   const { name, slug, kind, unit, currency } = entry;
   const own = plain([name, slug, kind, unit, currency].join(' '));
-  const words = own.split(/[^\p{L}\p{N}]+/u);
-  const isTicker = /^[A-Z0-9]{2,6}$/.test(unit);
   // A unit that is a ticker says what is priced: Bitcoin Cash is no bitcoin.
-  const codes = isTicker ? [plain(unit)] : words.flatMap((word) => (Object.hasOwn(CODES, word) ? [CODES[word]] : []));
-  const names = Object.keys(CODES).filter((name) => codes.includes(CODES[name]));
+  const codes = /^[A-Z0-9]{2,6}$/.test(unit) ? [plain(unit)] : codesIn(own);
+  const names = Object.keys(CODES).filter((name) => codes.includes(CODES[name] as string));
   const quote = plain(currency);
   const pairs = codes.flatMap((code) => [`${code}/${quote}`, `${code}${quote}`, `${code}-${quote}`]);
   const made = [own, ...codes, ...names, ...pairs].join(' ');
@@ -35,8 +45,14 @@ function searchTextOf(entry: Searched): string {
   return made;
 }
 
+function codesIn(text: string): readonly string[] {
+  const words = text.split(/[^\p{L}\p{N}]+/u);
+  return words.flatMap((word) => (Object.hasOwn(CODES, word) ? (CODES[word] as string) : []));
+}
+
 /** Without accents and capitals: `São Tomé` is found by `sao tome`. */
 function plain(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text.toLowerCase();
   return text
     .normalize('NFD')
     .replaceAll(/\p{Mn}/gu, '')

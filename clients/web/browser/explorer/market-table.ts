@@ -8,7 +8,7 @@ import { MarketRow } from './market-row.ts';
 import type { MetricColumn } from './metric-columns.ts';
 
 /** Rows of one page: a slow phone lays them out within a few frames. */
-export const ROWS_PER_PAGE = 100;
+export const ROWS_PER_PAGE = 50;
 
 export class MarketTable {
   readonly #table: HTMLTableElement;

@@ -30,7 +30,7 @@ export function downloadsSection(content: DownloadsContent): HTMLElement {
     { class: 'market-section', 'aria-labelledby': 'downloads-heading' },
     element('h2', { id: 'downloads-heading' }, 'Downloads'),
     files(content),
-    element('h2', {}, 'The same by request'),
+    element('h2', {}, 'Read it by request'),
     element(
       'p',
       { class: 'soft' },
@@ -41,7 +41,7 @@ export function downloadsSection(content: DownloadsContent): HTMLElement {
   );
 }
 
-const WHY_NO_FILE = 'A history has files from its second observation on.';
+const WHY_NO_FILE = 'Files are made once there are two observations.';
 
 function hasWhole({ count, hasHistoryFiles }: DownloadsContent): boolean {
   return hasHistoryFiles && count > 1;
@@ -55,9 +55,9 @@ function files(content: DownloadsContent): HTMLElement {
   const forms = (csv: string, ndjson: string) => [link(csv, 'CSV'), ' · ', link(ndjson, 'NDJSON')];
   const whole = hasWhole(content)
     ? count > FILE_ROWS_MAX
-      ? ['The whole history: too long for one file, so take the years.']
+      ? ['The whole history is too long for one file: download it by year.']
       : ['The whole history: ', ...forms(historyFileUrl(slug, 'csv', null), historyFileUrl(slug, 'ndjson', null))]
-    : [content.hasHistoryFiles ? WHY_NO_FILE : 'This service publishes no files of histories.'];
+    : [content.hasHistoryFiles ? WHY_NO_FILE : 'This service publishes no history files.'];
   list.append(element('li', {}, ...whole));
   const years = (index?.years ?? [])
     .toReversed()

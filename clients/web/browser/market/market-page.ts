@@ -46,8 +46,8 @@ const DRAW_SHARE = 4;
 
 const END_WORDS: Readonly<Record<HistoryEnd, string>> = {
   whole: '',
-  full: `Only the newest ${KEPT_ROWS_MAX.toLocaleString('en')} are kept here; the files have all.`,
-  'newest-versions': 'Some replaced versions are not read, so earlier moments may miss values that were replaced.',
+  full: `Only the newest ${KEPT_ROWS_MAX.toLocaleString('en')} are shown here. The files have all of them.`,
+  'newest-versions': 'Some replaced values could not be read, so the page may miss them at earlier times.',
 };
 
 export class MarketPage {
@@ -57,7 +57,7 @@ export class MarketPage {
   readonly #store = new ObservationStore();
   readonly #stopped = new AbortController();
   readonly #notice = element('div', { role: 'status' });
-  readonly #top = element('div', {});
+  readonly #top = element('div', { class: 'market-head' });
   readonly #sources = element('div', {});
   readonly #downloads = element('div', {});
   readonly #checked = element('p', { class: 'small soft checked-at' });
@@ -175,6 +175,7 @@ export class MarketPage {
       this.#checked,
     );
     this.#root.setAttribute('data-ready', 'true');
+    this.#root.setAttribute('data-reading', '');
   }
 
   async #readHistory(hasChanged: boolean): Promise<void> {
@@ -299,6 +300,7 @@ export class MarketPage {
     this.#chosen = this.#stillKnown(this.#chosen, view);
     this.#chart.mark(this.#chosen);
     this.#provenance.choose(this.#chosen);
+    this.#root.toggleAttribute('data-reading', this.#end === null && this.#store.size === 0);
   }
 
   /** The newest form of a chosen row. As of an earlier moment, a row that was not visible then is not shown. */

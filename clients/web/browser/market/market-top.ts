@@ -45,7 +45,7 @@ export function marketTop(content: TopContent): HTMLElement {
         'p',
         { class: 'soft' },
         element('span', { class: 'code' }, market.slug),
-        ` · ${market.kind} · priced ${unitText(market.unit)}`,
+        ` · ${market.kind} · ${unitText(market.unit)}`,
       ),
     ),
     badges.length === 0

@@ -14,8 +14,8 @@ export function removedState(slug: string, problem: Readonly<Record<string, unkn
       : null,
     element('p', {}, typeof reason === 'string' ? `Reason: ${reason}` : 'The service gives no reason.'),
     typeof replacedBy === 'string'
-      ? element('p', {}, 'Read instead: ', element('a', { href: marketAddress(replacedBy) }, replacedBy))
-      : element('p', {}, 'Nothing replaces it.'),
+      ? element('p', {}, 'Replaced by: ', element('a', { href: marketAddress(replacedBy) }, replacedBy))
+      : element('p', {}, 'It has no replacement.'),
     code === 'taken-down' ? element('p', {}, 'Its texts were taken down for a legal reason.') : null,
     allMarkets(),
   );
@@ -32,11 +32,7 @@ export function unknownState(slug: string): HTMLElement {
 export function unreachableState(reason: string, onRetry: () => void): HTMLElement {
   return state(
     'The service cannot be reached',
-    element(
-      'p',
-      { class: 'notice', role: 'alert' },
-      `Nothing can be shown: ${reason}. The page tries again by itself.`,
-    ),
+    element('p', { class: 'notice', role: 'alert' }, `Nothing can be shown: ${reason}. The page will try again.`),
     button('Try again', onRetry),
   );
 }

@@ -93,11 +93,11 @@ export class ProvenancePanel {
         ['Observed', agedTime(row.observedAt)],
         ['Released', row.releasedAt === null ? 'not known' : timeElement(row.releasedAt)],
         ['Recorded', timeElement(row.recordedAt)],
-        ['Replaced', row.supersededAt === null ? 'no, it stands' : timeElement(row.supersededAt)],
+        ['Replaced', row.supersededAt === null ? 'no, it is current' : timeElement(row.supersededAt)],
         ['Confidence', row.confidence],
         ['Status', row.status],
-        ['Source digits', row.sourceValue ?? 'none given'],
-        ['Rounding', row.rounded ? 'rounded: minor units cannot hold these digits' : 'exact'],
+        ['Source wrote', row.sourceValue ?? 'not given'],
+        ['Rounding', row.rounded ? 'rounded to the decimals of its currency' : 'exact'],
         quotedRow(row, words),
         ['Versions', this.#versions(row)],
         ['Id', element('span', { class: 'code' }, row.id)],
@@ -117,7 +117,7 @@ export class ProvenancePanel {
     };
     if (row.supersedes !== null) add(row.supersedes, 'replaces');
     if (row.supersededBy !== null) add(row.supersededBy, 'replaced by');
-    return list.childNodes.length === 0 ? document.createTextNode('the only one') : list;
+    return list.childNodes.length === 0 ? document.createTextNode('no other version') : list;
   }
 
   #valueOf(row: PublicObservation): string {

@@ -147,7 +147,7 @@ function sourcesPart(sources: readonly SourceFreshness[]): HTMLElement {
 }
 
 function logPart({ log: named }: Snapshot): HTMLElement {
-  if (named === undefined) return softText('This deployment publishes no log. No signature proves its values.');
+  if (named === undefined) return softText('This service publishes no log, so no signature proves its values.');
   const { fault, checked } = log;
   if (fault === null && checked === null) return softText('The log is being checked …');
   const begin = fault?.isFound ? 'A check failed' : 'The log was not checked';
@@ -173,7 +173,7 @@ function keyText(begin: string): HTMLElement {
 }
 
 function exportPart({ projections }: Snapshot): HTMLElement {
-  if (!projections?.includes('exports')) return softText('This deployment publishes no exports.');
+  if (!projections?.includes('exports')) return softText('This service publishes no exports.');
   if (exported.isMissing) return softText('No export is published yet. The first one comes within a day.');
   return part(exported.problem, exported.body === null ? null : exportFacts(exported.body));
 }
@@ -183,7 +183,7 @@ const softText = (text: string): HTMLElement => element('p', { class: 'soft smal
 /** @param failure why the newest state could not be read */
 function part(failure: string | null, body: HTMLElement | null): HTMLElement {
   const notice =
-    failure === null ? null : element('p', { class: 'notice' }, `This could not be read again: ${failure}.`);
+    failure === null ? null : element('p', { class: 'notice' }, `The newest version could not be read: ${failure}.`);
   return element('div', {}, notice, body);
 }
 

@@ -76,7 +76,7 @@ export function snapshotFacts(snapshot: Snapshot, feed: MarketFeed): HTMLElement
 function filesText(projections: readonly string[]): string {
   const off = PROJECTIONS.filter((name) => !projections.includes(name));
   const on = PROJECTIONS.filter((name) => projections.includes(name));
-  if (on.length === 0) return 'JSON bodies only: this deployment publishes no further files';
+  if (on.length === 0) return 'JSON bodies only: this service publishes no other files';
   return off.length === 0 ? on.join(', ') : `${on.join(', ')}; switched off: ${off.join(', ')}`;
 }
 
@@ -151,10 +151,7 @@ function newestText(newest: CheckedLog['newest'], size: number): Part {
 
 function pastCheck(past: LogPast): HTMLElement {
   if (past.kind === 'first') {
-    return check(
-      'plain',
-      'This browser sees the log for the first time. Next time it checks that no earlier entry has changed.',
-    );
+    return check('plain', 'First visit with this browser. The next visit checks that no earlier entry has changed.');
   }
   const { size, seenAt } = past.before;
   const seen = `${entries(size)}, seen here on ${momentText(seenAt)}`;
@@ -164,7 +161,7 @@ function pastCheck(past: LogPast): HTMLElement {
     case 'shorter':
       return check(
         'notice',
-        `The log is shorter than the ${seen}. A copy that is behind looks like that. Look again in a minute.`,
+        `The log is shorter than the ${seen}. It may be an outdated copy. Check again in a minute.`,
       );
     case 'other-key':
       return check('alarm', `The log has another key than the ${seen}. Ask the operator whether the key was replaced.`);
