@@ -327,6 +327,25 @@ describe('the chart', () => {
     await page.context().close();
   });
 
+  it('has other scales, each in the address, and marks stay on their lines', async () => {
+    const { page, complaints } = await openMarket('wheat-eur');
+    const pictures = new Set<unknown>();
+    for (const scale of ['linear', 'log', 'percent', 'index']) {
+      await page.getByLabel('Scale').selectOption(scale);
+      expect(new URL(page.url()).hash).toBe(scale === 'linear' ? '' : `#scale=${scale}`);
+      expect(await page.evaluate(PAINTED)).toBeGreaterThan(500);
+      pictures.add(await page.evaluate(`document.querySelector('.chart-host canvas').toDataURL()`));
+    }
+    expect(pictures.size).toBe(4);
+    await chartOf(page).press('End');
+    expect(await provenanceOf(page).innerText()).toMatch(/4\.1328 EUR per tonne/);
+    await page.reload();
+    await isRead(page);
+    expect(await page.getByLabel('Scale').inputValue()).toBe('index');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('is printed whole and light, with its sources and without controls', async () => {
     const { page } = await openMarket('wheat-eur');
     await page.emulateMedia({ colorScheme: 'dark' });

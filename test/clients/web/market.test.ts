@@ -4,6 +4,7 @@ import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
 import { fragmentOf, historyView, knownMoments, readFragment } from '../../../clients/web/browser/market/as-of-view.ts';
 import { chartData, endOfSeries, placeOf, step } from '../../../clients/web/browser/market/chart-data.ts';
+import { scaledText } from '../../../clients/web/browser/market/chart-scale.ts';
 import { HistoryReader } from '../../../clients/web/browser/market/history-reader.ts';
 import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
 import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/market/public-answers.ts';
@@ -200,6 +201,32 @@ describe('chart data', () => {
     expect(chartData([], { metrics: ['price'], words, standsUntil: 9 }).seconds).toEqual([]);
   });
 
+  it.each([
+    ['linear', [1, undefined, null, 4]],
+    ['log', [1, undefined, null, 4]],
+    ['percent', [0, undefined, null, 300]],
+    ['index', [100, undefined, null, 400]],
+  ] as const)('has the places of its values on the scale %s', (scale, values) => {
+    const scaled = chartData(visible, { metrics: ['price'], words, scale });
+    expect(scaled.series.map((line) => [...line.values])[0]).toEqual(values);
+    expect(scaled.numberOf(row(4))).toBe(values[3]);
+    const fallen = chartData([row(2, { decimal: '-2.00' }), row(1, { decimal: '0.00' })], {
+      metrics: ['price'],
+      words,
+      scale,
+    });
+    expect(fallen.series[0]?.values).toEqual(scale === 'linear' ? [0, -2] : [null, null]);
+  });
+
+  it.each([
+    ['linear', '1234.5', 1234.5, '1,234.5'],
+    ['log', '1234.5', 1234.5, '1,234.5'],
+    ['percent', '4.00', -12.346, '−12.35 %'],
+    ['index', '4.00', 87.655, '87.66'],
+  ] as const)('on the scale %s, has the label of a value', (scale, digits, scaled, text) => {
+    expect(scaledText(scale, digits, scaled)).toBe(text);
+  });
+
   it('of a list has a line for each metric, which ends now, but for a value that became unknown', () => {
     const rows = [
       row(3, { ...unknown, metric: 'outputPrice' }),
@@ -287,16 +314,20 @@ describe('as of', () => {
   it.each([
     '',
     '#metric=volume',
+    '#metric=volume&scale=log',
     '#as-of=2026-01-05T00:00:00Z&clock=released',
     '#metric=a&as-of=2026-01-05T00:00:00.500Z&clock=recorded',
   ])('the fragment %j is read and written again', (fragment) => {
     expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe(fragment);
   });
 
-  it.each(['#metric=<b>', '#clock=released', '#%'])('the fragment %j says nothing', (fragment) => {
-    expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe('');
-    expect(readFragment(fragment, NOW_MS).refused).toBeNull();
-  });
+  it.each(['#metric=<b>', '#scale=constructor', '#clock=released', '#%'])(
+    'the fragment %j says nothing',
+    (fragment) => {
+      expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe('');
+      expect(readFragment(fragment, NOW_MS).refused).toBeNull();
+    },
+  );
 
   it.each(['x', '', '9999-99-99T99:99:99Z', '2025-02-29T00:00:00Z', '2026-02-01T00:01:01Z', '2031-01-01T00:00:00Z'])(
     'the moment %j is refused, with the reason',

@@ -4,6 +4,7 @@ import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
 import { isAhead, msOf } from '../../../typescript/moments.ts';
+import { type ChartScale, isChartScale } from './chart-scale.ts';
 
 export interface HistoryView {
   /** Newest first, all metrics. */
@@ -53,6 +54,7 @@ export interface PageState {
   readonly asOf: AsOf | null;
   /** Null: `price`. */
   readonly metric: string | null;
+  readonly scale: ChartScale;
   /** Why the page is not as of the moment that was asked for. Null: it is, or none was. */
   readonly refused: string | null;
 }
@@ -77,17 +79,20 @@ export function readFragment(fragment: string, nowMs: number): PageState {
   const atMs = text === null || refused !== null ? Number.NaN : msOf(text);
   const clock = words.get('clock') === 'released' ? 'released' : 'recorded';
   const metric = words.get('metric') ?? '';
+  const scale = words.get('scale') ?? '';
   return {
     asOf: Number.isNaN(atMs) ? null : { atMs, clock },
     metric: /^[a-z][a-zA-Z0-9]{0,39}$/.test(metric) && metric !== 'price' ? metric : null,
+    scale: isChartScale(scale) ? scale : 'linear',
     refused,
   };
 }
 
 /** Empty for the page as it is now. */
-export function fragmentOf({ asOf, metric }: Pick<PageState, 'asOf' | 'metric'>): string {
+export function fragmentOf({ asOf, metric, scale }: Omit<PageState, 'refused'>): string {
   const words = new URLSearchParams();
   if (metric !== null) words.set('metric', metric);
+  if (scale !== 'linear') words.set('scale', scale);
   if (asOf !== null) {
     words.set('as-of', instantOfMs(asOf.atMs));
     words.set('clock', asOf.clock);

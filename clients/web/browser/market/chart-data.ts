@@ -3,6 +3,7 @@
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { metricTitle } from '../shown-value.ts';
+import { type ChartScale, scaledNumber } from './chart-scale.ts';
 import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';
 
@@ -23,6 +24,9 @@ export interface ChartData {
   /** Moments in seconds since the epoch, ascending, each once. The last one may have no observation. */
   readonly seconds: readonly number[];
   readonly series: readonly ChartSeries[];
+  readonly scale: ChartScale;
+  /** The place of a row on the value axis. Null: it has none. */
+  readonly numberOf: (row: PublicObservation) => number | null;
 }
 
 /** A place in a chart: a moment and a series, both as indices. */
@@ -40,16 +44,30 @@ export interface ChartWish {
   readonly words: Pick<RowWords, 'digits'>;
   /** The values are those of a list, and stand until the next one: the newest ones until this moment. In seconds. */
   readonly standsUntil?: number | null;
+  readonly scale?: ChartScale;
 }
 
 /** @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts */
 export function chartData(
   visible: readonly PublicObservation[],
-  { metrics, title = metricTitle(metrics[0] ?? ''), order = [], words, standsUntil = null }: ChartWish,
+  {
+    metrics,
+    title = metricTitle(metrics[0] ?? ''),
+    order = [],
+    words,
+    standsUntil = null,
+    scale = 'linear',
+  }: ChartWish,
 ): ChartData {
   const seconds: number[] = [];
   const series = new Map<string, ChartSeries & { readonly metric: string }>();
   const [units, sources] = [new Set<string>(), new Set<string>()];
+  const firsts = new Map<string, number>();
+  const numberOf = (row: PublicObservation): number | null => {
+    const digits = words.digits(row);
+    const first = firsts.get(lineOf(row));
+    return digits === null || first === undefined ? null : scaledNumber(scale, Number(digits), first);
+  };
   for (let index = visible.length - 1; index >= 0; index--) {
     const row = visible[index] as PublicObservation;
     if (!metrics.includes(row.metric) || row.announced) continue;
@@ -59,13 +77,15 @@ export function chartData(
     const unit = unitOf(row);
     units.add(unit);
     sources.add(row.sourceLabel);
-    const key = [row.metric, row.sourceLabel, unit].join('\n');
+    const key = lineOf(row);
     const line = series.get(key) ?? { metric: row.metric, name: row.sourceLabel, unit, values: [], rows: [] };
     series.set(key, line);
     // From the oldest row on: a row of the same moment that comes later is the one that the market shows.
     if (line.rows[at] !== undefined && isTakenBack(row) && !isTakenBack(line.rows[at])) continue;
     line.rows[at] = row;
-    line.values[at] = chartNumber(row, words.digits(row));
+    const digits = words.digits(row);
+    if (digits !== null && !firsts.has(key)) firsts.set(key, Number(digits));
+    line.values[at] = chartNumber(row, numberOf(row));
   }
   const rankOf = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
   const lines = [...series.values()].sort(
@@ -84,8 +104,10 @@ export function chartData(
     const source = metrics.length < 2 ? name : `${metricTitle(metric)}${sources.size < 2 ? '' : `, ${name}`}`;
     return { name: units.size < 2 ? source : `${source} (${unit})`, unit, values, rows };
   });
-  return { title, isStepped: standsUntil !== null, seconds, series: named };
+  return { title, isStepped: standsUntil !== null, seconds, series: named, scale, numberOf };
 }
+
+const lineOf = (row: PublicObservation): string => [row.metric, row.sourceLabel, unitOf(row)].join('\n');
 
 /** The place of an observation. Null: the chart does not have it. */
 export function placeOf(data: ChartData, row: PublicObservation): ChartPlace | null {
@@ -127,8 +149,8 @@ export function beside(data: ChartData, { at }: ChartPlace, series: number): Cha
 }
 
 /** A retraction as a mistake says that there never was a value. So the line goes on, without a gap. */
-function chartNumber(row: PublicObservation, digits: string | null): number | null | undefined {
-  if (digits !== null) return Number(digits);
+function chartNumber(row: PublicObservation, scaled: number | null): number | null | undefined {
+  if (scaled !== null) return scaled;
   return row.retraction === 'mistake' ? undefined : null;
 }
 

@@ -1,10 +1,10 @@
 /** What is drawn over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { groupedDigits } from '../exact-decimal.ts';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
 import { type ChartData, endOfSeries, rowAt } from './chart-data.ts';
+import { scaledText } from './chart-scale.ts';
 import type { PointMark, RowWords } from './row-words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
@@ -26,12 +26,12 @@ export interface MarksState {
 export function pointOf(
   plot: uPlot,
   row: PublicObservation,
-  words: RowWords,
+  data: ChartData,
 ): { readonly x: number; readonly y: number } {
-  const digits = words.digits(row);
+  const value = data.numberOf(row);
   const x = plot.valToPos(Date.parse(row.observedAt) / 1000, 'x', true);
   const floor = plot.bbox.top + plot.bbox.height - FLOOR * devicePixelRatio;
-  return { x, y: digits === null ? floor : plot.valToPos(Number(digits), 'y', true) };
+  return { x, y: value === null ? floor : plot.valToPos(value, 'y', true) };
 }
 
 export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisputed, words }: MarksState): void {
@@ -53,13 +53,13 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
       const mark = words.mark(row);
       const isLone = values[at] != null && isGap(values, at, -1) && isGap(values, at, 1);
       if (mark === null && !isLone && !arePointsDrawn) continue;
-      const { x, y } = pointOf(plot, row, words);
+      const { x, y } = pointOf(plot, row, data);
       if (mark === null) dot(ctx, x, y, 2.5 * scale, colour);
       else drawMark(ctx, mark, { x, y, size: 5 * scale, ground: colours.surface, colours });
     }
-    drawLast(plot, { data, colours, index, colour, isDisputed, words });
+    drawLast(plot, { data, colours, index, colour, isDisputed });
   }
-  if (chosen !== null) drawChosen(plot, chosen, colours, words);
+  if (chosen !== null) drawChosen(plot, chosen, colours, data);
   ctx.restore();
   drawLabels(plot, { data, colours, hidden, words });
 }
@@ -74,9 +74,9 @@ function drawLabels(
   const height = LABEL_HEIGHT * scale;
   const labels = data.series.flatMap(({ name }, index) => {
     const row = hidden.has(name) ? null : lastRow(data, index);
-    const digits = row === null ? null : words.digits(row);
+    const digits = row === null ? null : labelOf(row, data, words);
     if (row === null || digits === null) return [];
-    return [{ digits: groupedDigits(digits), index, y: pointOf(plot, row, words).y }];
+    return [{ digits, index, y: pointOf(plot, row, data).y }];
   });
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
@@ -100,9 +100,15 @@ function drawLabels(
 export function labelMargin({ data, words }: Pick<MarksState, 'data' | 'words'>): number {
   const digits = data.series.map((_, index) => {
     const row = lastRow(data, index);
-    return row === null ? 0 : groupedDigits(words.digits(row) ?? '').length;
+    return row === null ? 0 : (labelOf(row, data, words) ?? '').length;
   });
   return 14 + 7 * Math.max(0, ...digits);
+}
+
+/** Null: the row has no place on the chart. */
+function labelOf(row: PublicObservation, data: ChartData, words: RowWords): string | null {
+  const [digits, value] = [words.digits(row), data.numberOf(row)];
+  return digits === null || value === null ? null : scaledText(data.scale, digits, value);
 }
 
 function lastRow(data: ChartData, series: number): PublicObservation | null {
@@ -160,19 +166,19 @@ export function drawMark(ctx: CanvasRenderingContext2D, mark: KeyMark, look: Mar
   ctx.stroke();
 }
 
-interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed' | 'words'> {
+interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
   readonly index: number;
   readonly colour: string;
 }
 
 /** A thin line at the newest value of a series, across the whole chart. */
-function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed, words }: LastLook): void {
+function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
   const row = lastRow(data, index);
   if (row === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, row, words);
-  const isKnown = words.digits(row) !== null;
+  const { x, y } = pointOf(plot, row, data);
+  const isKnown = data.numberOf(row) !== null;
   if (isKnown) {
     ctx.save();
     ctx.globalAlpha = 0.55;
@@ -191,10 +197,10 @@ function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed, words
   drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
 
-function drawChosen(plot: uPlot, chosen: PublicObservation, colours: ChartColours, words: RowWords): void {
+function drawChosen(plot: uPlot, chosen: PublicObservation, colours: ChartColours, data: ChartData): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, chosen, words);
+  const { x, y } = pointOf(plot, chosen, data);
   ctx.strokeStyle = colours.ink;
   ctx.lineWidth = scale;
   ctx.setLineDash([4 * scale, 3 * scale]);

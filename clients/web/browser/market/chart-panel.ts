@@ -5,6 +5,7 @@ import { beside, type ChartData, type ChartPlace, endOfSeries, placeOf, rowAt, s
 import { listenToGestures } from './chart-gestures.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
+import { CHART_SCALES, type ChartScale } from './chart-scale.ts';
 import { button, element } from './elements.ts';
 import { MarketChart } from './market-chart.ts';
 import type { RowWords } from './row-words.ts';
@@ -18,6 +19,7 @@ export interface ChartPanelEvents {
   readonly onHover: (row: PublicObservation | null) => void;
   /** Null: the one that is shown first. */
   readonly onMetric: (metric: string | null) => void;
+  readonly onScale: (scale: ChartScale) => void;
 }
 
 export interface ChartContent {
@@ -48,6 +50,7 @@ export class ChartPanel {
   readonly #progress = element('p', { class: 'chart-progress small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
   readonly #metric = element('select', { id: 'chart-metric' });
+  readonly #scale = element('select', { id: 'chart-scale' });
   readonly #ranges = new Map<string, HTMLButtonElement>();
   readonly #hidden = new Set<string>();
   #place: ChartPlace | null = null;
@@ -74,6 +77,7 @@ export class ChartPanel {
     this.#host.addEventListener('keydown', (event) => this.#key(event));
     this.#host.addEventListener('pointerleave', () => this.#hoverRow(null));
     this.#metric.addEventListener('change', () => events.onMetric(this.#metric.value || null));
+    this.#scale.addEventListener('change', () => events.onScale(this.#scale.value as ChartScale));
   }
 
   focus(): void {
@@ -85,6 +89,7 @@ export class ChartPanel {
     this.#content = content;
     const { data, marketName } = content;
     this.#showMetrics(content);
+    this.#scale.value = data.scale;
     this.#showLegend();
     this.root.toggleAttribute('data-empty', data.seconds.length === 0);
     const { axisText } = content;
@@ -152,6 +157,14 @@ export class ChartPanel {
       element('label', { for: 'chart-metric' }, 'Metric'),
       this.#metric,
     );
+    const options = Object.entries(CHART_SCALES).map(([value, text]) => element('option', { value }, text));
+    this.#scale.append(...options);
+    const scale = element(
+      'div',
+      { class: 'control-group' },
+      element('label', { for: 'chart-scale' }, 'Scale'),
+      this.#scale,
+    );
     const keys = element(
       'p',
       { id: 'chart-keys', class: 'small soft' },
@@ -162,7 +175,7 @@ export class ChartPanel {
       'section',
       { class: 'panel chart-panel', 'aria-labelledby': 'chart-heading' },
       element('h2', { id: 'chart-heading', class: 'visually-hidden' }, 'Chart'),
-      element('div', { class: 'chart-controls' }, metric, ranges, moves),
+      element('div', { class: 'chart-controls' }, metric, scale, ranges, moves),
       this.#readout,
       this.#host,
       this.#legend,
@@ -314,7 +327,7 @@ export class ChartPanel {
   }
 
   #pixelsFrom(plot: uPlot, row: PublicObservation, left: number, top: number) {
-    const { x, y } = pointOf(plot, row, (this.#content as ChartContent).words);
+    const { x, y } = pointOf(plot, row, this.#chart.data);
     const [plotLeft, plotTop] = [plot.bbox.left, plot.bbox.top];
     return {
       across: Math.round(Math.abs((x - plotLeft) / devicePixelRatio - left)),

@@ -10,7 +10,10 @@ import { panned, type TimeRange, timeTicks, valueTicks, wholeRange } from './tim
 const FONT = '12px system-ui, sans-serif';
 /** In CSS pixels: a sheet of A4 or Letter between its margins. */
 const PRINTED = { width: 660, height: 340 };
-const EMPTY: ChartData = { title: '', isStepped: false, seconds: [], series: [] };
+const EMPTY: ChartData = {
+  ...{ title: '', isStepped: false, seconds: [], series: [], scale: 'linear' },
+  numberOf: () => null,
+};
 
 export interface ShownChart {
   readonly data: ChartData;
@@ -80,6 +83,7 @@ export class MarketChart {
       shown.axisText,
       shown.data.title,
       shown.data.isStepped,
+      shown.data.scale,
       shown.data.series.map(({ name }) => name),
     ]);
     if (this.#plot === null || lines !== this.#lines) {
@@ -152,13 +156,16 @@ export class MarketChart {
       },
       scales: {
         x: { time: true, auto: false },
-        y: { range: (_plot, min, max) => rangeOfValues(min, max) },
+        y: {
+          distr: data.scale === 'log' ? 3 : 1,
+          range: (_plot, min, max) => (data.scale === 'log' ? logRangeOfValues(min, max) : rangeOfValues(min, max)),
+        },
       },
       axes: [
         { ...lines, space: 56, size: 44, values: (_plot, splits, _axis, _space, step) => timeTicks(splits, step) },
         {
           ...lines,
-          size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text.length)),
+          size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text?.length ?? 0)),
           values: (_plot, splits, _axis, _space, step) => valueTicks(splits, step),
           label: axisText,
           labelFont: FONT,
@@ -193,6 +200,13 @@ export class MarketChart {
 /** uPlot reads the arrays, and changes none. */
 function alignedOf({ seconds, series }: ChartData): uPlot.AlignedData {
   return [seconds as number[], ...series.map(({ values }) => values)];
+}
+
+/** Some space above and below, as wide on the axis at each end. */
+function logRangeOfValues(min: number | null, max: number | null): [number, number] {
+  if (min === null || max === null || !(min > 0)) return [1, 10];
+  const space = Math.max(1.02, (max / min) ** 0.08);
+  return [min / space, max * space];
 }
 
 /** Some space above and below; of a single value, a part of it. */

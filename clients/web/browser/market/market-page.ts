@@ -22,6 +22,7 @@ import {
 } from './as-of-view.ts';
 import { chartData } from './chart-data.ts';
 import { ChartPanel } from './chart-panel.ts';
+import { axisText } from './chart-scale.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
@@ -91,6 +92,7 @@ export class MarketPage {
       onChoose: (row) => this.#choose(row),
       onHover: (row) => this.#provenance.hover(row),
       onMetric: (metric) => this.#chooseMetric(metric),
+      onScale: (scale) => this.#go({ ...this.#state, scale }),
     });
     this.#asOfPanel = new AsOfPanel((asOf, refused) => this.#go({ ...this.#state, asOf, refused }));
     const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
@@ -207,12 +209,11 @@ export class MarketPage {
     );
   }
 
-  #go({ asOf, metric, refused: before }: PageState): void {
+  #go({ asOf, refused: before, ...rest }: PageState): void {
     const wasInTop = this.#top.contains(document.activeElement);
     const refused = asOf === null ? before : refusalOf(instantOfMs(asOf.atMs), Date.now());
-    const state = { asOf: refused === null ? asOf : null, metric, refused };
-    this.#state = state;
-    history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(state)}`);
+    this.#state = { ...rest, asOf: refused === null ? asOf : null, refused };
+    history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(this.#state)}`);
     this.#show();
     if (wasInTop) document.getElementById('as-of-slider')?.focus();
   }
@@ -253,7 +254,7 @@ export class MarketPage {
 
   #show(): void {
     const market = this.#market as Market;
-    const { asOf } = this.#state;
+    const { asOf, scale } = this.#state;
     const view = this.#view();
     const words = this.#words;
     const { first, titles } = offeredMetrics(market, this.#store.metrics);
@@ -266,6 +267,7 @@ export class MarketPage {
       title,
       order: market.sources.map(({ label }) => label),
       words,
+      scale,
       standsUntil: isStepped ? Math.floor((asOf?.atMs ?? Date.now()) / 1000) : null,
     });
     const shown = view.visible.find((row) => metrics.includes(row.metric) && !row.announced);
@@ -279,7 +281,7 @@ export class MarketPage {
       metric,
       words,
       isDisputed: asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
-      axisText: isMoney ? `${unit} ${unitText(market.unit)}` : unit,
+      axisText: axisText(scale, isMoney ? `${unit} ${unitText(market.unit)}` : unit),
     });
     this.#chart.showProgress(this.#progressText());
     const rows = this.#replaced.checked && asOf === null ? [...this.#store.newestFirst()] : view.visible;

@@ -76,11 +76,17 @@ function tickOf(date: Date, step: number): readonly [string, string] {
   return [time, `${day} ${month} ${year}`];
 }
 
-/** Texts of ticks of values, all with as many decimals as their distance has. */
-export function valueTicks(values: readonly number[], step: number): string[] {
+/**
+ * Texts of ticks of values, all with as many decimals as their distance has.
+ *
+ * @param values null: a tick of a logarithmic axis without a text
+ */
+export function valueTicks(values: readonly (number | null)[], step: number): string[] {
   const decimals = decimalsOf(step);
   return values.map((value) =>
-    value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+    value === null
+      ? ''
+      : value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
   );
 }
 

@@ -1,0 +1,37 @@
+/** How a chart shows its values: as they are, on a logarithmic axis, or compared with the first one of their line. Pure. */
+import { groupedDigits } from '../exact-decimal.ts';
+import { percentText } from '../price-change.ts';
+
+/** By name, with the words of the choice. */
+export const CHART_SCALES = {
+  linear: 'Linear',
+  log: 'Logarithmic',
+  percent: 'Change in %',
+  index: 'Index, first = 100',
+} as const;
+
+export type ChartScale = keyof typeof CHART_SCALES;
+
+export function isChartScale(text: string): text is ChartScale {
+  return Object.hasOwn(CHART_SCALES, text);
+}
+
+/** A place on the chart. Null: it has none there. @param first the first value of the line */
+export function scaledNumber(scale: ChartScale, value: number, first: number): number | null {
+  if (scale === 'linear') return value;
+  if (scale === 'log') return value > 0 ? value : null;
+  if (!(first > 0)) return null;
+  return scale === 'percent' ? (value / first - 1) * 100 : (value / first) * 100;
+}
+
+/** The label of a value. @param digits exact; @param scaled its {@link scaledNumber} */
+export function scaledText(scale: ChartScale, digits: string, scaled: number): string {
+  if (scale === 'percent') return percentText(scaled / 100, 2);
+  return scale === 'index' ? scaled.toFixed(2) : groupedDigits(digits);
+}
+
+/** What the axis measures. @param unit of the values themselves */
+export function axisText(scale: ChartScale, unit: string): string {
+  if (scale === 'percent') return 'change since the first value, %';
+  return scale === 'index' ? 'first value = 100' : unit;
+}
