@@ -11,7 +11,7 @@ import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts'
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { handleStreamEvent, type StreamAnswer } from '../../storage/dynamodb/table-stream.ts';
 import { faultText } from '../../storage/ports/fault-text.ts';
-import { claimFormat } from '../../storage/ports/format.ts';
+import { checkFormat, claimFormat } from '../../storage/ports/format.ts';
 import { retriedOnce } from '../../storage/ports/retried-once.ts';
 import { workIdOf } from '../../storage/records/batches.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
@@ -55,6 +55,7 @@ async function work(hasTime: () => boolean): Promise<void> {
   const { done, failed } = await runWork({
     ...dependencies,
     owner: dependencies.newAttemptId(),
+    checkFormat: () => checkFormat(ledger),
     runners,
     hasTime,
     failed: (item, error) => log('error', 'work failed', { work: workIdOf(item), fault: faultText(error) }),

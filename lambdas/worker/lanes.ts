@@ -14,7 +14,16 @@ import {
 } from './leases.ts';
 import { moveWorkById, QUEUE_BEGIN, type QueueView, readQueue } from './queue.ts';
 
-export type LaneDependencies = LeaseDependencies & Pick<Runtime, 'random'> & { readonly ledger: Pick<Ledger, 'query'> };
+export type LaneDependencies = LeaseDependencies &
+  Pick<Runtime, 'random'> & {
+    readonly ledger: Pick<Ledger, 'query'>;
+    /**
+     * Awaited after each new lease, before any work under it; rejects if a later version has changed the ledger's format. A
+     * migration changes the format first, and then waits for the leases that it sees: so no worker of the version before is
+     * left. Default: nobody else can change the format.
+     */
+    readonly checkFormat?: () => Promise<unknown>;
+  };
 
 /** Batches are small: each is done as a whole. Other work is done one part at a time. */
 export type LaneSize = 'small' | 'large';
@@ -130,6 +139,7 @@ export class Lanes {
     lane.items = leased.length < wanted.length ? leased : [...leased, ...lane.items.slice(wanted.length)];
     if (leased.length === 0) return null;
     this.#own.add(lane.name);
+    await this.#dependencies.checkFormat?.();
     if (leased.every(({ value }) => value.touches === undefined)) return lane;
     // Another worker may have leased work on the same markets at the same time.
     await this.look();

@@ -71,7 +71,7 @@ const FIRST_PAUSE_MS = 200;
  * Announced values that are due become effective before anything else. Batches come first, each lane in turn; then one part of something large; and so on. An item that fails, or is not
  * due, delays its own lane and no other.
  *
- * @throws StorageUnavailable if storage fails: the next run continues
+ * @throws StorageUnavailable if storage fails: the next run continues; FormatTooNew: a later version continues
  */
 export async function runWork(dependencies: WorkDependencies): Promise<WorkDone> {
   const { nowMs, hasTime = () => true } = dependencies;

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { LEASE_MS, type WorkItem } from '../../lambdas/worker/leases.ts';
 import { runWork, type WorkDependencies } from '../../lambdas/worker/run-work.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { FormatTooNew, StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
+import { checkFormat } from '../../storage/ports/format.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { type Task, type WorkValue, workIdOf, workKey } from '../../storage/records/batches.ts';
+import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { queuedWork } from './queued-batch.ts';
 
@@ -92,6 +94,19 @@ describe('a run of the queue', () => {
     expect(runs.filter((id) => 'abc'.includes(id))).toEqual(['a', 'b', 'c']);
     expect(runs.toSorted()).toEqual(['a', 'b', 'c', 'd', 'era']);
     expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('ends, and gives its leases back, when a later version has migrated the ledger meanwhile', async () => {
+    const { ledger, runs, worker } = bench(async () => {
+      const value = { format: LEDGER_FORMAT + 1 };
+      const put = { kind: 'put', key: FORMAT_KEY, revision: value.format, value, if: { kind: 'any' } } as const;
+      await ledger.transact([put], { attemptId: newAttemptId() });
+      return null;
+    });
+    await queue(ledger, 'alice/a', 'bob/b', 'era');
+    const work = runWork(worker('one', { checkFormat: () => checkFormat(ledger) }));
+    await expect(work).rejects.toThrow(FormatTooNew);
+    expect([runs.length, await leased(ledger)]).toEqual([1, 0]);
   });
 
   test('without work does nothing', async () => {
