@@ -8,6 +8,7 @@ import {
   cursorSchema,
   marketSchema,
   slugSchema,
+  snapshotSchema,
   sourceSchema,
 } from '../../contract/values/market.ts';
 import {
@@ -93,7 +94,7 @@ function without(fields: Fields, name: string): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field !== name));
 }
 
-/** Fields that are there or not, their names and their forms are in the committed OpenAPI document. Here is what it cannot say. */
+/** Which fields are required, and their forms, is in the committed OpenAPI document. Here is what it cannot say. */
 const METRICS = [
   { what: 'money', base: MONEY, schema: metricSchema, value: 'amountMinor' },
   { what: 'observation of a scalar', base: { ...SCALAR, ...PLACE }, schema: observationSchema, value: 'value' },
@@ -228,6 +229,43 @@ describe('a collection', () => {
     ['an unknown field', { data: [], page: { next: null, nextCursor: null }, meta: {} }, ['/meta']],
   ])('with %s is refused', (_, value, where) => {
     expect(refusals(schema, value)).toEqual(where);
+  });
+});
+
+/** The value with a member more in each of its objects in turn. */
+function* withOneMore(value: unknown): Generator<unknown> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield { ...value, more: 1 };
+  for (const [key, inner] of Object.entries(value)) {
+    for (const more of withOneMore(inner)) {
+      yield Array.isArray(value) ? value.with(Number(key), more) : { ...value, [key]: more };
+    }
+  }
+}
+
+// Of an object that drops what it does not know, the OpenAPI document says the same.
+describe('no object of a public body takes a member more', () => {
+  const digest = 'a'.repeat(64);
+  const counts = { markets: 0, observations: 0, unknownValues: 0 };
+  const source = {
+    ...SHOWN_SOURCE,
+    cadence: CADENCE,
+    expectedNextAt: '2026-10-01T15:00:00Z',
+    verification: VERIFICATION,
+  };
+  test.each<[string, z.ZodType, unknown]>([
+    ['market', marketSchema, { ...MARKET, sources: [source] }],
+    ['observation', observationSchema, { ...MONEY, ...PLACE }],
+    ['list', collectionSchema(marketSchema, 100), { data: [MARKET], page: { next: null, nextCursor: null } }],
+    [
+      'snapshot',
+      snapshotSchema,
+      { generation: 1, publishedAt: PLACE.recordedAt, counts, listDigest: digest, listGeneration: 1 },
+    ],
+    ['waitlist', waitlistSchema, waitlistBody({ email: 'keys@tidemark.example' })],
+  ])('%s', (_, schema, body) => {
+    expect(refusals(schema, body)).toEqual([]);
+    for (const more of withOneMore(body)) expect(schema.safeParse(more).success, JSON.stringify(more)).toBe(false);
   });
 });
 
