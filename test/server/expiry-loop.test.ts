@@ -78,17 +78,6 @@ test('other tasks run between batches', async () => {
   expect(order).toEqual(['batch', 'other', 'batch', 'other', 'batch', 'other']);
 });
 
-test('it sweeps again every hour', async () => {
-  let sweeps = 0;
-  startLoop(() => {
-    sweeps++;
-    return 0;
-  });
-  await expect.poll(() => sweeps).toBe(1);
-  vi.advanceTimersByTime(HOUR_MS);
-  await expect.poll(() => sweeps).toBe(2);
-});
-
 test('a failed sweep is reported, and repeated an hour later', async () => {
   const failure = new Error('for a while');
   let sweeps = 0;

@@ -36,11 +36,3 @@ test('nor over a part of a first generation', async () => {
   expect(await rebuild(restored)).toEqual({ generation: 3, deferred: [] });
   expect(publicObjects(world.objects).get('public/api/v1/markets/a/history.json')).toContain('"amountMinor":1');
 });
-
-test('the first generation of an empty ledger is an empty list', async () => {
-  const world = createWorld();
-  expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 1 });
-  expect(publicObjects(world.objects).get('public/api/v1/markets.json')).toBe(
-    '{"data":[],"page":{"next":null,"nextCursor":null}}',
-  );
-});

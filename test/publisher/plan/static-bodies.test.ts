@@ -1,6 +1,6 @@
 /** The static bodies of a deployment are published when they change, and only then. */
 import { expect, test } from 'vitest';
-import { STATIC_KINDS, type StaticKind } from '../../../contract/files/public-object-names.ts';
+import type { StaticKind } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { waitlistBody } from '../../../contract/values/waitlist.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
@@ -44,11 +44,6 @@ async function expectVerified(world: World): Promise<void> {
   const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
   expect(report.findings).toEqual([]);
 }
-
-test('all of them are public from the first generation on', async () => {
-  const world = await publishedWorld();
-  for (const kind of STATIC_KINDS) expect(bodyOf(world, kind)).toBe(STATIC_BODIES[kind].body);
-});
 
 test('a changed one makes a generation, which does not put the others', async () => {
   const world = await publishedWorld();
