@@ -5,9 +5,9 @@ import { percentText } from '../price-change.ts';
 /** By name, with the words of the choice. */
 export const CHART_SCALES = {
   linear: 'Linear',
-  log: 'Logarithmic',
-  percent: 'Change in %',
-  index: 'Index, first = 100',
+  log: 'Log',
+  percent: 'Change %',
+  index: 'Index 100',
 } as const;
 
 export type ChartScale = keyof typeof CHART_SCALES;
