@@ -11,12 +11,12 @@ import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import type { Projector } from '../kernel/projection.ts';
 import { PROJECTORS } from '../projections.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
-import { type CheckedHistory, checkHistory } from './check-history.ts';
+import { checkHistory } from './check-history.ts';
 import { checkRemoved } from './check-removed.ts';
 import { checkPublishedAt, checkTransport } from './check-transport.ts';
 import { PublishedKinds } from './published-kinds.ts';
 import type { PublicReader } from './reader.ts';
-import type { Finding, VerifyReport } from './report.ts';
+import type { VerifyReport } from './report.ts';
 import { ALL_MARKETS, assertShare, type Share } from './share.ts';
 import { ListWalk } from './walk-pages.ts';
 
@@ -40,17 +40,10 @@ export interface VerifyOptions {
   readonly removed?: readonly string[];
   /** Default: all of this version. */
   readonly projectors?: readonly Projector[];
-  /** A mirror keeps what it reads. */
-  readonly keeper?: ItemKeeper;
+  /** Whether the bodies of markets are left out, because the log has proven them. */
+  readonly withoutMarkets?: boolean;
   /** The time, in milliseconds since the epoch. Absent: no time is found to be in the future. */
   readonly nowMs?: number;
-}
-
-export interface ItemKeeper {
-  /** Whether the market was kept before, as this item shows it: then it is left out. */
-  readonly has: (item: Market) => boolean;
-  /** Checks a market, with answers of its choice, and keeps it if nothing is wrong. */
-  readonly take: (item: Market, check: (findings: Findings) => Promise<void>) => Promise<readonly Finding[]>;
 }
 
 const MARKETS_AT_ONCE = 8;
@@ -61,7 +54,7 @@ const MARKETS_AT_ONCE = 8;
  */
 export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS, removed = [], nowMs } = options;
-  const { projectors = PROJECTORS, keeper } = options;
+  const { projectors = PROJECTORS, withoutMarkets = false } = options;
   assertShare(share);
   const findings = new Findings();
   const list = new ListWalk(reader, findings, pageSizes.markets);
@@ -70,7 +63,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
   // checked when it is read again below.
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
-  const kinds = new PublishedKinds(reader, findings, before?.value ?? null, keeper !== undefined);
+  const kinds = new PublishedKinds(reader, findings, before?.value ?? null, withoutMarkets);
   const open = ({ name, check }: Projector) =>
     // Its files are of an earlier generation, and the snapshot says so.
     before?.value.deferred?.includes(name) ? undefined : check?.(context);
@@ -80,20 +73,16 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   let firstSlug: string | null = null;
   const checkMarket = async (item: Market): Promise<void> => {
     firstSlug ??= item.slug;
-    if (keeper?.has(item)) return;
-    if (keeper === undefined) add(await checkOne(item, findings));
-    else findings.all.push(...(await keeper.take(item, async (own) => void (await checkOne(item, own)))));
-  };
-  const checkOne = async (item: Market, findings: Findings): Promise<CheckedHistory | null> => {
+    if (withoutMarkets) return;
     const url = marketUrl(item.slug);
     const response = await reader(url);
     if (response.status === 410 && !settled) {
       // It may have been removed since the list was read.
       leftMeanwhile.push(item.slug);
-      return null;
+      return;
     }
     const market = checkAnswer(findings, url, response, marketSchema);
-    if (market === null) return null;
+    if (market === null) return;
     checkAgainstItem(findings, item, market, settled && isListCurrent);
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
@@ -102,10 +91,6 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     if (settled && !isSame) {
       findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
     }
-    return history;
-  };
-  const add = (history: CheckedHistory | null): void => {
-    if (history === null) return;
     totals.observations += history.observations.length;
     totals.unknownValues += history.unknownValues;
     totals.pages += history.pages;
@@ -121,9 +106,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   if (settled && snapshot !== null && list.head !== null) {
     const { counts, filesGeneration, listDigest } = snapshot.value;
     const { observations, unknownValues } = totals;
-    // For a share, the observations were not all counted; nor for a mirror.
+    // For a share, or without markets, the observations were not all counted.
     const found =
-      share.of === 1 && keeper === undefined
+      share.of === 1 && !withoutMarkets
         ? { markets: list.markets, observations, unknownValues }
         : { ...counts, markets: list.markets };
     if (filesGeneration !== undefined)
@@ -136,8 +121,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   }
   for (const check of checks) await check.end?.({ head: list.head, entries: list.latest, revisions: list.revisions });
   const sample = firstSlug === null ? [] : [marketUrl(firstSlug), historyUrl(firstSlug)];
-  // The answers of a mirror are its own.
-  if (keeper === undefined) await checkTransport(reader, findings, [MARKETS_URL, SNAPSHOT_URL, ...sample], settled);
+  if (!withoutMarkets) await checkTransport(reader, findings, [MARKETS_URL, SNAPSHOT_URL, ...sample], settled);
   return {
     findings: findings.all,
     generation: snapshot?.value.generation ?? null,

@@ -14,7 +14,7 @@ export interface MirrorDocument {
   readonly generation: number | null;
   /** Seconds since the copy was last known to be that of the service; null: never. */
   readonly ageSeconds: number | null;
-  /** The log that is verified; null: none. */
+  /** The log that is verified; null: none was read yet. */
   readonly log: { readonly origin: string; readonly size: number } | null;
   /** `current`, `behind`, `faulty`, `forked` or `unreachable`: the outcome of the last round. */
   readonly state: string;

@@ -25,7 +25,7 @@ const stateSchema = z.strictObject({
   url: z.url(),
   /** The end of the last round that ended with `current`; null: none has. */
   lastSuccessAt: z.iso.datetime().nullable(),
-  /** Of `MirrorLogState`; null: the service has no log. */
+  /** Of `MirrorLogState`; null: none was read yet. */
   log: z
     .strictObject({
       vkeys: z.array(z.string()).min(1).readonly(),

@@ -28,7 +28,7 @@ export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   /** Ends a round, which then rejects with its reason. */
   readonly signal?: AbortSignal;
   readonly maxBytes: number;
-  /** Keys of the log, which the operator knows from elsewhere. None: the first one that the service shows. */
+  /** Keys of the log, which the operator knows from elsewhere. None: the first ones that the service shows. */
   readonly logKeys: readonly string[];
   /** The pages for people. */
   readonly site: Site;
@@ -50,7 +50,6 @@ export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
   readonly #proven = new Map<string, ProvenMarket>();
-  readonly #items = new Map<string, string>();
   /** The newest bodies of what is made once a day. */
   readonly #leads = new Map<string, string>();
   readonly #progress: MirrorProgress;
@@ -113,17 +112,26 @@ export class Mirror {
     const askedAtMs = nowMs();
     this.#log ??= await this.#openLog();
     const [copy, log, proven] = [this.#copy, this.#log, this.#proven];
-    const isKept = (slug: string) => log?.isLast(slug, proven.get(slug)?.lastIndex) === true;
+    const isKept = (slug: string) => log.isLast(slug, proven.get(slug)?.lastIndex) === true;
     const stage = new Stage({ upstream, copy, folder: folder.path, isKept, reached, signal });
-    const kept = { items: this.#items, progress: this.#progress };
-    const world: MirrorWorld = { stage, copy, log, proven, ...kept, pageSizes, partEntries, nowMs, pause };
+    const world: MirrorWorld = {
+      stage,
+      copy,
+      log,
+      proven,
+      progress: this.#progress,
+      pageSizes,
+      partEntries,
+      nowMs,
+      pause,
+    };
     try {
       const report = await copyOnce(world, isFull).catch(async (error: unknown) => {
         throw await this.#explained(error);
       });
       this.#generation = (await copy.snapshot())?.value.generation ?? null;
       const lastSuccessAt = report.state === 'current' ? new Date(askedAtMs).toISOString() : folder.state.lastSuccessAt;
-      folder.state = { ...folder.state, lastSuccessAt, log: log?.state ?? null };
+      folder.state = { ...folder.state, lastSuccessAt, log: log.state };
       folder.save();
       let daily: Awaited<ReturnType<typeof copyDaily>> = { findings: [], isConfirmed: false };
       if (nowMs() - this.#dailyAtMs >= DAILY_EVERY_MS) {
@@ -141,7 +149,8 @@ export class Mirror {
     }
   }
 
-  async #openLog(): Promise<MirrorLog | null> {
+  /** @throws UpstreamInvalid for a service without a log: nothing proves its files */
+  async #openLog(): Promise<MirrorLog> {
     const { folder, logKeys, onTrusted } = this.#options;
     const known = folder.state.log;
     const given = logKeys.filter((vkey) => known?.vkeys.includes(vkey) !== true);
@@ -149,8 +158,10 @@ export class Mirror {
       return new MirrorLog({ checkpoint: known?.checkpoint ?? null, vkeys: [...(known?.vkeys ?? []), ...given] });
     // The first key is trusted, as a browser trusts the first key of a host: later ones must follow from it.
     const vkeys = await this.#shownKeys();
-    for (const vkey of vkeys ?? []) onTrusted(vkey);
-    return vkeys === null ? null : new MirrorLog({ vkeys, checkpoint: null });
+    if (vkeys === null)
+      throw new UpstreamInvalid(`GET ${LOG_ROOT}/vkey: the service has no signed log, so nothing proves its files`);
+    for (const vkey of vkeys) onTrusted(vkey);
+    return new MirrorLog({ vkeys, checkpoint: null });
   }
 
   /** A service whose data folder was made anew breaks whichever promise is looked at first. Its keys tell why. */
@@ -183,7 +194,6 @@ export class Mirror {
   /** The folder is looked at again: a body may be damaged or gone. */
   async #forget(): Promise<void> {
     this.#proven.clear();
-    this.#items.clear();
     this.#reached = new Set();
     this.#fullAtMs = this.#options.nowMs();
     this.#dailyAtMs = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 /**
- * One round of a mirror: the safety story, from top to bottom. It is the walk of `verify --log` (of `verify`, for a service
- * without a log) over a stage, which keeps what was read. Only what holds is put.
+ * One round of a mirror: the safety story, from top to bottom. It is the walk of `verify --log` over a stage, which keeps what was
+ * read. Only what holds is put.
  *
  * The service promises that the target of a link is never older than the link. So the walk reads from links to targets, and
  * the stage puts in the other direction. At every moment, and after a kill at any moment, the copy keeps the same promise.
@@ -10,24 +10,21 @@
  */
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_OBJECTS, parsePublicKey, publicKey, publicPath } from '../../contract/files/public-objects.ts';
+import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../contract/files/routes.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
-import { type Market, type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
+import { type Snapshot, snapshotSchema } from '../../contract/values/market.ts';
 import type { PageSizes } from '../../publisher/dependencies.ts';
 import type { Projector } from '../../publisher/kernel/projection.ts';
 import { PROJECTORS } from '../../publisher/projections.ts';
 import { UpstreamInvalid } from '../../publisher/verify/bounded-reader.ts';
 import { checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
-import { checkRemoved } from '../../publisher/verify/check-removed.ts';
 import { type Keeper, type ProvenMarket, passOver } from '../../publisher/verify/log-pass.ts';
 import { PublishedKinds } from '../../publisher/verify/published-kinds.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { ALL_MARKETS } from '../../publisher/verify/share.ts';
-import { verify } from '../../publisher/verify/verify.ts';
 import type { Runtime } from '../../storage/aws/runtime.ts';
-import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { type MirrorCopy, nameOfUrl } from './copy.ts';
 import type { MirrorLog } from './mirror-log.ts';
 import type { Stage } from './stage.ts';
@@ -39,12 +36,9 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly pageSizes: PageSizes;
   /** Entries of the log in a part of an export. */
   readonly partEntries: number;
-  /** Null: the service has no log. */
-  readonly log: MirrorLog | null;
+  readonly log: MirrorLog;
   /** What the copy is proven to have, by slug. */
   readonly proven: Map<string, ProvenMarket>;
-  /** Without a log: the digest of the item with which a market was taken over. */
-  readonly items: Map<string, string>;
   readonly progress: MirrorProgress;
 }
 
@@ -189,7 +183,6 @@ async function readSnapshot({ stage, copy }: MirrorWorld): Promise<Snapshot> {
 /** Whether the copy was whole with this snapshot, and with this log. */
 async function isUnchanged({ stage, copy, log }: MirrorWorld, snapshot: Snapshot): Promise<boolean> {
   if ((await copy.snapshot())?.text !== canonicalJson(snapshot as unknown as Json)) return false;
-  if (log === null) return true;
   const { note } = await log.follow(stage, snapshot.generation);
   const copied = await copy.objects.get(publicKey({ kind: 'log-checkpoint' }));
   return copied.kind === 'found' && Buffer.from(copied.body).toString('utf8') === note;
@@ -199,9 +192,7 @@ async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readon
   const { generation } = snapshot;
   const keeping = keepingOf(world, generation);
   world.progress.begin(snapshot.counts.markets);
-  const findings = await (world.log === null
-    ? walkItems(world, keeping, projectors)
-    : walkLog(world, world.log, keeping, snapshot, projectors));
+  const findings = await walkLog(world, keeping, snapshot, projectors);
   // They are taken over only together with a list without them.
   for (const slug of keeping.result.removed) world.proven.delete(slug);
   return { snapshot, generation, findings, ...keeping.result };
@@ -210,11 +201,7 @@ async function lookAt(world: MirrorWorld, snapshot: Snapshot, projectors: readon
 /** Takes over markets one by one: one that does not hold keeps no other back. */
 function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number) {
   const result = { copied: 0, removed: new Set<string>() };
-  const take = async (
-    slug: string,
-    check: (findings: Findings) => Promise<void>,
-    isHeld: (findings: Findings) => boolean,
-  ): Promise<readonly Finding[]> => {
+  const take: Keeper['take'] = async (slug, check) => {
     progress.did();
     if ((await copy.head({ kind: 'market', slug })) !== null) {
       const own = new Findings();
@@ -224,7 +211,7 @@ function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number) {
     }
     const own = new Findings();
     await check(own);
-    if (isHeld(own)) return own.all;
+    if (own.all.length > 0) return own.all;
     if ((await stage.reader(marketUrl(slug))).status === 410) result.removed.add(slug);
     else {
       await stage.putMarket(slug, generation);
@@ -238,15 +225,13 @@ function keepingOf({ stage, copy, progress }: MirrorWorld, generation: number) {
 type Keeping = ReturnType<typeof keepingOf>;
 
 async function walkLog(
-  { stage, proven, pageSizes, partEntries, nowMs }: MirrorWorld,
-  log: MirrorLog,
+  { stage, log, proven, pageSizes, partEntries, nowMs }: MirrorWorld,
   { take }: Keeping,
   snapshot: Snapshot,
   projectors: readonly Projector[],
 ): Promise<readonly Finding[]> {
   const followed = await log.follow(stage, snapshot.generation);
-  const isAny = ({ all }: Findings) => all.length > 0;
-  const keeper: Keeper = { proven, take: (slug, check) => take(slug, check, isAny) };
+  const keeper: Keeper = { proven, take };
   const { reader } = stage;
   const settings = { reader, pageSizes, partEntries, nowMs: nowMs(), projectors, keeper };
   const { findings, list } = await passOver({ ...followed, ...settings });
@@ -260,60 +245,6 @@ async function walkLog(
     await opened?.end?.({ head: list.head, entries: list.latest, revisions: list.revisions });
   }
   return found.all;
-}
-
-async function walkItems(
-  { stage, items, pageSizes, copy }: MirrorWorld,
-  { take, result }: Keeping,
-  projectors: readonly Projector[],
-): Promise<readonly Finding[]> {
-  const listed = new Set<string>();
-  if (items.size === 0) for (const slug of await marketsIn(copy)) items.set(slug, '');
-  const isDailyLook = projectors.some(({ daily }) => daily !== undefined);
-  const digestOf = (item: Market) => sha256Hex(canonicalJson(item as unknown as Json));
-  const isHeld = ({ all }: Findings) => all.some(({ rule }) => rule !== 'unsettled');
-  const { reader } = stage;
-  const { findings } = await verify(reader, {
-    pageSizes,
-    settled: true,
-    projectors,
-    keeper: {
-      has(item) {
-        const isAgain = listed.has(item.slug);
-        listed.add(item.slug);
-        // Files of a day are looked at beside bodies that hold, and bodies without them.
-        return isAgain || (items.get(item.slug) === digestOf(item)) !== isDailyLook;
-      },
-      async take(item, check) {
-        const found = await take(item.slug, check, isHeld);
-        if (found.length === 0) items.set(item.slug, digestOf(item));
-        return found;
-      },
-    },
-  });
-  const found = new Findings();
-  const gone: string[] = [];
-  for (const slug of items.keys()) {
-    if (listed.has(slug)) continue;
-    const { status } = await reader(marketUrl(slug));
-    if (status === 410) gone.push(slug);
-    // The sweep removes it.
-    else if (status === 404) items.delete(slug);
-  }
-  await checkRemoved(reader, found, new Set(gone), pageSizes);
-  if (found.all.length === 0) for (const slug of gone) result.removed.add(slug);
-  return [...findings, ...found.all];
-}
-
-/** Without a log, the copy alone knows which markets there were. */
-async function marketsIn(copy: MirrorCopy): Promise<readonly string[]> {
-  const slugs: string[] = [];
-  const folder = publicPath({ kind: 'market', slug: 'a' }).replace(/[^/]*$/, '');
-  for await (const key of copy.keys(folder)) {
-    const name = parsePublicKey(key);
-    if (name?.kind === 'market') slugs.push(name.slug);
-  }
-  return slugs;
 }
 
 /**
@@ -333,7 +264,7 @@ async function putWhole(world: MirrorWorld, { generation, findings, removed }: L
   await stage.put((name) => isOf(whole, name), generation);
   await putRemovals(world, removed, generation);
   await stage.put(({ kind }) => kind === 'log-vkey', generation);
-  const checkpoint = log?.state.checkpoint ?? null;
+  const { checkpoint } = log.state;
   if (checkpoint !== null) await copy.put({ kind: 'log-checkpoint' }, { body: checkpoint, generation });
   if (findings.length === 0) await stage.put(({ kind }) => kind === 'snapshot', generation);
   return true;
@@ -341,7 +272,7 @@ async function putWhole(world: MirrorWorld, { generation, findings, removed }: L
 
 /** The document is at each URL of such a market that the copy has. */
 async function putRemovals(
-  { stage, copy, items }: MirrorWorld,
+  { stage, copy }: MirrorWorld,
   slugs: ReadonlySet<string>,
   generation: number,
 ): Promise<void> {
@@ -355,8 +286,5 @@ async function putRemovals(
     const isFile = name !== null && PUBLIC_OBJECTS[name.kind].mayBeGone && name.kind !== 'market';
     if (body !== undefined && isFile) await copy.put(name, { body, generation, contentType: PROBLEM_CONTENT_TYPE });
   }
-  for (const slug of slugs) {
-    await stage.putMarket(slug, generation);
-    items.delete(slug);
-  }
+  for (const slug of slugs) await stage.putMarket(slug, generation);
 }

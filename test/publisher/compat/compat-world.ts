@@ -1,11 +1,13 @@
 /** A small deployment with daily files for other programs. */
 import type { MarketQuotes } from '../../../contract/files/compat.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
+import type { LogSettings } from '../../../publisher/dependencies.ts';
 import { type CompatOptions, makeCompat } from '../../../publisher/projections/compat/make-compat.ts';
 import { partOf } from '../../../publisher/projections/compat/names.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
+import { withLog } from '../log/test-log.ts';
 import { createWorld, readerOf, SMALL_PAGES } from '../world.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
@@ -18,7 +20,7 @@ export const PATHS = (slug: string) => ({
   quotes: `/quotes/${partOf(slug)}.json`,
 });
 
-export function compatWorld(projections: readonly Projection[] = ['compat']) {
+export function compatWorld(projections: readonly Projection[] = ['compat'], log?: LogSettings) {
   const world = createWorld();
   const put: string[] = [];
   const objects: ObjectStore = {
@@ -28,7 +30,8 @@ export function compatWorld(projections: readonly Projection[] = ['compat']) {
       return await world.objects.put(key, ...rest);
     },
   };
-  const dependencies = { ...world.dependencies, objects, projections: new Set(projections) };
+  const signed = log === undefined ? world.dependencies : withLog(world.dependencies, log);
+  const dependencies = { ...signed, objects, projections: new Set(projections) };
   const read = readerOf(world.objects);
   const text = async (path: string): Promise<string> => {
     const { status, body } = await read(COMPAT + path);

@@ -16,7 +16,7 @@ import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
 import { type MirrorLogState, UpstreamForked } from '../../../server/mirror/mirror-log.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { LOG_ORIGIN, readTexts, TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
-import { price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
 import { changeWorld, mirrorOf, mirrorWith, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
@@ -312,4 +312,15 @@ test('a later key follows from the log, and a key of somebody else does not', as
   await publish(alone.dependencies);
   expect((await copyOf(alone, copied, rotated)).outcome).toBe('current');
   await expect(copyOf(alone, copied, { ...FIRST, vkeys: [stranger.vkey] })).rejects.toThrow(UpstreamInvalid);
+});
+
+test('a service without a log is refused: nothing proves its files', async () => {
+  const world = createWorld();
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  await publish(world.dependencies);
+  const copied = openMemoryObjects();
+  const mirror = await mirrorOf(world, copied, { logKeys: [] });
+  await expect(mirror.follow()).rejects.toThrow(/has no signed log/);
+  expect(mirror.document.state).toBe('faulty');
+  expect(servedBy(copied).has('public/api/v1/markets.json')).toBe(false);
 });

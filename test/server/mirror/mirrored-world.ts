@@ -12,7 +12,7 @@ import { type MirrorFolder, openMirrorFolder } from '../../../server/mirror/mirr
 import type { MirrorLogState } from '../../../server/mirror/mirror-log.ts';
 import type { RoundReport } from '../../../server/mirror/round.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
-import { testSigner, withLog } from '../../publisher/log/test-log.ts';
+import { TEST_LOG, testSigner, withLog } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
@@ -20,9 +20,9 @@ import { temporaryFolder } from '../../storage/temporary-folder.ts';
 export const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const;
 
 /** Seven markets on three pages, the first with a history of three pages. */
-export async function publishedWorld(log?: LogSettings, projections?: readonly Projection[]): Promise<World> {
+export async function publishedWorld(log: LogSettings = TEST_LOG, projections?: readonly Projection[]): Promise<World> {
   const plain = createWorld();
-  const world = log === undefined ? plain : { ...plain, dependencies: withLog(plain.dependencies, log) };
+  const world = { ...plain, dependencies: withLog(plain.dependencies, log) };
   if (projections !== undefined) Object.assign(world.dependencies, { projections: new Set(projections) });
   const first = Array.from({ length: 10 }, (_, day) => price('a', day, 100 + day));
   await world.ingest([
@@ -46,7 +46,7 @@ export async function changeWorld(world: World): Promise<void> {
 export interface RoundOptions {
   readonly upstream?: PublicReader;
   readonly maxBytes?: number;
-  /** Keys of the log. Default: that of the test log, if the world has a log. */
+  /** Keys of the log. Default: that of the test log. */
   readonly logKeys?: readonly string[];
   /** What an earlier process knew of the log. */
   readonly logState?: MirrorLogState;
@@ -73,7 +73,7 @@ export async function mirrorIn(folder: MirrorFolder, world: World, options: Roun
     folder,
     upstream: options.upstream ?? readerOf(world.objects),
     maxBytes: options.maxBytes ?? 1e9,
-    logKeys: options.logKeys ?? (world.dependencies.log ? [testSigner().vkey] : []),
+    logKeys: options.logKeys ?? [testSigner().vkey],
     site: siteOf(new Map()),
     onTrusted: () => {},
     pageSizes: SMALL_PAGES,

@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { openMirrorFolder } from '../../../server/mirror/mirror-folder.ts';
-import { TEST_LOG } from '../../publisher/log/test-log.ts';
 import { price } from '../../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
@@ -13,8 +12,8 @@ const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 
 const keysOf = (objects: MemoryObjects) => [...servedBy(objects).keys()];
 
-async function mirrored(log?: typeof TEST_LOG) {
-  const world = await publishedWorld(log);
+async function mirrored() {
+  const world = await publishedWorld();
   const folder = await openMirrorFolder(await temporaryFolder(), new URL('https://data.example'));
   onTestFinished(() => folder.close());
   const copied = openMemoryObjects();
@@ -27,8 +26,8 @@ async function mirrored(log?: typeof TEST_LOG) {
   return { world, copied, follow };
 }
 
-test.each([false, true])('superseded pages stay for the lifetime of a cursor (with a log: %s)', async (hasLog) => {
-  const { world, copied, follow } = await mirrored(hasLog ? TEST_LOG : undefined);
+test('superseded pages stay for the lifetime of a cursor', async () => {
+  const { world, copied, follow } = await mirrored();
   expect(await follow()).toEqual([]);
   const first = keysOf(copied);
   await changeWorld(world);
@@ -61,8 +60,8 @@ test('a body that nothing leads to goes after the same time, unless it comes bac
   expect(keysOf(copied)).not.toContain('public/api/v1/markets/z.json');
 });
 
-test.each([false, true])('a market with a gap in its history is taken over again (with a log: %s)', async (hasLog) => {
-  const { world, copied, follow } = await mirrored(hasLog ? TEST_LOG : undefined);
+test('a market with a gap in its history is taken over again', async () => {
+  const { world, copied, follow } = await mirrored();
   await follow();
   const [page = ''] = keysOf(copied).filter((key) => /history-pages\/a\/|markets\/a\/history\/pages/.test(key));
   const present = await copied.stat(page);
@@ -72,7 +71,7 @@ test.each([false, true])('a market with a gap in its history is taken over again
 });
 
 test('partial tiles of an earlier size go, full ones and those in use stay', async () => {
-  const { world, copied, follow } = await mirrored(TEST_LOG);
+  const { world, copied, follow } = await mirrored();
   await follow();
   const partial = keysOf(copied).filter((key) => key.includes('.p/'));
   expect(partial).toHaveLength(3);
