@@ -80,6 +80,18 @@ export class ObjectIndex {
     this.#database.exec(`PRAGMA user_version = ${CURRENT}`);
   }
 
+  /** All changes of the work are one transaction: for an index that is made anew. */
+  async atOnce(work: () => Promise<void>): Promise<void> {
+    this.#database.exec('BEGIN');
+    try {
+      await work();
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
   #version(): number {
     return this.#database.prepare('PRAGMA user_version').get()?.user_version as number;
   }

@@ -28,8 +28,10 @@ export async function openIndex(root: string): Promise<ObjectIndex> {
     index = new ObjectIndex(path);
   }
   if (!index.isWhole()) {
-    await rebuild(root, index);
-    index.markCurrent();
+    await index.atOnce(async () => {
+      await rebuild(root, index);
+      index.markCurrent();
+    });
     await index.sync();
   }
   // Somebody has deleted all of them, to have them made again. Later, an empty folder means that its disk is not mounted.
