@@ -12,7 +12,7 @@ test('the page of a market of the sample shows its price, its chart, and a point
     await page.goto('/markets/gold-usd');
     await page.getByText(/observations are read/).waitFor();
     await page.getByRole('application').press('End');
-    await page.getByText('checked in your browser').waitFor();
+    await page.getByText('verified in your browser').waitFor();
     await page.evaluate('scrollTo(0, 0)');
     await page.screenshot({ path: join(SCREENSHOTS, 'readme.png') });
     expect(complaints).toEqual([]);
