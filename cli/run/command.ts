@@ -25,7 +25,8 @@ const codeOf = (...exits: readonly (keyof typeof EXIT_CODES)[]) =>
 
 const HELP = `
 Fetches the sources that are due, ingests the files, publishes, and ends. Without a server, a scheduled job runs it: see
-docs/hosting-static.md. Kill it at any moment: the next run continues. A run without news writes no public file.
+docs/hosting-static.md. Kill it at any moment: the next run continues. A run without news writes no public file,
+except once a day: that the sources were fetched.
 
 The log is signed with TIDEMARK_LOG_KEY, or with the file that TIDEMARK_LOG_KEY_FILE names, or with log-key of the data
 folder. A new key for a secret store: tidemark log keys new. Other settings are those of tidemark start.

@@ -269,6 +269,17 @@ def test_a_body_that_has_not_changed_costs_a_304():
     assert statuses == [200, 304]
 
 
+def test_sources_are_read_from_their_file():
+    asked = []
+
+    def handler(request):
+        asked.append(request.url.path)
+        return httpx.Response(200, json={"data": [{"label": "LiteLLM"}]})
+
+    assert client(handler).sources() == [{"label": "LiteLLM"}]
+    assert asked == ["/api/v1/sources.json"]
+
+
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
