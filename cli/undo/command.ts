@@ -16,8 +16,9 @@ everything. Observations that were changed again since then are named and left a
 Without --apply it is a dry run: the service examines each record, and nothing changes. Repeat an interrupted command: what
 is undone already is left alone. Needs the scope ingest:correct.
 
-Values are selected by the time at which they were recorded. If another source wrote into the same markets at that time,
-name the source whose values are wrong with --source.
+Values are selected by the time at which they were recorded. If that gives more values than a batch has stored, because others
+wrote into the same markets at the same time, the command is refused: name the other batches too, or select by --source,
+--since and --until.
 
 Examples:
   tidemark undo bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A

@@ -1,6 +1,6 @@
 /** `tidemark undo`: selects what was recorded by mistake, and sends the records that put the values of before back. */
 import { randomBytes } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decimalOf } from '../../clients/typescript/decimal-of.ts';
@@ -42,11 +42,14 @@ interface Selection extends RecordedWithin {
   readonly markets: readonly string[] | null;
   /** The generation that shows the wrong values; 0: one that is public already. */
   readonly generation: number;
+  /** The number of records that were stored. Values of others may have been recorded at the same time. */
+  readonly stored: number;
 }
 
 /**
  * @param wrong ids of batches, uploads or runs; or a time
- * @param source the `sourceLabel` of the wrong values. Null: any, as long as it is one only
+ * @param source the `sourceLabel` of the wrong values. Null: any
+ * @throws CommandError `refused` if more values were recorded at that time than what is undone has stored
  */
 export async function undo(
   client: Client,
@@ -55,7 +58,7 @@ export async function undo(
   options: UndoOptions,
 ): Promise<void> {
   const selections: Selection[] = [];
-  if ('sinceMs' in wrong) selections.push({ ...wrong, markets: null, generation: 0 });
+  if ('sinceMs' in wrong) selections.push({ ...wrong, markets: null, generation: 0, stored: Number.POSITIVE_INFINITY });
   else for (const id of wrong) selections.push(await selectionOf(client, id));
   await waitUntilRead(client, selections, options.wait);
   const reason = `Undone: ${'sinceMs' in wrong ? `values of ${source}` : wrong.join(', ').slice(0, 200)}.`;
@@ -105,6 +108,7 @@ function windowOf(
     sinceMs: Date.parse(from),
     untilMs: Date.parse(finishedAt) + CLOCKS_DIFFER_MS,
     generation: generation ?? 0,
+    stored: counts.accepted,
   };
 }
 
@@ -151,14 +155,13 @@ async function writeRecords(
   options: UndoOptions,
 ): Promise<number> {
   const progress = progressOf(options);
-  const labels = new Set<string>();
   const isSelected = ({ recordedAt, sourceLabel }: PublicObservation): boolean => {
     const recordedMs = Date.parse(recordedAt);
     if (!selections.some(({ sinceMs, untilMs }) => sinceMs <= recordedMs && recordedMs <= untilMs)) return false;
-    if (source === null) labels.add(sourceLabel);
     return source === null || sourceLabel === source;
   };
-  let [count, left, read] = [0, 0, 0];
+  const stored = selections.reduce((sum, each) => sum + each.stored, 0);
+  let [count, left, read, selected] = [0, 0, 0, 0];
   const file = await open(path, 'wx').catch((cause: Error) => {
     throw new CommandError('usage', `${path} cannot be written: ${cause.message}.`, 'Name a new file.', { cause });
   });
@@ -168,7 +171,7 @@ async function writeRecords(
       const versions: PublicObservation[] = [];
       for await (const version of allVersions(client, market)) versions.push(version);
       const { values, replacedSince } = earlierValues(market, versions, isSelected, reason);
-      checkOneSource(labels);
+      selected += versions.filter(isSelected).length;
       for (const value of values) {
         await file.write(`${JSON.stringify(value.record)}\n`);
         if (count++ < NAMED) note(shownChange(market, value));
@@ -181,20 +184,18 @@ async function writeRecords(
     await file.close();
     progress.clear();
   }
+  if (selected > stored) {
+    await rm(path);
+    const others = 'Others wrote into these markets at the same time.';
+    throw new CommandError(
+      'refused',
+      `${selected} values were recorded then, but only ${stored} records were stored. ${others}`,
+      'Nothing is changed. Name the other batches too if they are wrong, or select by --source, --since and --until (recordedAt).',
+    );
+  }
   if (count > NAMED) note(`  and ${count - NAMED} more values`);
   if (left > NAMED) note(`  and ${left - NAMED} more that are left alone`);
   return count;
-}
-
-function checkOneSource(labels: ReadonlySet<string>): void {
-  if (labels.size < 2) return;
-  throw new CommandError(
-    'usage',
-    'Several sources wrote into these markets at that time.',
-    ['Name the one that was wrong:', ...Array.from(labels, (label) => `  --source ${JSON.stringify(label)}`)].join(
-      '\n',
-    ),
-  );
 }
 
 async function* marketsOf(client: Client, selections: readonly Selection[]): AsyncGenerator<string> {

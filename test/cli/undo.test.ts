@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicObservation } from '../../contract/values/metric.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { json, stubServer } from './stub-server.ts';
 import { tidemark } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
@@ -142,10 +143,18 @@ describe('with --apply', () => {
   });
 });
 
-test('values of several sources are refused until one is named', async () => {
+test('values of several sources are undone, because they are of one batch', async () => {
   const run = await undo(mixed);
-  expect(run.code).toBe(2);
-  expect(run.errors).toContain('--source "Another source"');
+  expect(countsOf(run.output)).toEqual({ dryRun: true, accepted: 3, unchanged: 0, refused: 0 });
+});
+
+test('a batch that waited while others were taken in is not undone alone, because their values would go with it', async () => {
+  const report = await tidemark(['batches', 'show', mixed, '--json', '--data', data]);
+  const waiting = await stubServer(json({ ...JSON.parse(report.output), receivedAt: '2026-01-01T00:00:00Z' }));
+  const path = join(temporary.folder, 'too-many.ndjson');
+  const words = ['undo', mixed, '--url', url, '--write-url', waiting.url, '--records', path];
+  expect(await tidemark(words, { environment: { TIDEMARK_KEY: 'key' } })).toMatchObject({ code: 3, output: '' });
+  await expect(readFile(path)).rejects.toThrow(/ENOENT/);
 });
 
 test('values of one source within a time go into a file of records, which puts them back', async () => {
