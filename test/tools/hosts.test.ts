@@ -180,6 +180,7 @@ describe.each(HOSTS)('on $name', ({ name, program, answers, serve }) => {
   test('the pages show the markets and a history to people', async () => {
     const { page, complaints } = await openPage(browser, { baseURL: serving.url, ignoreHTTPSErrors: true });
     await page.goto(`${serving.url}/index.html`);
+    await page.getByRole('searchbox').fill('Market markets');
     await page.locator('#markets').getByRole('link', { name: 'Market markets', exact: true }).click();
     await page.getByText('10.69 USD').first().waitFor();
     await page.getByRole('link', { name: 'Docs', exact: true }).first().click();
