@@ -20,7 +20,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { StorageCorrupt } from '../ports/errors.ts';
 import { keyQueue } from '../ports/key-queue.ts';
 import { bodyDigest, checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from '../ports/object-rules.ts';
@@ -54,16 +54,18 @@ import { moveOldObjects } from './old-object-files.ts';
 import { openIndex } from './open-index.ts';
 
 /**
- * Opens the store at `root` and creates it if it is missing. Finishes the half-done work of a killed process, and moves
+ * Opens the store at `folder` and creates it if it is missing. Finishes the half-done work of a killed process, and moves
  * the files of earlier versions to their places.
  *
  * @param progress receives the number of files that were moved
  * @throws StorageUnavailable if the directory cannot be used
  */
 export async function openDirectoryObjects(
-  root: string,
+  folder: string,
   progress: (moved: number) => void = () => undefined,
 ): Promise<ObjectStore> {
+  // Paths of files are compared, and `./data/` is the same folder as `data`.
+  const root = resolve(folder);
   return await translateErrors(root, async () => {
     await makeFolder(root);
     await makeFolder(join(root, PUBLIC_FOLDER), READABLE_FOLDER);
