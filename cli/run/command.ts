@@ -74,7 +74,7 @@ export function addRunCommand(program: Command): void {
         'in-target: keep an encrypted copy of the ledger beside the public files, with TIDEMARK_STATE_KEY',
       ).choices(['in-target']),
     )
-    .option('--unsigned', 'publish without a log, if there is no key')
+    .option('--unsigned', 'publish without a log; not where one is published')
     .addOption(
       new Option('--wait <seconds>', 'how long to wait for another process that has the data folder')
         .argParser(seconds)

@@ -1,40 +1,40 @@
 /**
- * Refuses to publish where another copy of this data folder has published since: the log would have two versions. A CI job that
- * gets an old cache, and a fresh checkout, is such a copy.
+ * Refuses to publish where another data folder, or a later copy of this one, has published: the log there would be replaced, or
+ * have two versions. A CI job that gets an old cache, and a fresh checkout, is such a copy.
  */
 import { publicPath } from '../../contract/files/public-objects.ts';
-import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
+import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
-import { verifierKey } from '../../contract/log/notes.ts';
+import { type NoteSigner, parseNote, verifierKey } from '../../contract/log/notes.ts';
 import { LogTree } from '../../contract/log/tree.ts';
 import { ledgerTiles, NO_LOG } from '../../publisher/core/log/log-edge.ts';
 import type { LedgerReader } from '../../storage/ports/ledger.ts';
 import { HEAD_KEY, type LogState } from '../../storage/records/publication.ts';
 import { StartError } from '../service/start-error.ts';
-import type { LogKeys } from '../settings/log-key.ts';
 import type { PublicTarget } from '../target/target.ts';
 
 /**
  * Reads the file itself: to the store, it would be one that was damaged.
  *
+ * @param signers the keys at hand, of whatever log; none if no log will be written
  * @param of the ledger, for messages
- * @throws StartError if the published log is no beginning of the ledger's log
+ * @throws StartError if the published log, whoever signed it, is no beginning of the ledger's log
  */
 export async function checkIsOwnLog(
   target: Pick<PublicTarget, 'name' | 'read'>,
   ledger: LedgerReader,
-  signers: LogKeys['signers'],
+  signers: readonly NoteSigner[],
   of = 'this data folder',
 ): Promise<void> {
   const path = publicPath({ kind: 'log-checkpoint' }).slice(1);
   const note = await target.read(path);
-  const shown = note === null ? null : signedBy(Buffer.from(note).toString('utf8'), signers);
+  const shown = note === null ? null : shownLog(Buffer.from(note).toString('utf8'), signers);
   if (shown === null) return;
   const log = (await ledger.get(HEAD_KEY))?.value.log ?? NO_LOG;
   // After a restore, the next generation compares the logs, and takes over the longer one.
   if (log.isDoubtful || (await isBeginningOf(ledger, log, shown))) return;
   throw new StartError(
-    `${path} of ${target.name} shows ${shown.size} entries of the log ${shown.origin} that ${of} has not written, or not all of them: another copy of it has published there since. Put that copy back. If it is lost, move ${of} away, and begin from the log: --from-log.`,
+    `${path} of ${target.name} shows ${shown.size} entries of the log ${shown.origin}, and ${of} has not written all of them. Nothing was published. Use the data folder that has written them, or another target. If that folder is lost, move ${of} away, and go on with the log and its key: \`tidemark run --from-log\`.`,
   );
 }
 
@@ -44,13 +44,13 @@ async function isBeginningOf(ledger: LedgerReader, log: LogState, { size, root }
   return size < log.size && (await LogTree.at(size, ledgerTiles(ledger))).root().equals(root);
 }
 
-/** Null: our keys have not signed it, so it is damaged. It is published again. */
-function signedBy(note: string, signers: LogKeys['signers']): LogCheckpoint | null {
+/** Null: it is damaged, and will be published again. Of other keys, nobody knows here whether they have signed it. */
+function shownLog(note: string, signers: readonly NoteSigner[]): LogCheckpoint | null {
   try {
-    return openCheckpoint(
-      note,
-      signers.map(({ vkey }) => verifierKey(vkey)),
-    );
+    const { text, signatures } = parseNote(note);
+    const keys = signers.map(({ vkey }) => verifierKey(vkey));
+    const isOurs = signatures.some(({ name, keyId }) => keys.some((key) => key.name === name && key.keyId === keyId));
+    return isOurs ? openCheckpoint(note, keys) : parseCheckpoint(text);
   } catch (error) {
     if (error instanceof LogFaultError) return null;
     throw error;

@@ -47,7 +47,7 @@ import { openLocalApi } from './local-api.ts';
 import { publishAll } from './publish-all.ts';
 
 export interface RoundOptions {
-  /** May publish without a log. */
+  /** Publishes without a log, even if there is a key. */
   readonly isUnsigned: boolean;
   /** How long to wait for another process that has the folder. */
   readonly waitSeconds: number;
@@ -304,16 +304,20 @@ async function cosignOnce(
   await cosigning.stop();
 }
 
-/** @throws StartError if there is no key for the log, and nobody has said that this may be so */
+/** @throws StartError if no key is at hand for a log, or if an unsigned run would leave a log behind */
 async function signedProjections(
   { projections, dataFolder, target, logKey }: EmbeddedConfig,
   isUnsigned: boolean,
 ): Promise<EmbeddedConfig['projections']> {
-  const isSigned =
-    signingKeys(dataFolder, logKey) !== null ||
-    (await (await openTarget(dataFolder, target)).read(CHECKPOINT)) !== null;
-  if (isSigned || !projections.has('log')) return projections;
-  if (isUnsigned) return new Set([...projections].filter((name) => name !== 'log'));
+  const isKeyless = projections.has('log') && signingKeys(dataFolder, logKey) === null;
+  if (!isUnsigned && !isKeyless) return projections;
+  const { name, read } = await openTarget(dataFolder, target);
+  if ((await read(CHECKPOINT)) !== null) {
+    throw new StartError(
+      `${name} has a signed log, which must go on: set TIDEMARK_LOG_KEY to its key${isUnsigned ? ', without --unsigned' : ''}. Or name another target.`,
+    );
+  }
+  if (isUnsigned) return new Set([...projections].filter((kind) => kind !== 'log'));
   throw new StartError(
     'There is no key to sign the log with: set TIDEMARK_LOG_KEY to one that `tidemark log keys new` has made. Or publish without a log: --unsigned.',
   );

@@ -14,7 +14,7 @@ import { checkIsOwnLog } from '../folder/foreign-log.ts';
 import { readSite } from '../folder/site-folder.ts';
 import { HISTORY_FILE_BYTES, listEverySeconds } from '../loops/pace.ts';
 import type { EmbeddedConfig } from '../settings/config.ts';
-import { keepLogKeys, type LogKeys, readLogCheckpoint } from '../settings/log-key.ts';
+import { keepLogKeys, type LogKeys, readLogCheckpoint, signingKeys } from '../settings/log-key.ts';
 import type { PublicTarget } from '../target/target.ts';
 import { StartError, unusable } from './start-error.ts';
 
@@ -35,12 +35,16 @@ type CoreConfig = Pick<
 
 /** @throws StartError as `keepLogKeys` does; LedgerBehind if the store is later than the ledger */
 export async function openCore({ target, ...storage }: CoreStorage, config: CoreConfig): Promise<Core> {
-  const logKeys = config.projections.has('log') ? await openLogKeys(storage.objects, config) : null;
+  const { dataFolder, logKey, projections } = config;
+  const checkLog = () => checkIsOwnLog(target, storage.ledger, signingKeys(dataFolder, logKey) ?? []);
+  // Before a key is made.
+  await checkLog();
+  const logKeys = projections.has('log') ? await openLogKeys(storage.objects, config) : null;
   const dependencies: PublisherDependencies = {
     ...storage,
     ...systemRuntime,
     pageSizes: DEFAULT_PAGE_SIZES,
-    projections: config.projections,
+    projections,
     ...(config.readBaseUrl !== null && { readBaseUrl: config.readBaseUrl }),
     staticBodies: staticBodies({
       waitlist: waitlistBody({ email: config.waitlistEmail }),
@@ -51,12 +55,11 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
   };
-  const checkIsOurs = async () => {
-    if (logKeys !== null) await checkIsOwnLog(target, storage.ledger, logKeys.signers);
+  await assertSameOrigin(dependencies);
+  target.onTaken(async () => {
+    await checkLog();
     await assertSameOrigin(dependencies);
-  };
-  await checkIsOurs();
-  target.onTaken(checkIsOurs);
+  });
   return { logKeys, dependencies };
 }
 

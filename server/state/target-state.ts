@@ -216,8 +216,7 @@ export function openTargetState(config: EmbeddedConfig, key: StateKey): TargetSt
       await checkFormat(copy).catch((error: Error) => {
         throw new StartError(`${target.state.place} cannot be used: ${error.message}`, { cause: error });
       });
-      const signers = signingKeys(dataFolder, config.logKey);
-      if (signers !== null) await checkIsOwnLog(target, copy, signers, target.state.place);
+      await checkIsOwnLog(target, copy, signingKeys(dataFolder, config.logKey) ?? [], target.state.place);
       return await savedOf(copy);
     } finally {
       copy.close();

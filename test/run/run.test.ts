@@ -143,13 +143,14 @@ test('a row that is refused sets its file aside; the rest is published', async (
   });
 });
 
-test('without a key it publishes unsigned if it is told to', async () => {
+test('it publishes unsigned if it is told to, with a key or without one, and makes none', async () => {
   const world = await openRunWorld();
   const file = await world.records('a.ndjson', { gold: [1000] });
-  expect(await world.run([file, '--unsigned'], { TIDEMARK_LOG_KEY: '' })).toMatchObject({
-    code: 0,
-    report: { log: null },
-  });
+  const run = () => world.run([file, '--unsigned'], { TIDEMARK_LOG_KEY: '' });
+  expect(await run()).toMatchObject({ code: 0, report: { log: null } });
+  expect(await run()).toMatchObject({ code: codeOf('unchanged'), report: { log: null } });
+  expect(await world.run([file, '--unsigned'])).toMatchObject({ report: { log: null } });
+  expect(['log-key', 'public/api/v1/log/checkpoint'].filter((path) => existsSync(join(world.data, path)))).toEqual([]);
 });
 
 test('the key comes from a file that only its owner may read; it is printed and published nowhere', async () => {

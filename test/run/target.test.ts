@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
+import { tidemark } from '../cli/tidemark.ts';
 import { startServerForTest } from '../server/server-process.ts';
 import { filesIn, openRunWorld, type RunWorld, verify } from './run-world.ts';
 
@@ -123,6 +124,42 @@ test('nor does a copy that has published something else elsewhere', async () => 
   await rename(`${data}-old`, data);
   await run([await records('c.ndjson', { silver: [20, 30, 40] }), '--to', join(folder, 'other')]);
   expect(await run(to)).toMatchObject({ code: codeOf('refused') });
+  expect(await filesIn(target)).toEqual(before);
+});
+
+test('a target that shows a log which the data folder has not written is refused, whatever the key, and stays as it is', async () => {
+  const { run, records, target, folder, key, to } = await published();
+  const before = await filesIn(target);
+  const file = await records('b.ndjson', { gold: [1000, 1001] });
+  const { key: otherKey } = await openRunWorld();
+  const cases: readonly (readonly [key: string, projections: string, ...words: string[]])[] = [
+    [key, 'log,latest'],
+    [otherKey, 'log,latest'],
+    [otherKey, 'latest'],
+    ['', 'log,latest'],
+    ['', 'log,latest', '--unsigned'],
+    [key, 'log,latest', '--unsigned'],
+  ];
+  // Twice with one folder: a run that was refused leaves nothing that the next one takes for its own.
+  for (const data of ['new', './new/', './other'])
+    for (const [TIDEMARK_LOG_KEY, TIDEMARK_PROJECTIONS, ...words] of cases)
+      expect(
+        await run([file, ...words, ...to, '--data', data], { TIDEMARK_LOG_KEY, TIDEMARK_PROJECTIONS }),
+      ).toMatchObject({ code: codeOf('refused') });
+  const start = ['start', '--no-sample', '--port', '0', '--to', target, '--data'];
+  for (const data of ['new', './third'])
+    expect(
+      await tidemark([...start, data], { cwd: folder, environment: { TIDEMARK_PROJECTIONS: 'log,latest' } }),
+    ).toMatchObject({ code: codeOf('findings') });
+  expect(await filesIn(target)).toEqual(before);
+  expect(['new', 'other', 'third'].filter((data) => existsSync(join(folder, data, 'log-key')))).toEqual([]);
+});
+
+test.each(['./data', './data/'])('a lost index of a data folder that is named %s is made again', async (data) => {
+  const { run, target, folder, to } = await published();
+  const before = await filesIn(target);
+  await rm(join(folder, 'data/store/index.sqlite'));
+  expect(await run([...to, '--data', data])).toMatchObject({ code: codeOf('unchanged') });
   expect(await filesIn(target)).toEqual(before);
 });
 
