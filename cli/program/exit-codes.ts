@@ -30,7 +30,7 @@ export const EXIT_CODES = {
   busy: {
     code: 10,
     meaning:
-      'Of `run`: another process has the data folder, and kept it while the command waited; or has published into the target meanwhile.',
+      'Of `run`: another process has the data folder or target, and kept it while the command waited; or has published into the target meanwhile.',
   },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 

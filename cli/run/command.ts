@@ -76,7 +76,7 @@ export function addRunCommand(program: Command): void {
     )
     .option('--unsigned', 'publish without a log; not where one is published')
     .addOption(
-      new Option('--wait <seconds>', 'how long to wait for another process that has the data folder')
+      new Option('--wait <seconds>', 'how long to wait for another process that has the data folder or the target')
         .argParser(seconds)
         .default(60),
     )

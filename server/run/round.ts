@@ -49,7 +49,7 @@ import { publishAll } from './publish-all.ts';
 export interface RoundOptions {
   /** Publishes without a log, even if there is a key. */
   readonly isUnsigned: boolean;
-  /** How long to wait for another process that has the folder. */
+  /** How long to wait for another process that has the data folder or the target. */
   readonly waitSeconds: number;
   /** Without a ledger, or with an empty one, one is begun from this log: see `beginIfEmpty`. Null: an empty one. */
   readonly fromLog: string | true | null;
@@ -127,6 +127,7 @@ export async function runRound(environment: Environment, options: RoundOptions):
   } finally {
     await data.target.release();
     data.close();
+    opened.unlock();
   }
 }
 
@@ -136,6 +137,8 @@ interface Opened {
   readonly begunFrom: ProvenLog | null;
   /** The folder of a ledger that was moved aside. */
   readonly replaced: string | null;
+  /** Of the target. */
+  readonly unlock: () => void;
 }
 
 /** Loaded only if it is asked for. */
@@ -155,15 +158,19 @@ async function openInTime(
 ): Promise<Opened> {
   const deadlineMs = performance.now() + waitSeconds * 1000;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    let unlock = () => {};
     try {
+      // Before anything of the target is read: the ledger begins from what the last process has left there.
+      unlock = await (await openTarget(config.dataFolder, config.target)).lock();
       let begunFrom: ProvenLog | null = null;
       const begin = async () => {
         if (fromLog !== null) begunFrom = await beginIfEmpty(config, fromLog, step);
       };
-      if (state !== null) return { ...(await state.open(begin)), begunFrom };
+      if (state !== null) return { ...(await state.open(begin)), begunFrom, unlock };
       await begin();
-      return { data: await openDataFolder(config.dataFolder, config), begunFrom, replaced: null };
+      return { data: await openDataFolder(config.dataFolder, config), begunFrom, replaced: null, unlock };
     } catch (error) {
+      unlock();
       if (!(error instanceof FolderInUse) || performance.now() + pauseMs > deadlineMs) throw error;
       step('Waiting for another run');
       await systemRuntime.pause(pauseMs);

@@ -28,6 +28,7 @@ import { type MetricsServer, startMetricsServer } from '../metrics/metrics-serve
 import { WriteCounts } from '../metrics/write-counts.ts';
 import type { EmbeddedConfig, SampleName } from '../settings/config.ts';
 import type { LogKeys } from '../settings/log-key.ts';
+import { openTarget } from '../target/open-target.ts';
 import { type Background, startBackground } from './background.ts';
 import { openCore, refusedStart } from './core.ts';
 import { openFilling } from './filling.ts';
@@ -71,9 +72,18 @@ export async function startService(
   ask: AskSource = sourceAsker(config),
   edge: EdgeThread = startEdge(log),
 ): Promise<Service> {
+  let unlock = () => {};
   try {
-    return await startOn(edge, await openDataFolder(config.dataFolder, config), config, progress, log, ask);
+    unlock = await (await openTarget(config.dataFolder, config.target)).lock();
+    const data = await openDataFolder(config.dataFolder, config);
+    const service = await startOn(edge, data, config, progress, log, ask);
+    const stop = async (): Promise<void> => {
+      await service.stop();
+      unlock();
+    };
+    return { ...service, stop };
   } catch (error) {
+    unlock();
     await edge.stop();
     throw refusedStart(config.dataFolder, error);
   }

@@ -49,6 +49,7 @@ export async function bucketTarget(dataFolder: string, named: string | null): Pr
     ...{ name, isRemote: true, read: bucket.read, release: lease.release },
     state: stateInBucket(bucket.files, name, lease.hold),
     conditions: () => memory.conditions,
+    lock: async () => () => {},
     async open() {
       if (!isSame && (await bucket.read(INDEX_PAGE)) !== null && (await bucket.read(SNAPSHOT)) === null) {
         throw foreignPage(name);

@@ -22,6 +22,7 @@ import { makeFolder, syncFolderSync } from '../../storage/directory/durable-file
 import { ObjectIndex } from '../../storage/directory/object-index.ts';
 import { ignoreMissing, indexPath, PUBLIC_FOLDER, READABLE_FOLDER } from '../../storage/directory/object-places.ts';
 import { StartError } from '../service/start-error.ts';
+import { lockTarget } from './folder-lock.ts';
 import { stateInFolder } from './state-store.ts';
 import type { PublicTarget } from './target.ts';
 
@@ -42,6 +43,12 @@ export function folderTarget(dataFolder: string, named: string | null): PublicTa
     isRemote: false,
     state: stateInFolder(folder),
     read: async (path) => (await readFile(join(folder, path)).catch(ignoreMissing)) ?? null,
+    async lock() {
+      if (named !== null) await makeTarget(named);
+      // The ledger's lock keeps others out of the data folder itself.
+      const isOwn = named === null && !(existsSync(link) && lstatSync(link).isSymbolicLink());
+      return isOwn ? () => {} : lockTarget(realpathSync(folder));
+    },
     async open() {
       if (named !== null) await attach(dataFolder, link, named);
       return await openDirectoryObjects(dataFolder);
@@ -69,11 +76,15 @@ function isLinked(link: string, path: string): boolean {
   return lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(link) === path;
 }
 
-/** @throws StartError for a folder that cannot be made, and if the data folder itself has public files */
-async function attach(dataFolder: string, link: string, target: string): Promise<void> {
+async function makeTarget(target: string): Promise<void> {
   await makeFolder(target, READABLE_FOLDER).catch((cause: Error) => {
     throw new StartError(`The target ${target} cannot be used: ${cause.message}`, { cause });
   });
+}
+
+/** @throws StartError for a folder that cannot be made, and if the data folder itself has public files */
+async function attach(dataFolder: string, link: string, target: string): Promise<void> {
+  await makeTarget(target);
   const path = realpathSync(target);
   if (isLinked(link, path)) {
     if (isLaterThanIndex(dataFolder)) forgetIndex(dataFolder);

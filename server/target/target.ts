@@ -11,6 +11,13 @@ export interface PublicTarget {
   /** A file as it lies there, whoever wrote it, by its path such as `api/v1/snapshot.json`. Null: there is none. */
   read(path: string): Promise<Uint8Array | null>;
   /**
+   * Keeps other processes out of a folder, to be called before its log is read. The lease of a bucket does it at the first write.
+   *
+   * @returns lets them in again
+   * @throws FolderInUse if another process has it
+   */
+  lock(): Promise<() => void>;
+  /**
    * Makes it the target of the data folder, and opens all objects: the public ones are there. To be called with the lock of
    * the data folder.
    *

@@ -1,8 +1,9 @@
 /** `--from-log`: a job without a disk of its own, whose database is the log that its target publishes. */
+import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/program/exit-codes.ts';
 import { ed25519Signer, parseNote, privateNoteKey, signNote } from '../../contract/log/notes.ts';
 import { openDataFolder } from '../../server/folder/data-folder.ts';
@@ -161,4 +162,47 @@ test('a folder whose first run was refused begins from the log, too; one that ha
   expect(await world.runOnce(named)).toMatchObject({ code: 0, report: { observations: 4 } });
   expect(await verify(join(world.folder, 'other'))).toMatchObject({ code: 0, output: '' });
   expect(await world.runOnce(unreachable)).toMatchObject({ code: codeOf('unchanged') });
+});
+
+describe('two jobs at once, each with a data folder', () => {
+  test('the later one waits, and goes on from what the other has published', async () => {
+    const { runOnce, blocked, records, data, target, folder } = await jobs();
+    await rm(data, { recursive: true });
+    execFileSync('git', ['-C', target, 'init', '--quiet']);
+    const words = ['--to', target, '--from-log'];
+    const first = await blocked(words);
+    const other = [await records('b.ndjson', { copper: [5] }), ...words, '--data', join(folder, 'other')];
+    const before = await filesIn(target);
+    expect(await runOnce([...other, '--wait', '0'])).toMatchObject({ code: codeOf('busy') });
+    expect(await filesIn(target)).toEqual(before);
+    execFileSync('git', ['-C', target, 'add', '--all']);
+    const added = execFileSync('git', ['-C', target, 'ls-files'], { encoding: 'utf8' });
+    expect(added.includes('-lock')).toBe(false);
+
+    const second = runOnce(other);
+    expect(await first.end(await readFile(await records('c.ndjson', { tin: [7] })))).toMatchObject({ code: 0 });
+    expect(await second).toMatchObject({ code: 0, report: { markets: 4, faults: [] } });
+    expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+    expect([...(await filesIn(target)).keys()].filter((path) => path.includes('-lock'))).toEqual([]);
+  });
+
+  test('started in the same moment, both are published in one log', async () => {
+    const { runOnce, records, target, folder } = await jobs();
+    const ended = ['tin', 'zinc', 'lead'].map(async (slug) => {
+      const file = await records(`${slug}.ndjson`, { [slug]: [5] });
+      return await runOnce([file, '--to', target, '--from-log', '--data', join(folder, slug)]);
+    });
+    expect((await Promise.all(ended)).map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  });
+
+  test('one that was killed holds nobody up', async () => {
+    const { runOnce, dieAt, records, data, target, folder } = await jobs();
+    await rm(data, { recursive: true });
+    const words = [await records('b.ndjson', { copper: [5] }), '--to', target, '--from-log'];
+    expect((await dieAt(12, words)).code).toBeNull();
+    const run = await runOnce([...words, '--data', join(folder, 'other'), '--wait', '0']);
+    expect(run).toMatchObject({ report: { markets: 3, faults: [] } });
+    expect(await verify(target)).toMatchObject({ code: 0, output: '' });
+  });
 });
