@@ -20,16 +20,20 @@ export interface RecentEntry {
   readonly slug: string;
 }
 
-type Row = Pick<Observation, 'announced' | 'metric' | 'observedAt' | 'recordedAt' | 'retraction' | 'supersededBy'>;
+type Row = Pick<
+  Observation,
+  'announced' | 'metric' | 'observedAt' | 'recordedAt' | 'retraction' | 'sourceLabel' | 'supersededBy'
+>;
 
 /**
- * Collects the last prices of one market from its history, newest row first: of each moment the price that the market
- * would show. Depends only on the newest {@link RECENT_ROWS_MAX} rows, however they are cut into pages.
+ * Collects the last prices of one market from its history, newest row first. All are of the source of the newest one:
+ * prices of several sources are no series. Depends only on the newest {@link RECENT_ROWS_MAX} rows, however they are cut into pages.
  */
 export class RecentPrices {
   /** When the service took in the newest price. Null: there is no price among the rows. */
   recordedAt: string | null = null;
   #rows = 0;
+  #source: string | null = null;
   readonly #moments: string[] = [];
   readonly #decimals: (string | null)[] = [];
 
@@ -43,6 +47,8 @@ export class RecentPrices {
     if (this.isComplete || row.announced) return;
     this.#rows++;
     if (row.metric !== 'price' || !isShowable(row)) return;
+    this.#source ??= row.sourceLabel;
+    if (row.sourceLabel !== this.#source) return;
     const last = this.#moments.at(-1);
     if (last !== undefined && millisecondInstant(last) === millisecondInstant(row.observedAt)) return;
     if (last === undefined) this.recordedAt = row.recordedAt;

@@ -8,7 +8,9 @@ export const recentEntrySchema = z.strictObject({
   decimal: z
     .array(decimalSchema.nullable())
     .max(RECENT_PRICES_MAX)
-    .describe('The prices in major units, exactly, oldest first. Null: the price of that moment is unknown.'),
+    .describe(
+      'The prices in major units, exactly, oldest first, all of the source (`sourceLabel`) of the newest one. Null: the price of that moment is unknown.',
+    ),
   observedAt: z
     .array(instantSchema)
     .max(RECENT_PRICES_MAX)

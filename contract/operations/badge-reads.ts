@@ -10,8 +10,10 @@ const SWITCHED = (name: string) => `Not every deployment publishes it: \`${name}
 /** `GET /badges/{slug}.json`: https://shields.io/badges/endpoint-badge */
 export const badgeSchema = z.strictObject({
   schemaVersion: z.literal(1),
-  label: z.string().describe('The name of the market.'),
-  message: z.string().describe('The newest price, for people; `unknown` if it is not known. The wording may change.'),
+  label: z.string().describe('The name of the market; with that of the metric unless it is the price.'),
+  message: z
+    .string()
+    .describe('The newest price and its day, for people; `unknown` if it is not known. The wording may change.'),
   color: z.enum(['blue', 'orange', 'lightgrey']).describe('`orange`: disputed. `lightgrey`: unknown, or retired.'),
   cacheSeconds: z.literal(300).describe('What shields.io keeps it for, at least.'),
 });
@@ -59,7 +61,7 @@ export const badgeReads = publicReads({
       response: {
         schemaVersion: 1,
         label: 'Gold, US dollar',
-        message: '4,129.10 USD',
+        message: '4,129.10 USD (2026-09-29)',
         color: 'blue',
         cacheSeconds: 300,
       },

@@ -60,7 +60,7 @@ test('another origin shows a badge as an image, and reads its answer', async () 
   await page.goto(await foreignPage(`<img src="${badge}.svg" alt="">`));
   await expect.poll(() => page.evaluate('document.images[0].naturalHeight')).toBe(20);
   const read = `fetch(${JSON.stringify(`${badge}.json`)}).then((answer) => answer.json())`;
-  expect(await page.evaluate(read)).toMatchObject({ schemaVersion: 1, message: '4,129.10 USD' });
+  expect(await page.evaluate(read)).toMatchObject({ schemaVersion: 1, message: '4,129.10 USD (2026-09-29)' });
   expect(complaints).toEqual([]);
 });
 

@@ -41,7 +41,16 @@ it('is good to look at, wide and narrow, light and dark', async () => {
   expect(await row.locator('data').getAttribute('value')).toBe('1313.14');
   expect(await row.locator('time').getAttribute('datetime')).toBe('2026-09-29T00:00:00Z');
   expect(await row.locator('.of-chart').textContent()).toMatch(/^30 prices since .*last 131\.314, lowest .* EUR/);
+  expect(await row.locator('.of-chart').getAttribute('title')).toBe('Prices of currency-api daily release');
   expect(complaints).toEqual([]);
+});
+
+it('offers no check where nothing is known', async () => {
+  const { page } = await openPage(browser);
+  await answer(page, 'latest', [entry({ decimal: null, decimalPerUnit: null, unknownReason: 'withheld' })]);
+  await page.goto('/');
+  await shown(page);
+  expect(await page.locator('#check').isVisible()).toBe(false);
 });
 
 it('gives the names of markets room at every width', async () => {

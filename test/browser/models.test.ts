@@ -45,6 +45,17 @@ it('models are compared by what a million tokens cost, whatever quantity each is
   await page.context().close();
 });
 
+it('a visitor has the value of the first model checked in the signed log', async () => {
+  const { page, complaints } = await openPage(browser, { baseURL });
+  await page.goto('/#q=luna');
+  const panel = page.getByRole('region', { name: 'Why trust a price?' });
+  await panel.getByText(/Input price [\d.]+ USD per 1M tokens/).waitFor();
+  await panel.getByRole('button', { name: 'Check this price' }).click();
+  await panel.getByText('verified in your browser').waitFor();
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 it('the page of a model says what each price was, since when it is another one, and by which release', async () => {
   const { page } = await openPage(browser, { baseURL });
   await page.goto(LUNA);

@@ -42,15 +42,69 @@ test('a badge shows the newest price, for programs as an endpoint of shields.io'
   expect(JSON.parse(await textOf(world, BADGE[1]))).toEqual({
     schemaVersion: 1,
     label: 'Market a',
-    message: '1,239.00 USD',
+    message: '1,239.00 USD (2026-01-06)',
     color: 'blue',
     cacheSeconds: 300,
   });
   const svg = await textOf(world, BADGE[0]);
+  expect(svg).toContain('>1,239.00 USD (2026-01-06)</text>');
   expect(svg).toContain('role="img"');
   expect(svg).toContain('<title>Market a: 1,239.00 USD (6 Jan 2026)</title>');
   expect(svg).not.toMatch(/<script|href|@import|\burl\((?!#)/);
   expect(JSON.parse(await textOf(world, '/badges/b.json'))).toMatchObject({ message: 'unknown', color: 'lightgrey' });
+  expect(await world.findings()).toEqual([]);
+});
+
+test('an unknown value names its reason', async () => {
+  const world = await filesWorld();
+  await world.ingest([price('a', 6, null)]);
+  await world.publish();
+  expect(JSON.parse(await textOf(world, BADGE[1]))).toMatchObject({ message: 'unknown (2026-01-07)' });
+  const reason = 'the source published no value';
+  expect(await textOf(world, BADGE[0])).toContain(`<title>Market a: unknown (${reason}, 7 Jan 2026)</title>`);
+  expect(await textOf(world, EMBED[0])).toContain(`<b>unknown</b> <small>${reason}</small>`);
+  expect(await textOf(world, '/badges/b.svg')).toContain('<title>Market b: unknown (no price recorded)</title>');
+  expect(await world.findings()).toEqual([]);
+});
+
+test('change and line of an embed are of the source of the newest price alone', async () => {
+  const world = await filesWorld();
+  const other = { ...price('b', 0, 1250), sourceLabel: 'another', sourceUrl: 'https://example.org/b' };
+  await world.ingest([other as IngestRecordInput, price('b', 1, 1275)]);
+  await world.publish();
+  expect(await textOf(world, '/embed/b')).toContain('<b>12.75 USD</b>');
+  expect(await textOf(world, '/embed/b')).not.toMatch(/ % since|<polyline/);
+  await world.ingest([price('b', 2, 1300)]);
+  await world.publish();
+  expect(await textOf(world, '/embed/b')).toMatch(/\+1\.96 % since 2 Jan 2026.*>2 prices, /s);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('of a market without a price, the first amount of money of its page is shown, and named', async () => {
+  const world = await filesWorld();
+  const unit = { quantity: 10_000_000_000, of: 'token' };
+  const metricOf = (metric: string, amountMinor: number) => ({ ...price('c', 0, amountMinor), metric });
+  const {
+    zeroAsserted: _,
+    amountMinor: __,
+    currency: ___,
+    ...rest
+  } = { ...price('c', 0, 1) } as Record<string, unknown>;
+  await world.ingest([
+    { ...market('c'), unit } as IngestRecordInput,
+    ...['outputPrice', 'cachePrice', 'cacheReadPrice'].map((name) => metricOf(name, 10_000_000)),
+    metricOf('batchPrice', 2_500_000),
+    { ...rest, metric: 'area', value: '7', unit: 'm2' },
+  ] as IngestRecordInput[]);
+  await world.publish();
+  expect(JSON.parse(await textOf(world, '/badges/c.json'))).toMatchObject({
+    label: 'Market c, batch price',
+    message: '2.50 USD per 1,000,000 tokens (2026-01-01)',
+    color: 'blue',
+  });
+  expect(await textOf(world, '/embed/c')).toMatch(
+    />Market c, batch price<\/a><\/h1>.*<b>2\.50 USD<\/b> <small>per 1,000,000 tokens<.*>a test<\/a>/s,
+  );
   expect(await world.findings()).toEqual([]);
 });
 
@@ -65,10 +119,10 @@ test('names of markets are escaped', async () => {
 });
 
 test.each([
-  [{ quantity: 1000, of: 'EUR' }, 113607, '1.13607 USD'],
-  [{ quantity: 10_000_000_000, of: 'token' }, 2_500_000, '2.50 USD per 1,000,000 tokens'],
-  [{ quantity: 3, of: 'thing' }, 100, '1.00 USD per 3 things'],
-  [{ quantity: 1, of: 'barrel' }, -3698, '-36.98 USD'],
+  [{ quantity: 1000, of: 'EUR' }, 113607, '1.13607 USD (2026-01-01)'],
+  [{ quantity: 10_000_000_000, of: 'token' }, 2_500_000, '2.50 USD per 1,000,000 tokens (2026-01-01)'],
+  [{ quantity: 3, of: 'thing' }, 100, '1.00 USD per 3 things (2026-01-01)'],
+  [{ quantity: 1, of: 'barrel' }, -3698, '-36.98 USD (2026-01-01)'],
 ])('of %j at %i cents, a badge says %s', async (unit, amountMinor, message) => {
   const world = await filesWorld();
   await world.ingest([{ ...market('c'), unit } as IngestRecordInput, price('c', 0, amountMinor)]);

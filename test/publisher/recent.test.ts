@@ -52,6 +52,21 @@ test('there are the last prices of each market, oldest first, across the pages o
   expect(await world.findings()).toEqual([]);
 });
 
+test('they are all of the source of the newest one, which the market shows', async () => {
+  const world = createFilesWorld(undefined, BOTH);
+  await world.ingest([market('a'), market('b')]);
+  await world.ingest(from(6).flatMap((day) => [price('a', day, 1250), other('a', day, 1275)]));
+  await world.ingest([other('a', 6, 1276), other('b', 0, 1250), price('b', 1, 1275)]);
+  await world.publish();
+  const [a, b] = await recentOf(world);
+  expect(a.decimal).toEqual([...from(6).map(() => '12.75'), '12.76']);
+  expect(b).toEqual({ slug: 'b', decimal: ['12.75'], observedAt: ['2026-01-02T00:00:00Z'] });
+  expect((await dataOf(world, '/api/v1/latest')).map(({ source }: { source: string }) => source)).toEqual([
+    ...['another', 'a test'],
+  ]);
+  expect(await world.findings()).toEqual([]);
+});
+
 test('a correction, a retraction and another source of the same moment change them as they change the market', async () => {
   const world = createFilesWorld(undefined, BOTH);
   await world.ingest([market('a'), ...from(3).map((day) => price('a', day, 100 + day))]);
@@ -135,7 +150,7 @@ test('only the newest rows of a history are looked at', () => {
   const prices = new RecentPrices();
   const row = (metric: string, day: number) => ({
     ...{ metric, observedAt: `2026-01-0${day}T00:00:00Z`, recordedAt: '2026-02-01T00:00:00.000Z' },
-    ...{ retraction: null, supersededBy: null },
+    ...{ retraction: null, sourceLabel: 'a test', supersededBy: null },
   });
   for (const _ of from(RECENT_ROWS_MAX - 1)) prices.add(row('volume', 3), () => null);
   prices.add(row('price', 2), () => '2');

@@ -49,15 +49,3 @@ export function quantityText({ quantity, of }: { readonly quantity: number; read
 export function several(of: string): string {
   return /(^| )[a-z]{3,}[a-rt-z]$/.test(of) ? `${of}s` : of;
 }
-
-/** Orders the names of metrics: those of fewer words first, so that `inputPrice` is before `cacheReadPrice`. */
-export function compareMetrics(one: string, other: string): number {
-  const words = (name: string): number => metricTitle(name).split(' ').length;
-  return words(one) - words(other) || (one < other ? -1 : 1);
-}
-
-/** The title of a metric: `inputPrice` is `Input price`. */
-export function metricTitle(name: string): string {
-  const words = name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-}

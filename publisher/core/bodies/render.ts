@@ -14,7 +14,7 @@ import { valuesIn } from '../../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, ObservationValue } from '../../../storage/records/markets.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 11;
+const RENDERER_VERSION = 12;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set(), readBaseUrl }: RendererSettings): string {

@@ -1,6 +1,8 @@
 /** Prices as people read them, exactly. Pure. */
 import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
 import type { Market } from '../../../contract/values/market.ts';
+import type { PublicMetric } from '../../../contract/values/metric.ts';
+import { leadMetric, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
 import { moneyTexts } from '../../../contract/values/money-texts.ts';
 
 /** What a price may be for, if the market quotes a multiple of it: the smallest one that leaves a price of a cent or more. */
@@ -14,15 +16,35 @@ export interface ReadablePrice {
   readonly per: string;
 }
 
-/** The newest price. Null: it is unknown. */
-export function readablePrice({ metrics: { price }, unit }: Pick<Market, 'metrics' | 'unit'>): ReadablePrice | null {
-  if (price == null) return null;
-  if (price.kind === 'scalar')
-    return price.value === null ? null : { amount: `${grouped(price.value)} ${price.unit}`, per: '' };
-  if (price.amountMinor === null) return null;
-  const { decimal, quantity } = smallestReadable(price.amountMinor, price.currency, unit.quantity);
+/** The newest value of a market, where one is shown. */
+export interface ReadableValue {
+  /** The name of the market; with that of the metric unless it is the price. */
+  readonly title: string;
+  /** Null: nothing was observed. */
+  readonly metric: PublicMetric | null;
+  /** Null: it is unknown. */
+  readonly price: ReadablePrice | null;
+  /** Why it is unknown, if it is. */
+  readonly unknown: string;
+}
+
+export function readableValue({ name, metrics, unit }: Pick<Market, 'name' | 'metrics' | 'unit'>): ReadableValue {
+  const [metricName, metric] = leadMetric(metrics, ({ kind }) => kind === 'money') ?? ['price', null];
+  return {
+    title: metricName === 'price' ? name : `${name}, ${metricTitle(metricName).toLowerCase()}`,
+    metric,
+    price: metric === null ? null : readablePrice(metric, unit),
+    unknown: metric === null ? 'no price recorded' : unknownWords(metric.unknownReason),
+  };
+}
+
+function readablePrice(metric: PublicMetric, unit: Market['unit']): ReadablePrice | null {
+  if (metric.kind === 'scalar')
+    return metric.value === null ? null : { amount: `${grouped(metric.value)} ${metric.unit}`, per: '' };
+  if (metric.amountMinor === null) return null;
+  const { decimal, quantity } = smallestReadable(metric.amountMinor, metric.currency, unit.quantity);
   const per = quantity === 1 ? `per ${unit.of}` : `per ${grouped(String(quantity))} ${several(unit.of)}`;
-  return { amount: `${grouped(decimal)} ${price.currency}`, per };
+  return { amount: `${grouped(decimal)} ${metric.currency}`, per };
 }
 
 function smallestReadable(amountMinor: number, currency: string, quoted: number) {

@@ -1,7 +1,7 @@
 /** A badge: two fields, the name of the market and its newest price. Pure. */
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
-import { readableMoment, readablePrice } from '../../core/market-files/readable.ts';
+import { readableMoment, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 
 /** Seconds. Shields accepts no less than 300 from an endpoint. */
@@ -13,14 +13,15 @@ type Shade = 'blue' | 'orange' | 'lightgrey';
 const FILLS: { readonly [Name in Shade]: string } = { blue: '#0969a6', orange: '#a84f00', lightgrey: '#63676d' };
 
 export function badgeTexts({ market }: Pick<ShownInFile, 'market'>): MarketTexts {
-  const price = readablePrice(market);
+  const { title: label, metric, price, unknown } = readableValue(market);
   const isOne = price === null || market.unit.quantity === 1 || !/\d/.test(price.per);
-  const message = price === null ? 'unknown' : isOne ? price.amount : `${price.amount} ${price.per}`;
+  const value = price === null ? 'unknown' : isOne ? price.amount : `${price.amount} ${price.per}`;
+  // The day itself: whether it is old depends on when the badge is looked at.
+  const message = metric === null ? value : `${value} (${metric.observedAt.slice(0, 'YYYY-MM-DD'.length)})`;
   const color: Shade =
     price === null || market.status === 'retired' ? 'lightgrey' : market.disputed ? 'orange' : 'blue';
-  const { name: label } = market;
-  const observedAt = market.metrics.price?.observedAt;
-  const title = `${label}: ${message}${observedAt === undefined ? '' : ` (${readableMoment(observedAt)})`}`;
+  const notes = [...(price === null ? [unknown] : []), ...(metric === null ? [] : [readableMoment(metric.observedAt)])];
+  const title = `${label}: ${value} (${notes.join(', ')})`;
   return {
     badge: badgeSvg(label, message, FILLS[color], title),
     'badge-json': canonicalJson({ schemaVersion: 1, label, message, color, cacheSeconds: CACHE_SECONDS }),

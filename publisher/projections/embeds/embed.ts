@@ -5,7 +5,7 @@
 import { EMBEDS_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
 import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
-import { readableChange, readableMoment, readablePrice } from '../../core/market-files/readable.ts';
+import { readableChange, readableMoment, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 import { chartSvg } from './chart.ts';
 
@@ -22,8 +22,7 @@ const STYLE =
 
 export function embedTexts({ market, recent, readBaseUrl }: ShownInFile): MarketTexts {
   const { name, slug } = market;
-  const price = readablePrice(market);
-  const shown = market.metrics.price ?? null;
+  const { title, metric: shown, price, unknown } = readableValue(market);
   const oembed = readBaseUrl === null ? null : `${readBaseUrl}${EMBEDS_URL}/${slug}.json`;
   const source =
     shown === null
@@ -31,16 +30,16 @@ export function embedTexts({ market, recent, readBaseUrl }: ShownInFile): Market
       : `<p><small><time datetime="${shown.observedAt}">${readableMoment(shown.observedAt)}</time> · ` +
         `<a href="${xmlText(shown.sourceUrl)}" target="_blank" rel="noopener nofollow">${xmlText(shown.sourceLabel)}</a></small></p>`;
   const change = readableChange(recent);
-  const value = price === null ? '<b>unknown</b>' : `<b>${price.amount}</b> <small>${xmlText(price.per)}</small>`;
+  const value = `<b>${xmlText(price?.amount ?? 'unknown')}</b> <small>${xmlText(price?.per ?? unknown)}</small>`;
   const page = [
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${xmlText(name)}</title>`,
+    `<title>${xmlText(title)}</title>`,
     // The page of the market is the one to find.
     '<meta name="robots" content="noindex">',
     ...(oembed === null ? [] : [`${OEMBED_LINK}${xmlText(oembed)}">`]),
     `<style>${STYLE}</style>\n</head>\n<body>\n<main>`,
-    `<h1><a href="../markets/market.html?slug=${slug}" target="_blank">${xmlText(name)}</a></h1>`,
+    `<h1><a href="../markets/market.html?slug=${slug}" target="_blank">${xmlText(title)}</a></h1>`,
     `<p>${value}${change === null ? '' : ` <small>${xmlText(change)}</small>`}</p>`,
     chartSvg(recent),
     `${source}\n</main>\n</body>\n</html>\n`,

@@ -1,10 +1,10 @@
-/** The panel in which a visitor has one price checked: that of the first market of the table. */
+/** The panel in which a visitor has one price checked: that of the first market of the table that has one. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { marketAddress } from '../base-url.ts';
 import { element } from '../market/elements.ts';
 import { dayText } from '../market/words.ts';
-import { priceWords } from './latest-rows.ts';
+import { type KnownValue, knownValue } from './latest-rows.ts';
 
 /** Built as a script of its own: most visitors check nothing. Bundlers do not follow a computed address. */
 const SCRIPT = new URL('check.js', import.meta.url).href;
@@ -15,6 +15,7 @@ export class FrontCheck {
   readonly #button = document.getElementById('check-button') as HTMLButtonElement;
   readonly #result = document.getElementById('check-result') as HTMLElement;
   #entry: LatestEntry | null = null;
+  #value: KnownValue | null = null;
 
   constructor() {
     this.#button.addEventListener('click', () => void this.#check());
@@ -22,27 +23,28 @@ export class FrontCheck {
 
   /** @param snapshot null: not read yet */
   show(entry: LatestEntry | null, snapshot: Snapshot | null): void {
-    if (snapshot !== null) this.#panel.hidden = snapshot.projections?.includes('log') !== true;
     // A search that finds nothing leaves the last price to check.
-    if (entry === null || entry === this.#entry) return;
-    this.#entry = entry;
-    const { name, slug, currency, observedAt } = entry;
-    const { digits, below } = priceWords(entry);
+    const value = entry === null || entry === this.#entry ? null : knownValue(entry);
+    if (snapshot !== null)
+      this.#panel.hidden = snapshot.projections?.includes('log') !== true || (value ?? this.#value) === null;
+    if (entry === null || value === null) return;
+    [this.#entry, this.#value] = [entry, value];
+    const { name, slug } = entry;
     this.#price.replaceChildren(
       element('a', { href: marketAddress(slug) }, name),
-      element('span', { class: 'number' }, `${digits} ${currency} ${below.join(' ')}`),
-      element('span', { class: 'soft small' }, observedAt === null ? '' : dayText(observedAt)),
+      element('span', { class: 'number' }, value.words),
+      element('span', { class: 'soft small' }, dayText(value.observedAt)),
     );
     this.#button.disabled = false;
     this.#result.replaceChildren();
   }
 
   async #check(): Promise<void> {
-    const entry = this.#entry;
-    if (entry === null) return;
+    const [entry, value] = [this.#entry, this.#value];
+    if (entry === null || value === null) return;
     this.#result.replaceChildren(element('p', { class: 'soft' }, 'Looking for it in the signed log …'));
     const { checkPrice }: typeof import('./price-check.ts') = await import(SCRIPT);
-    const found = await checkPrice(entry);
+    const found = await checkPrice(entry.slug, value);
     if (entry === this.#entry) this.#result.replaceChildren(...found);
   }
 }

@@ -2,9 +2,10 @@
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
 import { type LatestEntry, latestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { Market } from '../../../../contract/values/market.ts';
+import { leadMetric, metricTitle, unknownWords } from '../../../../contract/values/metric-words.ts';
 import { groupedDigits } from '../exact-decimal.ts';
-import { type Badge, dayText, UNKNOWN_WORDS } from '../market/words.ts';
-import { compareMetrics, metricTitle, shownAmount, unitText } from '../shown-value.ts';
+import { type Badge, dayText } from '../market/words.ts';
+import { shownAmount, unitText } from '../shown-value.ts';
 import { staleDays, staleText } from '../staleness.ts';
 import { digitsOfMetric, isEntryOnList, unitOfMetric } from './metric-columns.ts';
 
@@ -56,13 +57,15 @@ export interface PriceWords {
   readonly below: readonly string[];
 }
 
-/** Of the first metric of a market that is on a list: an amount of money, if it has one. */
+/** Of a market that is on a list. */
+function leadOf(entry: LatestEntry) {
+  return leadMetric(isEntryOnList(entry) ? entry.metrics : {}, ({ decimalPerUnit }) => decimalPerUnit !== undefined);
+}
+
 function metricWords(entry: LatestEntry): PriceWords | null {
-  const all = Object.entries(isEntryOnList(entry) ? entry.metrics : {});
-  const amounts = all.filter(([, { decimalPerUnit }]) => decimalPerUnit !== undefined);
-  const [first] = (amounts.length > 0 ? amounts : all).sort(([one], [other]) => compareMetrics(one, other));
-  if (first === undefined) return null;
-  const [name, metric] = first;
+  const lead = leadOf(entry);
+  if (lead === null) return null;
+  const [name, metric] = lead;
   const digits = digitsOfMetric(entry, metric);
   const words = [metricTitle(name), unitOfMetric(entry, metric)];
   return { digits: digits && groupedDigits(digits), below: digits === null ? [...words, 'unknown'] : words };
@@ -74,9 +77,32 @@ export function priceWords(entry: LatestEntry): PriceWords {
     const ofMetric = metricWords(entry);
     if (ofMetric !== null) return ofMetric;
     if (observedAt === null) return { digits: null, below: ['no price recorded'] };
-    return { digits: null, below: [unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[unknownReason]] };
+    return { digits: null, below: [unknownWords(unknownReason)] };
   }
   return { digits: groupedDigits(shownAmount(decimal, quantity)), below: [unitText({ quantity, of: unit })] };
+}
+
+/** The value that stands for a market. */
+export interface KnownValue {
+  readonly metric: string;
+  readonly decimal: string;
+  readonly observedAt: string;
+  /** `4,129.10 USD per troy ounce`. */
+  readonly words: string;
+}
+
+/** Null: it is unknown, or nothing was observed. */
+export function knownValue(entry: LatestEntry): KnownValue | null {
+  const { decimal, observedAt, currency } = entry;
+  if (decimal !== null && observedAt !== null) {
+    const { digits, below } = priceWords(entry);
+    return { metric: 'price', decimal, observedAt, words: [digits, currency, ...below].join(' ') };
+  }
+  const [metric, lead] = leadOf(entry) ?? [];
+  const digits = lead === undefined ? null : digitsOfMetric(entry, lead);
+  if (metric === undefined || lead === undefined || digits === null || lead.decimal === null) return null;
+  const words = `${metricTitle(metric)} ${groupedDigits(digits)} ${unitOfMetric(entry, lead)}`;
+  return { metric, decimal: lead.decimal, observedAt: lead.observedAt, words };
 }
 
 /** Since when the next price is late. Null: it is not late, or nobody says when it is due. @param nowMs since the epoch */

@@ -6,6 +6,7 @@ import { button, element } from '../market/elements.ts';
 import { agoText, dayText, many, momentText } from '../market/words.ts';
 import { POLL_SECONDS, pollWhileVisible } from '../poll.ts';
 import { FrontCheck } from './front-check.ts';
+import { knownValue } from './latest-rows.ts';
 import { sortedEntries } from './list-order.ts';
 import {
   countsBy,
@@ -96,7 +97,7 @@ function show(): void {
   showNotices();
   showFacts();
   showCount(selected.length);
-  check.show(selected.find(({ decimal }) => decimal !== null) ?? null, snapshot);
+  check.show(selected.find((entry) => knownValue(entry) !== null) ?? null, answeredMs > 0 ? snapshot : null);
   byId('explorer').dataset.ready = String(answeredMs > 0);
 }
 

@@ -1,12 +1,13 @@
 /** One row of the table. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { marketAddress } from '../base-url.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import { badgeClass, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
 import { type ChangeSpan, type PriceChange, percentText } from '../price-change.ts';
-import { metricTitle, shownAmount } from '../shown-value.ts';
+import { shownAmount } from '../shown-value.ts';
 import { priceWords, rowBadges, staleDaysOf } from './latest-rows.ts';
 import { changeOf } from './list-order.ts';
 import { digitsOfMetric, type MetricColumn, newestMoment, unitOfMetric } from './metric-columns.ts';
@@ -24,7 +25,7 @@ export class MarketRow {
   readonly element: HTMLTableRowElement;
   readonly #entry: LatestEntry;
   readonly #changes = CHANGES.map((span) => element('td', { ...CELL, class: `of-change of-${span}` }));
-  readonly #chart = element('td', { ...CELL, class: 'of-chart' });
+  readonly #chart: HTMLElement;
   readonly #age = element('td', { ...CELL, class: 'of-age' });
   #recent: RecentEntry | null = null;
   /** The words that depend on the clock, as they are shown. */
@@ -33,6 +34,8 @@ export class MarketRow {
   /** @param columns in place of the price and its chart; null: the price */
   constructor(entry: LatestEntry, columns: readonly MetricColumn[] | null) {
     this.#entry = entry;
+    const title = entry.source === null ? null : `Prices of ${entry.source}`;
+    this.#chart = element('td', { ...CELL, class: 'of-chart', title });
     this.element = element(
       'tr',
       { role: 'row', 'data-slug': entry.slug, class: entry.name.length > LONG_NAME ? 'has-long-name' : null },

@@ -1,8 +1,8 @@
 /** The table of markets: one page of the rows that are selected. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { button, element } from '../market/elements.ts';
-import { metricTitle } from '../shown-value.ts';
 import type { ListSort } from './list-view.ts';
 import { MarketRow } from './market-row.ts';
 import type { MetricColumn } from './metric-columns.ts';

@@ -1,5 +1,4 @@
 /** Checks the newest price of a market in the signed log. A script of its own: it is loaded when a visitor asks for it. */
-import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import { historyUrl } from '../../../../contract/files/routes.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
@@ -11,12 +10,12 @@ import { BASE_URL } from '../base-url.ts';
 import { checkedParts, checkFailure } from '../market/check-result.ts';
 import { checkInLog } from '../market/log-receipt.ts';
 import { PublicAnswers } from '../market/public-answers.ts';
+import type { KnownValue } from './latest-rows.ts';
 
 /** What the check has found, in words. Never rejects. */
-export async function checkPrice(entry: LatestEntry): Promise<readonly Node[]> {
-  const { slug } = entry;
+export async function checkPrice(slug: string, value: KnownValue): Promise<readonly Node[]> {
   try {
-    const row = await newestRow(entry);
+    const row = await newestRow(slug, value);
     const checked = await checkInLog(new Tidemark({ url: BASE_URL, bodies: null }), slug, row);
     return checkedParts(slug, row, checked);
   } catch (error) {
@@ -24,12 +23,12 @@ export async function checkPrice(entry: LatestEntry): Promise<readonly Node[]> {
   }
 }
 
-/** @throws LogVerificationError if the history has another price than the list */
-async function newestRow({ slug, observedAt, decimal }: LatestEntry): Promise<PublicObservation> {
+/** @throws LogVerificationError if the history has another value than the list */
+async function newestRow(slug: string, { metric, observedAt, decimal }: KnownValue): Promise<PublicObservation> {
   const answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
   const page = await answers.found((files) => files.page<PublicObservation>(historyUrl(slug)), 'no-cache');
-  const row = page?.data.find((each) => each.metric === 'price' && !each.announced && isShowable(each));
-  if (row === undefined) throw new Error(`no price on the newest page of the history of ${slug}`);
+  const row = page?.data.find((each) => each.metric === metric && !each.announced && isShowable(each));
+  if (row === undefined) throw new Error(`no ${metric} on the newest page of the history of ${slug}`);
   // A newer one may have been published since.
   if (row.observedAt === observedAt && decimalOf(row) !== decimal)
     throw new LogVerificationError(`the list says ${decimal}, and the history ${decimalOf(row)}`);

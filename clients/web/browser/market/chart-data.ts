@@ -1,8 +1,8 @@
 /** What a chart draws: one line for each source, side by side on one time axis. Never blended. Pure. */
 
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
-import { metricTitle } from '../shown-value.ts';
 import { type ChartScale, scaledNumber } from './chart-scale.ts';
 import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';

@@ -2,9 +2,10 @@
 
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
+import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { type PriceChange, percentText } from '../price-change.ts';
-import { compareMetrics, metricTitle, unitText } from '../shown-value.ts';
+import { unitText } from '../shown-value.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, badge, badgeClass, button, element, outsideLink } from './elements.ts';
 import type { RowWords } from './row-words.ts';

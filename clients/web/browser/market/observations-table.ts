@@ -1,6 +1,6 @@
 /** The observations as a table, 50 rows at a time: the same rows as in the chart. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { metricTitle } from '../shown-value.ts';
+import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { button, element, outsideLink, tableBox, timeElement } from './elements.ts';
 import type { RowWords } from './row-words.ts';
 import { momentText } from './words.ts';

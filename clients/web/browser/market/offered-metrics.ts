@@ -1,6 +1,6 @@
 /** The metrics that the chart and the table may show. Pure. */
 import type { Market } from '../../../../contract/values/market.ts';
-import { compareMetrics, metricTitle } from '../shown-value.ts';
+import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
 import { isOnList } from './words.ts';
 
 export interface OfferedMetrics {

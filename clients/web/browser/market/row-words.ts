@@ -1,10 +1,11 @@
 /** The words for values of one market, which depend on its unit and on versions that were replaced. Pure. */
 import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
+import { unknownWords } from '../../../../contract/values/metric-words.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import { several, shownAmount, shownQuantity, unitText } from '../shown-value.ts';
-import { momentText, UNKNOWN_WORDS, unitOf } from './words.ts';
+import { momentText, unitOf } from './words.ts';
 
 const RETRACTION_WORDS = {
   mistake: 'it was recorded by mistake',
@@ -44,7 +45,7 @@ export class RowWords {
     const digits = this.digits(metric);
     if (digits !== null) return `${groupedDigits(digits)} ${this.#unitOf(metric, digits)}`;
     if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
-    return `unknown: ${metric.unknownReason === null ? 'no reason is given' : UNKNOWN_WORDS[metric.unknownReason]}`;
+    return `unknown: ${unknownWords(metric.unknownReason)}`;
   }
 
   mark(row: PublicObservation): PointMark {

@@ -1,7 +1,7 @@
 /** The sources of a market, side by side: their newest values, their licences, and how the last check of each ended. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../../contract/values/metric.ts';
-import { compareMetrics, metricTitle } from '../shown-value.ts';
+import { compareMetrics, metricTitle } from '../../../../contract/values/metric-words.ts';
 import { agedTime, badge, element, facts, outsideLink, tableBox, timeElement } from './elements.ts';
 import type { RowWords } from './row-words.ts';
 import { lateSecondsOf } from './words.ts';

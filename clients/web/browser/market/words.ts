@@ -19,16 +19,6 @@ export const MONTH_NAMES = [
   'Dec',
 ] as const;
 
-/** Why a value is unknown. */
-export const UNKNOWN_WORDS: Readonly<Record<NonNullable<PublicMetric['unknownReason']>, string>> = {
-  'not-published': 'the source published no value',
-  withheld: 'withheld, by its source or by this service',
-  'not-applicable': 'there is no such value',
-  'not-yet-published': 'not published yet',
-  'source-unreachable': 'the source could not be reached',
-  'no-longer-listed': 'the source does not list it any more',
-};
-
 /** `29 Sep 2026`. @param instant RFC 3339 in UTC */
 export function dayText(instant: string): string {
   const [year = '', month, day] = instant.slice(0, 'YYYY-MM-DD'.length).split('-');

@@ -1,0 +1,43 @@
+/** The words in which people read metrics, and the metric that they read first. Without the schema library. */
+import type { PublicMetric } from './metric.ts';
+
+type UnknownReason = NonNullable<PublicMetric['unknownReason']>;
+
+const UNKNOWN_WORDS: Readonly<Record<UnknownReason, string>> = {
+  'not-published': 'the source published no value',
+  withheld: 'withheld, by its source or by this service',
+  'not-applicable': 'there is no such value',
+  'not-yet-published': 'not published yet',
+  'source-unreachable': 'the source could not be reached',
+  'no-longer-listed': 'the source does not list it any more',
+};
+
+/** Why a value is unknown. */
+export function unknownWords(reason: UnknownReason | null): string {
+  return reason === null ? 'no reason is given' : UNKNOWN_WORDS[reason];
+}
+
+/** The title of a metric: `inputPrice` is `Input price`. */
+export function metricTitle(name: string): string {
+  const words = name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+/** Orders the names of metrics: those of fewer words first, so that `inputPrice` is before `cacheReadPrice`. */
+export function compareMetrics(one: string, other: string): number {
+  const words = (name: string): number => metricTitle(name).split(' ').length;
+  return words(one) - words(other) || (one < other ? -1 : 1);
+}
+
+/**
+ * The metric that stands for a market where one value is shown: its price; if it has none, the first amount of money in the order
+ * of its page, or the first number. Null: nothing was observed.
+ */
+export function leadMetric<Metric>(
+  metrics: { readonly [name: string]: Metric | null | undefined },
+  isMoney: (metric: Metric) => boolean,
+): readonly [name: string, metric: Metric] | null {
+  const known = Object.entries(metrics).flatMap(([name, metric]) => (metric == null ? [] : [[name, metric] as const]));
+  const rank = ([name, metric]: (typeof known)[number]): number => (name === 'price' ? 0 : isMoney(metric) ? 1 : 2);
+  return known.sort((one, other) => rank(one) - rank(other) || compareMetrics(one[0], other[0]))[0] ?? null;
+}
