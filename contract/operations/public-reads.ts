@@ -308,7 +308,7 @@ export const publicReadOperations = publicReads({
     path: '/api/v1/recent',
     summary: 'Read the last 30 prices of every market, for small charts, in one request',
     description:
-      'Published with the list. Of each moment the price that the market would show; corrected and retracted values are ' +
+      'Published with the list. The prices of a market are of one source, that of the newest; corrected and retracted values are ' +
       `left out. Looked for among the newest ${RECENT_ROWS_MAX} rows of a history. A service with more than ` +
       `${RECENT_MARKETS_MAX.toLocaleString('en')} markets does not have it. Not every deployment publishes it: see ` +
       '`projections` of the snapshot.',

@@ -171,6 +171,13 @@ it('says of a price that it is unknown and why, late, disputed; cuts long names;
     entry({ slug: 'html', name: '<img src=x onerror=alert(1)>' }),
   ]);
   await expectGoodLooks(page, 'explorer-states', '/', shown);
+  const rectsOfGroups = `[...document.querySelector('[data-slug^=long-name] data').childNodes]
+    .filter((node) => node.nodeType === Node.TEXT_NODE)
+    .map((group) => { const range = document.createRange(); range.selectNode(group); return range.getClientRects().length; })`;
+  for (const width of [360, 820, 1440]) {
+    await page.setViewportSize({ width, height: 740 });
+    expect(await page.evaluate(rectsOfGroups)).toEqual([1, 1, 1, 1]);
+  }
   const texts = async (slug: string) => (await page.locator(`[data-slug=${slug}]`).innerText()).split(/\s*[\n\t]\s*/);
   expect(await texts('unknown')).toEqual(
     expect.arrayContaining(['unknown', 'withheld, by its source or by this service']),
@@ -223,7 +230,12 @@ it('finds tickers and pairs, and sorts by price and by change', async () => {
     );
   const prices = await numbers('.of-price');
   expect(prices.length).toBe(20);
-  expect(prices).toEqual(prices.toSorted((one, other) => other - one));
+  const currencies = await page.locator('tbody .currency').allInnerTexts();
+  expect(currencies).toEqual(currencies.toSorted());
+  for (const currency of new Set(currencies)) {
+    const own = prices.filter((_, at) => currencies[at] === currency);
+    expect(own).toEqual(own.toSorted((one, other) => other - one));
+  }
   await page.getByLabel('Sort by').selectOption('month');
   const changes = await numbers('.of-month');
   expect(changes.length).toBe(20);

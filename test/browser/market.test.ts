@@ -281,6 +281,19 @@ describe('other states', () => {
     await page.context().close();
   });
 
+  it('on a phone, the line above the chart is not cut', async () => {
+    const { page } = await openPage(browser, { viewport: { width: 360, height: 740 } });
+    await page.goto('/markets/gold-usd');
+    await isRead(page);
+    const readout = page.locator('.chart-readout');
+    expect(await readout.innerText()).toMatch(/^Point at the chart/);
+    const hidden = await readout.evaluate(
+      (line: { scrollWidth: number; clientWidth: number }) => line.scrollWidth - line.clientWidth,
+    );
+    expect(hidden).toBe(0);
+    await page.context().close();
+  });
+
   it('texts of other people stay texts, and a link goes to http or https only', async () => {
     const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
     await page.route('**/api/v1/markets/hostile-usd.json', async (route) => {

@@ -33,14 +33,14 @@ ${codeBlock(curlOf(operation))}
 /** The host, the credential and its limits. */
 function access({ row: { scopes, features = [] } }: OperationView): Html {
   if (scopes === null)
-    return html`<dt>Host</dt><dd>the one of readers</dd><dt>Credential</dt><dd>none: everybody may read it</dd>`;
+    return html`<dt>Base URL</dt><dd>your read host</dd><dt>Credential</dt><dd>none: everybody may read it</dd>`;
   const link = (scope: string) => html`<a href="${CONVENTIONS_PAGE}#scopes"><code>${scope}</code></a>`;
   const scope = scopes.length === 0 ? html`any credential is enough` : joined(scopes.map(link), ' or ');
   const limits = features.map(
     (feature) =>
       html`<li>${FEATURES[feature].description}: <a href="${CONVENTIONS_PAGE}#limits"><code>${feature}</code></a></li>`,
   );
-  return html`<dt>Host</dt><dd>the one of writers</dd><dt>Scope</dt><dd>${scope}</dd>${limits.length === 0 ? null : html`<dt>Limits</dt><dd><ul>${limits}</ul></dd>`}`;
+  return html`<dt>Base URL</dt><dd>your write host</dd><dt>Scope</dt><dd>${scope}</dd>${limits.length === 0 ? null : html`<dt>Limits</dt><dd><ul>${limits}</ul></dd>`}`;
 }
 
 /** Header fields have one explanation for all operations. */

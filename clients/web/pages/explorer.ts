@@ -16,7 +16,7 @@ const COLUMNS = [
 
 const SORTS = [
   ['name', 'By name'],
-  ['price', 'By price'],
+  ['price', 'By currency and price'],
   ['day', 'By 1-day change'],
   ['month', 'By 30-day change'],
   ['age', 'By date'],

@@ -195,11 +195,23 @@ describe('a view', () => {
     ['by age has the youngest first, and the unknown last', { sort: 'age' }, ['a-2', 'b', 'a-1']],
     ['by age downwards has the unknown last, too', { sort: 'age', isDescending: true }, ['b', 'a-2', 'a-1']],
     ['by kind', { sort: 'kind' }, ['b', 'a-1', 'a-2']],
-    ['by price of one unit, the unknown last', { sort: 'price', isDescending: true }, ['b', 'a-2', 'a-1']],
+    ['by currency and price, the unknown last', { sort: 'price', isDescending: true }, ['a-2', 'b', 'a-1']],
     ['by notes downwards has the gravest first', { sort: 'notes', isDescending: true }, ['a-2', 'a-1', 'b']],
   ])('%s', (_, fields, slugs) => {
     expect(selectEntries(entries, view(fields)).map(({ slug }) => slug)).toEqual(slugs);
     expect(parseView(`#${viewFragment(view(fields))}`)).toEqual(view({ ...fields, text: fields.text?.trim() ?? '' }));
+  });
+
+  test.each([
+    [false, ['cheap', 'dear', 'dollar']],
+    [true, ['dear', 'cheap', 'dollar']],
+  ])('by price compares one unit within a currency, downwards: %s', (isDescending, slugs) => {
+    const prices = [
+      entry({ slug: 'dollar', currency: 'USD', decimal: '5.00', decimalPerUnit: '5' }),
+      entry({ slug: 'dear', quantity: 1, decimal: '367.00', decimalPerUnit: '367' }),
+      entry({ slug: 'cheap' }),
+    ];
+    expect(selectEntries(prices, view({ sort: 'price', isDescending })).map(({ slug }) => slug)).toEqual(slugs);
   });
 
   test('of everything has no fragment, and the target of a link is no view', () => {

@@ -2,7 +2,7 @@
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { Snapshot } from '../../../../contract/values/market.ts';
 import { marketAddress } from '../base-url.ts';
-import { element } from '../market/elements.ts';
+import { breakable, element } from '../market/elements.ts';
 import { dayText } from '../market/words.ts';
 import { type KnownValue, knownValue } from './latest-rows.ts';
 
@@ -32,7 +32,7 @@ export class FrontCheck {
     const { name, slug } = entry;
     this.#price.replaceChildren(
       element('a', { href: marketAddress(slug) }, name),
-      element('span', { class: 'number' }, value.words),
+      element('span', { class: 'number' }, ...breakable(value.words)),
       element('span', { class: 'soft small' }, dayText(value.observedAt)),
     );
     this.#button.disabled = false;

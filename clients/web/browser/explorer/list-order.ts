@@ -15,7 +15,9 @@ export interface OrderContext {
 
 const NAMES = new Intl.Collator('en', { numeric: true });
 
-/** Equal ones by name, then by slug. What is not known is last in both directions. @param sort as `ListView` has it */
+/**
+ * Equal ones by name, then by slug. What is not known is last in both directions. Prices are compared within their currency; the
+ * currencies come by name. @param sort as `ListView` has it */
 export function sortedEntries(
   entries: readonly LatestEntry[],
   { sort, isDescending }: { readonly sort: string; readonly isDescending: boolean },
@@ -26,6 +28,8 @@ export function sortedEntries(
   // Each key is made once: a comparison is asked for many times more.
   const keyed = entries.map((entry) => ({ entry, key: keyOf(entry) }));
   keyed.sort(({ entry: left, key: one }, { entry: right, key: other }) => {
+    if (sort === 'price' && one !== null && other !== null && left.currency !== right.currency)
+      return left.currency < right.currency ? -1 : 1;
     if (one === other) {
       const byName = NAMES.compare(left.name, right.name) || (left.slug < right.slug ? -1 : 1);
       return byName * (sort === 'name' ? sign : 1);

@@ -4,7 +4,7 @@ import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { marketAddress } from '../base-url.ts';
 import { groupedDigits } from '../exact-decimal.ts';
-import { badgeClass, element, svgElement } from '../market/elements.ts';
+import { badgeClass, breakable, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
 import { type ChangeSpan, type PriceChange, percentText } from '../price-change.ts';
 import { shownAmount } from '../shown-value.ts';
@@ -83,7 +83,7 @@ function priceCell(entry: LatestEntry): HTMLElement {
       : element(
           'span',
           {},
-          element('data', { value: entry.decimal, class: 'number' }, digits),
+          element('data', { value: entry.decimal, class: 'number' }, ...breakable(digits)),
           ' ',
           element('span', { class: 'currency' }, entry.currency),
         );

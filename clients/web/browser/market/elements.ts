@@ -18,6 +18,11 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A long number breaks after a group of its digits, not inside one. */
+export function breakable(digits: string): readonly Child[] {
+  return digits.split(/(?<=,)/).flatMap((group, at) => (at === 0 ? [group] : [element('wbr', {}), group]));
+}
+
 export function button(text: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
   const made = element('button', { type: 'button', ...attributes }, text);
   made.addEventListener('click', onClick);

@@ -7,7 +7,7 @@ import type { AsOf } from '../../../typescript/as-of.ts';
 import { type PriceChange, percentText } from '../price-change.ts';
 import { unitText } from '../shown-value.ts';
 import { instantOfMs } from './as-of-view.ts';
-import { agedTime, badge, badgeClass, button, element, outsideLink } from './elements.ts';
+import { agedTime, badge, badgeClass, breakable, button, element, outsideLink } from './elements.ts';
 import type { RowWords } from './row-words.ts';
 import { CHANGE_SPANS, changeText } from './value-changes.ts';
 import { badgesOf, dayText, isOnList, momentText } from './words.ts';
@@ -134,7 +134,7 @@ function priceLine(price: PublicMetric | null, { words, changes, since, asOf }: 
   return element(
     'p',
     { class: 'market-price' },
-    element('span', { class: 'number figure' }, words.value(price)),
+    element('span', { class: 'number figure' }, ...breakable(words.value(price))),
     ' ',
     element('span', { class: 'soft' }, unitText(words.unit)),
     element('span', { class: 'market-changes' }, ...changes.flatMap(changeParts)),
