@@ -37,6 +37,7 @@ import { openCore, refusedStart } from '../service/core.ts';
 import { FolderInUse, StartError } from '../service/start-error.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../settings/config.ts';
 import { signingKeys } from '../settings/log-key.ts';
+import { misspeltSettings } from '../settings/misspelt-settings.ts';
 import type { TargetState } from '../state/target-state.ts';
 import { openTarget } from '../target/open-target.ts';
 import { beginIfEmpty, CHECKPOINT, hasNews, isUnused, isWhole } from './begin.ts';
@@ -120,7 +121,8 @@ export async function runRound(environment: Environment, options: RoundOptions):
   const opened = await openInTime(config, state, options);
   const { data } = opened;
   try {
-    return await runOn(opened, state, { ...config, projections }, options);
+    const report = await runOn(opened, state, { ...config, projections }, options);
+    return { ...report, warnings: [...misspeltSettings(environment), ...report.warnings] };
   } catch (error) {
     // Storage that fails refuses nothing: the next run continues.
     throw error instanceof StorageUnavailable ? error : refusedStart(config.dataFolder, error);

@@ -1,5 +1,5 @@
 /** The configuration of the embedded server, from its environment. */
-
+import { isIP } from 'node:net';
 import {
   DEFAULT_PROJECTIONS,
   PROJECTIONS_EXPECTED,
@@ -109,6 +109,9 @@ export type Environment = { readonly [name: string]: string | undefined };
  */
 export function readConfig(environment: Environment): EmbeddedConfig {
   const host = environment.HOST || '127.0.0.1';
+  // Other names may be in the DNS soon.
+  if (/^[\d.]+$/.test(host) && !isIP(host))
+    throw new SettingError(`HOST is ${host}: set an address, such as 127.0.0.1.`);
   const port = readPort('PORT', environment.PORT || '8787');
   const waitlistEmail = environment.TIDEMARK_WAITLIST_EMAIL || 'waitlist@tidemark.example';
   if (!waitlistEmailSchema.safeParse(waitlistEmail).success) {

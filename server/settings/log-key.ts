@@ -8,14 +8,23 @@ import { publicKey } from '../../contract/files/public-objects.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { ed25519Signer, type NoteSigner, parseNote, privateNoteKey } from '../../contract/log/notes.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
-import { StartError } from '../service/start-error.ts';
+import { SettingError, StartError } from '../service/start-error.ts';
 import type { GivenSecret } from './given-secret.ts';
 import { keepSecretFile, readSecretFile, type SecretFile } from './secret-files.ts';
 
 const SEED_BYTES = 32;
 const SEE = 'See docs/operations.md, "The key of the log".';
 
-const ANOTHER = 'it must hold what a file log-key holds, as `tidemark log keys new` prints it';
+/** A text that holds no key. */
+interface NoKey {
+  readonly Fault: typeof StartError;
+  readonly remedy: string;
+}
+const IN_FOLDER: NoKey = { Fault: StartError, remedy: 'put it back from a backup' };
+const GIVEN: NoKey = {
+  Fault: SettingError,
+  remedy: 'it must hold what a file log-key holds, as `tidemark log keys new` prints it',
+};
 
 export interface LogKeys {
   /** The name of the log. */
@@ -86,10 +95,10 @@ export function signingKeys(folder: string, given: GivenSecret | null): readonly
 
 /** Newest first. Each begins a line; during a rotation, the one before follows. */
 function givenKeys({ place, text }: GivenSecret): readonly [LogKey, ...LogKey[]] {
-  const [newest, ...older] = text.split(/\n(?=PRIVATE\+KEY\+)/).map((key) => logKeyOf(place, key.trim(), ANOTHER));
+  const [newest, ...older] = text.split(/\n(?=PRIVATE\+KEY\+)/).map((key) => logKeyOf(place, key.trim(), GIVEN));
   const other = older.find(({ name }) => name !== newest?.name);
   if (other === undefined) return [newest as LogKey, ...older];
-  throw new StartError(
+  throw new SettingError(
     `${place} has keys of two logs, ${newest?.name} and ${other.name}: delete the one that is not of this log.`,
   );
 }
@@ -139,8 +148,7 @@ export function logKeyInPlaceOf(key: string, lost: readonly number[]): string {
   return `${key}\n${REPLACES}${lost.join(' ')}`;
 }
 
-/** @param remedy of a text that holds no key */
-function logKeyOf(place: string, text: string, remedy = 'put it back from a backup'): LogKey {
+function logKeyOf(place: string, text: string, { Fault, remedy } = IN_FOLDER): LogKey {
   try {
     const [key = '', second = '', ...more] = text.split('\n');
     const isWhole = more.length === 0 && (second === '' || /^replaces \d{1,10}( \d{1,10})*$/.test(second));
@@ -149,7 +157,7 @@ function logKeyOf(place: string, text: string, remedy = 'put it back from a back
     return { ...ed25519Signer(key), replaces };
   } catch (error) {
     if (!(error instanceof LogFaultError)) throw error;
-    throw new StartError(`${place} is damaged: ${remedy}. ${SEE}`, { cause: error });
+    throw new Fault(`${place} is damaged: ${remedy}. ${SEE}`, { cause: error });
   }
 }
 

@@ -105,9 +105,10 @@ test('a list that lost most of its values is set aside, unless the run takes it 
 describe('a run is refused', () => {
   test.each([
     ['without a key', { TIDEMARK_LOG_KEY: '' }, 'refused'],
-    ['with a text that is no key', { TIDEMARK_LOG_KEY: 'PRIVATE+KEY+x' }, 'refused'],
+    ['with a text that is no key', { TIDEMARK_LOG_KEY: 'PRIVATE+KEY+x' }, 'usage'],
     ['with a key file that is missing', { TIDEMARK_LOG_KEY: '', TIDEMARK_LOG_KEY_FILE: '/does/not/exist' }, 'usage'],
     ['with a setting that is wrong', { TIDEMARK_PROJECTIONS: 'logs' }, 'usage'],
+    ['with an address that is none', { HOST: '999.1.1.1' }, 'usage'],
   ] as const)('%s', async (_, environment, outcome) => {
     const world = await openRunWorld();
     expect(await world.run([], environment)).toMatchObject({ code: codeOf(outcome), report: { outcome } });

@@ -134,6 +134,11 @@ describe('an impossible start fails with one line that names the cause', () => {
     await expectRefusal(startServerForTest({ TIDEMARK_DATA: await temporaryFolder(), HOST: '192.0.2.1' }), '192.0.2.1');
   });
 
+  test.each(['HOST', 'TIDEMARK_LOG_KEY'])('%s is garbage, which is as wrong the next time', async (name) => {
+    const server = startServerForTest({ TIDEMARK_DATA: await temporaryFolder(), [name]: '999.1.1.1' });
+    expect(await server.ended).toBe(2);
+  });
+
   test('the data folder is below a file', async () => {
     const file = join(await temporaryFolder(), 'data');
     await writeFile(file, 'x');

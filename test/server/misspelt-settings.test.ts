@@ -36,3 +36,9 @@ test('the server starts all the same, and says it once', async () => {
   await server.started;
   await expect.poll(server.errors).toContain('Did you mean TIDEMARK_PROJECTIONS?');
 });
+
+test('a run does its work all the same, and says it once', async () => {
+  const environment = { TIDEMARK_DATA: await temporaryFolder(), TIDEMARK_PROJECTION: 'x' };
+  const { code, errors } = await tidemark(['run', '--unsigned'], { environment });
+  expect([code, errors.split('Did you mean TIDEMARK_PROJECTIONS?').length]).toEqual([0, 2]);
+});
