@@ -14,7 +14,7 @@ import { readAll } from '../../storage/ports/paging.ts';
 import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { FILES_BEHIND, HEAD_KEY } from '../../storage/records/publication.ts';
 import { roundOf, servedBy } from '../server/mirror/mirrored-world.ts';
-import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { TEST_LOG, withLog } from './log/test-log.ts';
@@ -183,13 +183,20 @@ describe('while files wait', () => {
   });
 
   test('a mirror waits with these markets, and then has what the service has', async () => {
-    const world = await worldWithNewRows();
+    const plain = createWorld();
+    const logged = {
+      ...plain,
+      dependencies: { ...plain.dependencies, log: TEST_LOG, historyFileBytes: ONE_AT_A_TIME },
+    };
+    const world = await worldWithNewRows(createFilesWorld(logged, ['log', 'history-files']));
     await world.publish();
     const copied = openMemoryObjects();
     expect(await roundOf(world, copied)).toMatchObject({ state: 'behind', findings: [] });
     while ((await world.publish()).isMoreDue);
     expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
-    expect(servedBy(copied)).toEqual(servedBy(world.objects));
+    // Superseded partial tiles of the log stay with the service for a while, and are not copied.
+    const marketsIn = (objects: MemoryObjects) => [...servedBy(objects)].filter(([key]) => key.includes('/markets'));
+    expect(marketsIn(copied)).toEqual(marketsIn(world.objects));
   });
 
   test.each([

@@ -78,9 +78,9 @@ export const MONTHS: readonly Traffic[] = [
   },
 ];
 
-/** infra/deployment/alarms.ts; a test counts them. The publisher's metrics, and CloudFront's additional ones. */
-export const ALARMS = 19;
-export const METRICS = 3 + 8;
+/** infra/deployment/alarms.ts; a test counts them. The publisher's five metrics, and CloudFront's additional ones. */
+export const ALARMS = 20;
+export const METRICS = 5 + 8;
 /** The deployment's own, and that of the write host. */
 const SECRETS = 2;
 /** A public read runs the router, and the function on its answer. The write host has one function. */
