@@ -8,6 +8,11 @@ import { startServerForTest } from '../server/server-process.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const MOST_BYTES = 100 * 1024 * 1024;
+/** As `npm start` sets them. */
+const AS_STARTED = {
+  ...{ MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '65536' },
+  NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=512',
+};
 const READS = 500;
 const READERS = 5;
 
@@ -34,7 +39,7 @@ test('memory grows little, and other readers are answered', async () => {
     console.log('Skipped: only Linux tells the memory of a process');
     return;
   }
-  const server = startServerForTest({ TIDEMARK_DATA: join(await temporaryFolder(), 'data') });
+  const server = startServerForTest({ ...AS_STARTED, TIDEMARK_DATA: join(await temporaryFolder(), 'data') });
   const baseUrl = await server.started;
   const pid = server.child.pid as number;
   /** The milliseconds that all but one in a hundred of the reads took at most. Each must succeed. */
@@ -54,13 +59,16 @@ test('memory grows little, and other readers are answered', async () => {
     await Promise.all(Array.from({ length: READERS }, read));
     return took.sort((left, right) => left - right)[Math.ceil(took.length * 0.99) - 1] ?? 0;
   };
-  const alone = await p99OfReads();
-  const before = memoryBytes(pid);
-  let most = 0;
+  let [calm, most] = [0, 0];
+  // The process of a first start has much to throw away. Its memory is compared with the most that it had without a crowd.
+  await p99OfReads();
+  const alone = await p99OfReads(() => {
+    calm = Math.max(calm, memoryBytes(pid));
+  });
   const crowd = new Worker(CROWD, { eval: true, workerData: Number(new URL(baseUrl).port) });
   await once(crowd, 'message');
   const beside = await p99OfReads(() => {
-    most = Math.max(most, memoryBytes(pid) - before);
+    most = Math.max(most, memoryBytes(pid) - calm);
   });
   await crowd.terminate();
   console.log(`p99 of readers: ${beside.toFixed(1)} ms beside the crowd, ${alone.toFixed(1)} ms without it`);
