@@ -19,6 +19,7 @@ import {
 import { exportManifestSchema } from '../files/export-manifest.ts';
 import { historyIndexSchema, historyTooLongSchema } from '../files/history-files.ts';
 import { latestEntrySchema, latestSchema } from '../files/latest.ts';
+import { publicSourceSchema } from '../files/public-sources.ts';
 import { recentEntrySchema, recentSchema } from '../files/recent.ts';
 import { removedMarketSchema } from '../files/removed-market.ts';
 import { takedownSchema } from '../files/takedowns.ts';
@@ -134,6 +135,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Observation: observationSchema,
     Problem: problemSchema,
     Publication: publicationSchema,
+    PublicSource: publicSourceSchema,
     Recent: recentSchema,
     RecentEntry: recentEntrySchema,
     RemovedMarket: removedMarketSchema,
