@@ -1,4 +1,5 @@
 /** What the published pages say about the operator of a service. Without the schema library. */
+import { escapedHtml } from '../values/html-text.ts';
 import type { Operator } from '../values/operator.ts';
 
 /** Where a built page says it: {@link operatorHtml} stands there once the page is published. */
@@ -7,7 +8,7 @@ export const OPERATOR_PLACE = '<p class="operator" hidden></p>';
 /** Empty if the operator says nothing. `tidemark doctor` reads from `data-states` which facts a page states. */
 export function operatorHtml({ name, contact, licence }: Operator): string {
   const facts: readonly (readonly [string, string] | null)[] = [
-    name === undefined ? null : ['name', `Operated by ${escaped(name)}`],
+    name === undefined ? null : ['name', `Operated by ${escapedHtml(name)}`],
     contact === undefined ? null : ['contact', `Contact: ${linked(contact, `mailto:${contact}`)}`],
     licence === undefined ? null : ['licence', `Data licence: ${linked(licence, null)}`],
   ];
@@ -20,17 +21,7 @@ export function operatorHtml({ name, contact, licence }: Operator): string {
 /** @param otherwise where a text leads that is no URL. Null: nowhere */
 function linked(text: string, otherwise: string | null): string {
   const href = /^https?:\/\//.test(text) ? text : otherwise;
-  return href === null ? escaped(text) : `<a href="${escaped(href)}">${escaped(text.replace(/^https?:\/\//, ''))}</a>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] as string);
+  return href === null
+    ? escapedHtml(text)
+    : `<a href="${escapedHtml(href)}">${escapedHtml(text.replace(/^https?:\/\//, ''))}</a>`;
 }

@@ -1,4 +1,5 @@
 /** HTML text from templates: every value that is put into one is escaped. Pure. */
+import { escapedHtml } from '../../../contract/values/html-text.ts';
 
 /** Text that is HTML already. Only {@link html} and {@link trustedHtml} make it. */
 export class Html {
@@ -27,17 +28,9 @@ export function trustedHtml(text: string): Html {
   return new Html(text);
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 function textOf(value: HtmlValue): string {
   if (value === null) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(textOf).join('');
-  return String(value).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] as string);
+  return escapedHtml(String(value));
 }

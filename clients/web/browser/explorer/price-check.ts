@@ -12,7 +12,7 @@ import { checkInLog } from '../market/log-receipt.ts';
 import { PublicAnswers } from '../market/public-answers.ts';
 import type { KnownValue } from './latest-rows.ts';
 
-/** What the check has found, in words. Never rejects. */
+/** Checks the price, and says the result in words. Never rejects. */
 export async function checkPrice(slug: string, value: KnownValue): Promise<readonly Node[]> {
   try {
     const row = await newestRow(slug, value);

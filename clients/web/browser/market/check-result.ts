@@ -1,4 +1,4 @@
-/** What a check in the signed log has found, in words. */
+/** Says in words whether a check in the signed log has proven a value. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { LogVerificationError } from '../../../typescript/signed-log.ts';
 import { TidemarkError } from '../../../typescript/tidemark-error.ts';

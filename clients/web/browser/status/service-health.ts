@@ -7,7 +7,7 @@ export interface ServiceHealth {
   readonly faults: readonly string[];
   /** What the status means. */
   readonly detail: string;
-  /** Of a host that is a mirror: see `GET /api/v1/mirror`. Null: it is none. */
+  /** The state of a mirror, as `GET /api/v1/mirror` gives it. Null: this host is not a mirror. */
   readonly mirror: Readonly<Record<string, unknown>> | null;
 }
 

@@ -21,7 +21,7 @@ export interface VerdictFacts {
   /** Null: no server answers for itself, as on a static host. */
   readonly health: ServiceHealth | null;
   readonly sources: readonly SourceFreshness[];
-  /** What a check of the log has found wrong. */
+  /** The faults that a check of the log has found. */
   readonly logFault: string | null;
   /** Since the epoch. */
   readonly nowMs: number;
