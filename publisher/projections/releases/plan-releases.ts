@@ -1,9 +1,9 @@
 /** Plans the calendar of expected releases. */
-import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { addFile } from '../../kernel/add-file.ts';
+import { planOfList } from '../../kernel/one-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { calendarText, type Release, Releases } from './calendar.ts';
 
@@ -20,15 +20,11 @@ function releasesOfPage(body: string): readonly Release[] {
 }
 
 export async function planReleases(context: PlanContext): Promise<ProjectionPlan> {
-  const { dependencies, before, isBehind } = context;
+  const { dependencies, before } = context;
   const known = context.state as unknown as ReleasesState | undefined;
   const origin = dependencies.log?.origin ?? 'Tidemark';
-  const isWanted = (markets: number) => markets <= LATEST_MARKETS_MAX;
-  let isRead = false;
-  let isPlanned = false;
-  let state = known;
-  const planned = async (entries: readonly Release[]): Promise<ReleasesState> => {
-    const all = new Releases(entries).all;
+  const planned = async (rows: readonly Release[]): Promise<ReleasesState> => {
+    const all = new Releases(rows).all;
     const shows = sha256Hex(`${origin}\n${canonicalJson(all as unknown as Json)}`);
     if (shows === known?.shows && before?.list.isDoubtful !== true) return known;
     const text = calendarText(all, origin);
@@ -36,16 +32,8 @@ export async function planReleases(context: PlanContext): Promise<ProjectionPlan
       ? { shows }
       : { shows, digest: await addFile(context, { kind: 'releases' }, text, known?.digest) };
   };
-  return {
-    needsList: isBehind || isWanted(before?.list.markets ?? 0) !== (known !== undefined),
-    ofPage(markets) {
-      isRead = isWanted(markets);
-      return isRead ? releasesOfPage : null;
-    },
-    async list({ entries }) {
-      isPlanned = true;
-      state = isRead ? await planned(entries as readonly Release[]) : undefined;
-    },
-    finish: async () => ({ state: state && { ...state }, isCurrent: isPlanned || !isBehind }),
-  };
+  return planOfList<Release>(context, {
+    rowsOfPage: releasesOfPage,
+    planned: async (rows) => ({ ...(await planned(rows)) }),
+  });
 }

@@ -1,5 +1,4 @@
 /** Plans the file of sources. It changes with the list, and when a source was fetched: see docs/decisions/097. */
-import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import { laterInstant } from '../../../contract/values/instants.ts';
 import type { Market } from '../../../contract/values/market.ts';
@@ -8,6 +7,7 @@ import { readAll } from '../../../storage/ports/paging.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { SOURCE_STATES } from '../../../storage/records/sources.ts';
 import { addFile } from '../../kernel/add-file.ts';
+import { planOfList } from '../../kernel/one-file.ts';
 import type { PlanContext, ProjectionPlan } from '../../kernel/projection.ts';
 import { type Fetches, type SourceRow, SourceRows, sourcesText } from './source-rows.ts';
 
@@ -33,29 +33,16 @@ async function fetchesOf(ledger: Ledger): Promise<Fetches> {
 }
 
 export async function planSources(context: PlanContext): Promise<ProjectionPlan> {
-  const { dependencies, before, isBehind } = context;
   const known = context.state as unknown as SourcesState | undefined;
-  const found = await fetchesOf(dependencies.ledger);
+  const found = await fetchesOf(context.dependencies.ledger);
   const fetches = sha256Hex(canonicalJson([...found].sort() as Json));
-  const isWanted = (markets: number) => markets <= LATEST_MARKETS_MAX;
-  const isStale = isWanted(before?.list.markets ?? 0) ? known?.fetches !== fetches : known !== undefined;
-  let isRead = false;
-  let isPlanned = false;
-  let state = known;
-  return {
-    needsList: isBehind || isStale,
-    ofPage(markets) {
-      isRead = isWanted(markets);
-      return isRead ? rowsOfPage : null;
+  return planOfList<SourceRow>(context, {
+    rowsOfPage,
+    isStale: known?.fetches !== fetches,
+    async planned(rows) {
+      const text = sourcesText(new SourceRows(rows).all, found);
+      if (text === null) return undefined;
+      return { fetches, digest: await addFile(context, { kind: 'sources' }, text, known?.digest) };
     },
-    async list({ entries }) {
-      isPlanned = true;
-      const text = isRead ? sourcesText(new SourceRows(entries as readonly SourceRow[]).all, found) : null;
-      state =
-        text === null
-          ? undefined
-          : { fetches, digest: await addFile(context, { kind: 'sources' }, text, known?.digest) };
-    },
-    finish: async () => ({ state: state && { ...state }, isCurrent: isPlanned || !isBehind }),
-  };
+  });
 }
