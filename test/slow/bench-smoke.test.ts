@@ -22,7 +22,7 @@ async function bench(...args: string[]): Promise<{ code: number | null; stdout: 
 /** Ends a run that hangs. Not a limit on speed. */
 const RUN_LIMIT_MS = 540_000;
 
-const NAMES = ['read', 'write', 'publish', 'ingest', 'memory', 'costs'];
+const NAMES = ['read', 'write', 'publish', 'ingest', 'memory', 'costs', 'aws'];
 
 /** Each prints a table, or the reason without one; and leaves no files. */
 async function expectTables(names: readonly string[]): Promise<void> {

@@ -99,7 +99,7 @@ export async function openCountedService(projections: readonly Projection[] = []
   };
 }
 
-function openMemoryObjects(): ObjectStore {
+export function openMemoryObjects(): ObjectStore {
   const objects = new Map<string, StoredObject>();
   return {
     async get(key, { ifNoneMatch } = {}) {

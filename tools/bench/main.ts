@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { readCommandLine, refuseArguments } from '../run/command-line.ts';
+import { benchAws } from './aws.ts';
 import type { Benchmark, BenchOptions } from './benchmark.ts';
 import { benchCosts } from './costs.ts';
 import { benchIngest } from './ingest.ts';
@@ -25,6 +26,7 @@ const BENCHMARKS: { readonly [name: string]: { readonly title: string; readonly 
   ingest: { title: 'Ingest', run: benchIngest },
   memory: { title: 'Memory', run: benchMemory },
   costs: { title: 'Costs', run: benchCosts },
+  aws: { title: 'On AWS', run: benchAws },
 };
 
 const USAGE = `usage: npm run bench -- [NAME …] [options]

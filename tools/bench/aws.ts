@@ -1,0 +1,110 @@
+/** The publisher and the worker as on AWS: their code over storage that waits, and the floor that its waits set. */
+import { DEFAULT_PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
+import { newBatchOfLines } from '../../lambdas/ingest/stored-batch.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { createRunners } from '../../lambdas/worker/runners.ts';
+import { publish } from '../../publisher/publish.ts';
+import { systemRuntime } from '../../storage/aws/runtime.ts';
+import { MAX_SOCKETS } from '../../storage/dynamodb/dynamodb-client.ts';
+import { created } from '../../storage/ports/changes.ts';
+import { inBatches } from '../../storage/ports/paging.ts';
+import { workKey } from '../../storage/records/batches.ts';
+import { S3_MAX_SOCKETS } from '../../storage/s3/s3-client.ts';
+import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
+import type { BenchOptions } from './benchmark.ts';
+import { openMemoryObjects } from './counted-service.ts';
+import { countLedger, countObjects } from './counting-storage.ts';
+import { DEPLOYMENT, LOG } from './deployment.ts';
+import { OperationCounter, sumOf } from './operations.ts';
+import { maxRssBytes } from './own-memory.ts';
+import { elapsedMs } from './rounds.ts';
+import { fillLedger, ingest } from './synthetic-ledger.ts';
+import { laterObservation, readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
+import { megabytes, number } from './table.ts';
+import { waitingLedger, waitingObjects, waitsOf } from './waiting-storage.ts';
+
+export async function benchAws({ quick, section }: BenchOptions): Promise<void> {
+  section.say(
+    'The code of the functions in this process, over storage in memory that waits: S3 35 ms for a PUT, 12 for a HEAD, 18 for a GET; DynamoDB',
+    '13 for a transaction, 4 for a read. These times are assumed. The publisher has a new value of each market to publish; the worker batches',
+    'of one row. The floor lets the same requests only wait, with every socket in use; those of the worker, one after the other.',
+  );
+  const sample = await readSample();
+  const markets = quick ? 150 : 5_000;
+  const rows = [
+    await publishing(sample, markets, 'publisher markets/s, bodies only', new Set()),
+    await publishing(sample, markets, 'publisher markets/s', DEFAULT_PROJECTIONS),
+    await working(sample, quick ? 300 : 20_000, quick ? 1_000 : 15_000),
+  ];
+  section.table(['', 'a second', 'floor', 'PUTs', 'HEADs', 'GETs', 'transactions', 'reads', 'most memory'], rows);
+}
+
+function openAws() {
+  const counter = new OperationCounter();
+  const inMemory = openSqliteLedger(':memory:');
+  const ledger = waitingLedger(countLedger(inMemory, counter), MAX_SOCKETS);
+  const objects = waitingObjects(countObjects(openMemoryObjects(), counter), S3_MAX_SOCKETS);
+  const measure = async (name: string, isAlone: boolean, work: () => Promise<number>): Promise<string[]> => {
+    counter.take();
+    let done = 0;
+    const ms = await elapsedMs(async () => {
+      done = await work();
+    });
+    const { list, other } = counter.take();
+    const counts = sumOf(list, other);
+    const waits = waitsOf(counts);
+    const floor = done / Math.max(waits.objects / S3_MAX_SOCKETS, waits.ledger / (isAlone ? 1 : MAX_SOCKETS));
+    const { objectPuts, objectStats, objectReads, transactions, ledgerReads } = counts;
+    const asked = [objectPuts, objectStats, objectReads, transactions, ledgerReads];
+    const perSecond = number((done * 1000) / ms, 1);
+    console.log(`${name}: ${perSecond}`);
+    return [name, perSecond, number(floor, 1), ...asked.map((count) => number(count)), megabytes(maxRssBytes())];
+  };
+  return { inMemory, ledger, objects, measure };
+}
+
+async function publishing(
+  sample: readonly SampleMarket[],
+  markets: number,
+  name: string,
+  projections: ReadonlySet<Projection>,
+): Promise<string[]> {
+  const { inMemory, ledger, objects, measure } = openAws();
+  const dependencies = { ...systemRuntime, ledger, objects, ...DEPLOYMENT, projections };
+  const all = async () => {
+    while ((await publish({ ...dependencies, ...(projections.has('log') && { log: LOG }) })).isMoreDue);
+    return markets;
+  };
+  await fillLedger(inMemory, markets);
+  await all();
+  const later = Array.from({ length: markets }, (_, index) => laterObservation(syntheticMarket(sample, index), 1));
+  for (const some of inBatches(later, 1_000)) await ingest(inMemory, some);
+  return await measure(name, false, all);
+}
+
+const LANES = 200;
+const MARKETS_OF_FEEDS = 1_000;
+
+/** One worker. */
+async function working(sample: readonly SampleMarket[], waiting: number, durationMs: number): Promise<string[]> {
+  const { inMemory, ledger, measure } = openAws();
+  await fillLedger(inMemory, MARKETS_OF_FEEDS);
+  const receivedAt = new Date(systemRuntime.nowMs()).toISOString();
+  for (let index = 0; index < waiting; index++) {
+    const subject = `bench-${index % LANES}`;
+    const id = systemRuntime.newId('bat');
+    const row = laterObservation(syntheticMarket(sample, index % MARKETS_OF_FEEDS), 1 + index / MARKETS_OF_FEEDS);
+    const sent = { id, subject, mode: 'append', partial: false, dryRun: false, receivedAt } as const;
+    const work = created(workKey(id, subject), { kind: 'ingest', batch: id, lane: subject, lease: null });
+    await inMemory.transact([...newBatchOfLines(sent, [JSON.stringify(row)]).changes, work], { attemptId: id });
+  }
+  const runtime = { ...systemRuntime, ledger };
+  const failed = (_: unknown, error: unknown) => {
+    throw error;
+  };
+  return await measure(`worker batches/s at ${waiting} waiting`, true, async () => {
+    const endMs = performance.now() + durationMs;
+    const hasTime = () => performance.now() < endMs;
+    return (await runWork({ ...runtime, owner: 'bench', runners: createRunners(runtime), failed, hasTime })).done;
+  });
+}
