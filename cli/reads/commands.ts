@@ -1,6 +1,7 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AsOf } from '../../clients/typescript/as-of.ts';
+import { currencyExponent } from '../../contract/values/currencies.ts';
 import type { Share } from '../../publisher/verify/share.ts';
 import { openClient } from '../http/client.ts';
 import { logKeyOption } from '../log/commands.ts';
@@ -21,6 +22,7 @@ interface HistoryFlags extends AsOfFlags {
   readonly csv?: boolean;
   readonly ndjson?: boolean;
   readonly versions?: boolean;
+  readonly in?: string;
 }
 
 interface VerifyFlags extends GlobalOptions {
@@ -84,6 +86,11 @@ export function addReadCommands(program: Command): void {
     .addOption(new Option('--csv', 'print the file of the standing observations as CSV').conflicts(['ndjson', 'json']))
     .addOption(new Option('--ndjson', 'the same, one JSON object a line').conflicts('json'))
     .option('--versions', 'every version, newest first, page by page: the default without --csv and --ndjson')
+    .addOption(
+      new Option('--in <currency>', 'also each price in another currency, by rates of the service').argParser(
+        currencyOf,
+      ),
+    )
     .addOption(asOfOption('only the versions'))
     .addOption(byReleaseOption())
     .addHelpText(
@@ -95,15 +102,25 @@ pages. --as-of and --versions read the pages.
 With --csv, = + - @ and their full-width forms get an apostrophe where they begin a text, or follow a semicolon in it, so that
 no spreadsheet takes it for a formula; numbers stay as they are.
 
-Example:
-  tidemark markets history gold-usd --csv > gold.csv`,
+--in derives each price by markets whose unit is a currency: the newest rate of the same day (UTC), at most 7 days older, or two
+rates by a third currency. Exact, then rounded half to even to the digits of the price, at least six. With --as-of, by the rates
+that were visible then. A value without a rate stays empty, and the column "conversion" says why.
+
+Examples:
+  tidemark markets history gold-usd --csv > gold.csv
+  tidemark markets history gold-usd --csv --in EUR > gold-in-eur.csv`,
     )
     .action(async (slug: string, _, command: Command) => {
       const options = command.optsWithGlobals<HistoryFlags>();
       const asOf = asOfOf(options);
       const form = formOf(options);
       const client = await openClient(options);
-      if ((form === 'csv' || form === 'ndjson') && asOf === null && !options.versions) {
+      const isFile = (form === 'csv' || form === 'ndjson') && asOf === null && !options.versions;
+      if (options.in !== undefined) {
+        const { printConvertedHistory } = await import('./converted.ts');
+        return await printConvertedHistory(client, { slug, currency: options.in, form, asOf, isFile });
+      }
+      if (isFile) {
         const { printHistoryFile } = await import('./history-file.ts');
         return await printHistoryFile(client, slug, form);
       }
@@ -200,6 +217,11 @@ function asOfOf({ asOf, byRelease = false }: AsOfFlags): AsOf | null {
   if (asOf !== undefined) return { atMs: asOf, clock: byRelease ? 'released' : 'recorded' };
   if (byRelease) throw new CommandError('usage', '--by-release needs --as-of.', 'Add --as-of 2026-11-01T00:00:00Z.');
   return null;
+}
+
+function currencyOf(text: string): string {
+  if (currencyExponent(text) !== null) return text;
+  throw new InvalidArgumentError('It is no currency of ISO 4217. Write its code, such as EUR.');
 }
 
 function shareOf(text: string): Share {

@@ -44,7 +44,11 @@ function yearsOf(text: string): readonly string[] {
 }
 
 /** From the pages: their cursors first, because each names the older one. @param year null: of all years */
-async function* standingRows(client: Client, slug: string, year: string | null): AsyncGenerator<PublicObservation> {
+export async function* standingRows(
+  client: Client,
+  slug: string,
+  year: string | null,
+): AsyncGenerator<PublicObservation> {
   const url = historyUrl(slug);
   const read = (cursor: string | null) =>
     client.files.page<PublicObservation>(url, cursor).catch((cause: unknown) => {

@@ -96,8 +96,7 @@ export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
 /** @param asOf only what was visible at that moment; null: every version */
 export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
-  const all = allVersions(client, slug);
-  const observations = asOf === null ? all : visible(all, asOf);
+  const observations = versionsAt(client, slug, asOf);
   if (form === 'ndjson') {
     for await (const observation of observations) await printRaw(`${JSON.stringify(observation)}\n`);
     return;
@@ -115,6 +114,12 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
     const unit = observation.kind === 'money' ? observation.currency : observation.unit;
     return [observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remarkOn(observation)];
   });
+}
+
+/** Newest first. @param asOf only those that were visible at that moment; null: every version */
+export function versionsAt(client: Client, slug: string, asOf: AsOf | null): AsyncIterable<PublicObservation> {
+  const all = allVersions(client, slug);
+  return asOf === null ? all : visible(all, asOf);
 }
 
 function remarkOn({ announced, supersededBy, retraction }: PublicObservation): string {

@@ -1,6 +1,9 @@
 /** The reading commands and `publish`, on a server with the sample: on a pipe and on a terminal. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import { serveWorldForTest } from '../clients/typescript/served-world.ts';
 import { market, price } from '../publisher/world.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
@@ -89,6 +92,54 @@ describe('markets', () => {
     expect(ndjson).toHaveLength(57);
     expect(JSON.parse((await run('markets', 'history', 'gold-usd', '--json')).output)).toEqual(ndjson);
     expect(linesOf(await run('markets', 'history', 'gold-usd', '--versions'))).toHaveLength(57);
+  });
+});
+
+describe('history --in', () => {
+  const history = (...words: readonly string[]) => run('markets', 'history', 'gold-usd', ...words);
+  const lastOf = (lines: readonly string[]) => lines.at(-1)?.split(',').slice(-8);
+
+  test('adds the price in another currency, the rate, its market, its moment and its source', async () => {
+    const csv = linesOf(await history('--csv', '--in', 'EUR'));
+    const rate = (await (await fetch(`${url}/api/v1/markets/eur-usd`)).json()) as {
+      metrics: { price: PublicObservation };
+    };
+    // 4129.10 USD ÷ 1136.07 × 1,000
+    const { sourceLabel, sourceUrl, ...euro } = rate.metrics.price;
+    expect([csv.length, euro]).toEqual([58, expect.objectContaining({ decimal: '1136.07' })]);
+    expect(csv[0]?.split(',').slice(-8).join()).toBe(
+      'convertedDecimal,convertedCurrency,conversion,rate,rateMarket,rateObservedAt,rateSourceLabel,rateSourceUrl',
+    );
+    const day = '2026-09-29T00:00:00Z';
+    expect(lastOf(csv)).toEqual(['3634.55', 'EUR', 'derived', '0.8802274508', 'eur-usd', day, sourceLabel, sourceUrl]);
+    expect(csv.every((line, at) => at === 0 || line.includes(',EUR,derived,'))).toBe(true);
+    const [newest = ''] = linesOf(await history('--in', 'EUR'));
+    expect(newest).toBe(`${day}\tprice\t4129.10\tUSD\t3634.55\tEUR\t0.8802274508\teur-usd\t${day}`);
+    const [first] = JSON.parse((await history('--in', 'EUR', '--json')).output) as { converted: object }[];
+    expect(first?.converted).toMatchObject({ derived: true, decimal: '3634.55', used: [{ isInverse: true }] });
+  });
+
+  test('stays empty where no market is a rate, and says why', async () => {
+    const { code, output, errors } = await history('--csv', '--in', 'XPF');
+    expect([code, errors]).toEqual([0, 'No market of this service is a rate from USD to XPF.\n']);
+    expect(lastOf(output.trimEnd().split('\n'))).toEqual(['', 'XPF', 'no-rate', '', '', '', '', '']);
+  });
+
+  test('takes the rates that were visible at a moment, and in full those that stand', async () => {
+    const served = await serveWorldForTest();
+    const euro = { ...(market('eur-usd') as object), unit: { quantity: 1000, of: 'EUR' } } as IngestRecordInput;
+    await served.publish([euro, market('tea'), price('eur-usd', 0, 125_000), price('tea', 0, 1000)]);
+    const before = new Date(served.world.clock.nowMs - 1).toISOString();
+    await served.publish([price('eur-usd', 0, 100_000)], 'correct');
+    const converted = async (...words: readonly string[]) =>
+      linesOf(await tidemark(['markets', 'history', 'tea', '--in', 'EUR', '--url', served.url, ...words]))[0]?.split(
+        '\t',
+      )[4];
+    expect([await converted('--as-of', before), await converted()]).toEqual(['8.00000', '10.0000']);
+  });
+
+  test('takes currencies of ISO 4217 alone', async () => {
+    expect(await history('--in', 'BTC')).toMatchObject({ code: 2, output: '' });
   });
 });
 

@@ -19,6 +19,7 @@ const EXPORTS = {
   'kept-bodies': ['MemoryBodies'],
   'as-of': ['AsOfReading'],
   'decimal-of': ['decimalOf'],
+  conversion: ['convert', 'currenciesFrom', 'DayRates', 'rateMarket', 'ratePath'],
   receipts: ['openReceipt'],
   'signed-log': ['LogVerificationError'],
 } as const;
@@ -30,6 +31,7 @@ const TYPES = {
   'kept-bodies': ['BodyStore', 'KeptBody'],
   'as-of': ['AsOf', 'AsOfRow'],
   'log-changes': ['LogChange'],
+  conversion: ['Conversion', 'NotConverted', 'RateMarket', 'RateStep', 'UsedRate'],
   calls: ['CallAnswer', 'CallArguments', 'CallOf', 'RouteName'],
   moments: ['Moment'],
   'signed-log': ['ProvenEntry'],

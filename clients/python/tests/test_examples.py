@@ -14,6 +14,7 @@ EXPECTED = [
     r"(?m)^gold-usd 4129\.10 USD 2026-09-29T00:00:00Z$",
     r"^2026-09-29 00:00:00\+00:00 4129\.10\n",
     r"^\d+\.\d\d \d+\n$",
+    r"^2026-09-29 00:00:00\+00:00 3634\.55 0\.8802274508 currency-api daily release currency-api daily release\n",
     r"(?m)^go on with \d{4,}$",
     r"^gold-usd 2026-09-29T00:00:00Z is entry \d+ of \S+\n$",
     r'^applied 2 \[\]\nBreakfast ".+"\n$',

@@ -1,9 +1,25 @@
 """Reads a Tidemark service, and writes to it. ``Client`` is the beginning."""
 
 from .client import Answer, Client
+from .conversion import Conversion, DayRates, convert, currencies_from, rate_market, rate_path
 from .errors import TidemarkError
 from .log_changes import Change
 from .rows import Row
 from .signed_log import LogVerificationError, Proven, open_receipt
 
-__all__ = ["Answer", "Change", "Client", "LogVerificationError", "Proven", "Row", "TidemarkError", "open_receipt"]
+__all__ = [
+    "Answer",
+    "Change",
+    "Client",
+    "Conversion",
+    "DayRates",
+    "LogVerificationError",
+    "Proven",
+    "Row",
+    "TidemarkError",
+    "convert",
+    "currencies_from",
+    "open_receipt",
+    "rate_market",
+    "rate_path",
+]

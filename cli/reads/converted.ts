@@ -1,0 +1,151 @@
+/** `markets history --in EUR`: each row with its price in another currency, derived here from rates of the same service. */
+import { type AsOf, AsOfReading } from '../../clients/typescript/as-of.ts';
+import {
+  type Conversion,
+  convert,
+  DayRates,
+  type RateMarket,
+  type RateStep,
+  rateMarket,
+  ratePath,
+} from '../../clients/typescript/conversion.ts';
+import { isMissing } from '../../clients/typescript/public-files.ts';
+import { HISTORY_COLUMNS } from '../../contract/files/history-rows.ts';
+import type { LatestEntry } from '../../contract/files/latest-entries.ts';
+import { LATEST_URL } from '../../contract/files/routes.ts';
+import { csvRecord } from '../../contract/values/csv.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+import type { Client } from '../http/client.ts';
+import { toCommandError } from '../http/refusals.ts';
+import { note, printItems, printRaw } from '../program/output.ts';
+import { standingRows } from './history-file.ts';
+import { type HistoryForm, versionsAt } from './markets.ts';
+import { allMarkets, allVersions } from './walk.ts';
+
+/** Behind those of the history. Where two rates were needed, each column about them has two parts. */
+const COLUMNS = [
+  ...(['convertedDecimal', 'convertedCurrency', 'conversion', 'rate', 'rateMarket', 'rateObservedAt'] as const),
+  ...(['rateSourceLabel', 'rateSourceUrl'] as const),
+];
+type Columns = Readonly<Record<(typeof COLUMNS)[number], string | null>>;
+
+const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'CURRENCY', 'CONVERTED', 'IN', 'RATE', 'RATE MARKET', 'RATE OF'];
+
+interface Asked {
+  readonly slug: string;
+  readonly currency: string;
+  readonly form: HistoryForm;
+  readonly asOf: AsOf | null;
+  /** The standing rows, oldest first, as in the published file. Otherwise: versions, newest first. */
+  readonly isFile: boolean;
+}
+
+export async function printConvertedHistory(client: Client, asked: Asked): Promise<void> {
+  const { slug, currency, form, asOf, isFile } = asked;
+  const rows = isFile ? standingRows(client, encodeURIComponent(slug), null) : versionsAt(client, slug, asOf);
+  const converted = conversions(client, rows, currency, asOf);
+  if (form === 'ndjson') {
+    for await (const row of converted) await printRaw(`${JSON.stringify(withConversion(row))}\n`);
+  } else if (form === 'csv') {
+    await printRaw(`${[...HISTORY_COLUMNS, ...COLUMNS].join(',')}\n`);
+    for await (const { observation, conversion } of converted) {
+      if (observation.announced) continue;
+      const fields = { ...observation, ...columnsOf(conversion) } as unknown as Readonly<Record<string, string | null>>;
+      await printRaw(`${csvRecord([...HISTORY_COLUMNS, ...COLUMNS].map((column) => fields[column]))}\n`);
+    }
+  } else if (form === 'json') {
+    await printItems(mapped(converted, withConversion), true, [], () => []);
+  } else {
+    await printItems(converted, false, SHOWN, ({ observation, conversion }) => {
+      const { observedAt, metric } = observation;
+      const isMoney = observation.kind === 'money';
+      const { convertedDecimal, conversion: state, rate, rateMarket, rateObservedAt } = columnsOf(conversion);
+      const value = isMoney ? observation.decimal : observation.value;
+      const unit = isMoney ? observation.currency : observation.unit;
+      return [observedAt, metric, value, unit, convertedDecimal ?? state, currency, rate, rateMarket, rateObservedAt];
+    });
+  }
+}
+
+interface ConvertedRow {
+  readonly observation: PublicObservation;
+  readonly conversion: Conversion;
+}
+
+async function* conversions(
+  client: Client,
+  rows: AsyncIterable<PublicObservation>,
+  currency: string,
+  asOf: AsOf | null,
+): AsyncGenerator<ConvertedRow> {
+  const markets = await rateMarkets(client);
+  const paths = new Map<string, readonly RateStep[] | null>();
+  const rates = new Map<string, DayRates>();
+  for await (const observation of rows) {
+    const from = observation.kind === 'money' ? observation.currency : null;
+    if (from !== null && !paths.has(from)) {
+      const path = ratePath(markets, from, currency);
+      if (path === null) note(`No market of this service is a rate from ${from} to ${currency}.`);
+      paths.set(from, path);
+      for (const { market } of path ?? []) {
+        if (!rates.has(market.slug))
+          rates.set(market.slug, new DayRates(market, await ratesAt(client, market.slug, asOf)));
+      }
+    }
+    const path = from === null ? null : (paths.get(from) ?? null);
+    yield { observation, conversion: convert(observation, currency, path, rates) };
+  }
+}
+
+/** The file of newest prices has them in one answer, where the service has it. */
+async function rateMarkets(client: Client): Promise<readonly RateMarket[]> {
+  const latest = await client.files
+    .resource(LATEST_URL)
+    .catch((cause: unknown) => (isMissing(cause) ? null : toCommandError(cause)));
+  if (latest !== null) {
+    const { data } = latest as { readonly data: readonly LatestEntry[] };
+    return data.flatMap(
+      ({ slug, currency, quantity, unit }) =>
+        rateMarket({ slug, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [],
+    );
+  }
+  const found: RateMarket[] = [];
+  for await (const market of allMarkets(client)) {
+    const rate = rateMarket(market);
+    if (rate !== null) found.push(rate);
+  }
+  return found;
+}
+
+function columnsOf({ currency, decimal, reason, rate, used }: Conversion): Columns {
+  const several = (part: (used: Conversion['used'][number]) => string, between: string) =>
+    used.length === 0 ? null : used.map(part).join(between);
+  return {
+    convertedDecimal: decimal,
+    convertedCurrency: currency,
+    conversion: reason ?? (used.length === 0 ? 'same-currency' : 'derived'),
+    rate,
+    rateMarket: several(({ market }) => market.slug, ' '),
+    rateObservedAt: several(({ row }) => row.observedAt, ' '),
+    rateSourceLabel: several(({ row }) => row.sourceLabel, '; '),
+    rateSourceUrl: several(({ row }) => row.sourceUrl, ' '),
+  };
+}
+
+function withConversion({ observation, conversion }: ConvertedRow): object {
+  return { ...observation, converted: { derived: true, ...conversion } };
+}
+
+/** Newest first: those that stand, or that stood at the moment. */
+async function ratesAt(client: Client, slug: string, asOf: AsOf | null): Promise<readonly PublicObservation[]> {
+  const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
+  const found: PublicObservation[] = [];
+  for await (const row of allVersions(client, slug)) {
+    if (reading === null ? row.supersededBy === null : reading.add(row)) found.push(row);
+  }
+  return found;
+}
+
+async function* mapped<Item, Made>(items: AsyncIterable<Item>, make: (item: Item) => Made): AsyncGenerator<Made> {
+  for await (const item of items) yield make(item);
+}

@@ -1,0 +1,196 @@
+"""A price in another currency, from rates that the same service publishes. Derived by the reader, and never stored.
+
+Pure: exact fractions, rounded once, at the end. The client for TypeScript does the same; both have one table of cases.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+from .rows import Row
+
+#: A rate may be older than its value by so many days. Central banks publish no rate on weekends and holidays, at Easter for
+#: four days. A rate that is older than a week is no longer the rate of that day, such as one of a monthly list.
+RATE_AGE_DAYS_MAX = 7
+
+#: The codes of ISO 4217 with a minor unit, withdrawn ones included.
+CURRENCIES = frozenset(
+    """
+    ADP AED AFA AFN ALL AMD ANG AOA AOK AON AOR ARA ARS ATS AUD AWG AZM AZN BAD BAM BBD BDT BEF BGL BGN BHD BIF BMD BND
+    BOB BOV BRE BRL BRN BRR BSD BTN BWP BYB BYN BYR BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CSD CSK CUC CUP CVE
+    CYP CZK DDM DEM DJF DKK DOP DZD ECS EEK EGP ERN ESP ETB EUR FIM FJD FKP FRF GBP GEK GEL GHC GHS GIP GMD GNF GRD GTQ
+    GWP GYD HKD HNL HRD HRK HTG HUF IDR IEP ILS INR IQD IRR ISK ITL JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK
+    LBP LKR LRD LSL LTL LTT LUF LVL LVR LYD MAD MDL MGA MGF MKD MMK MNT MOP MRO MRU MTL MUR MVR MWK MXN MXP MXV MYR MZM
+    MZN NAD NGN NIC NIO NLG NOK NPR NZD OMR PAB PEI PEN PGK PHP PKR PLN PLZ PTE PYG QAR ROL RON RSD RUB RUR RWF SAR SBD
+    SCR SDD SDG SEK SGD SHP SIT SKK SLE SLL SOS SRD SRG SSP STD STN SVC SYP SZL THB TJR TJS TMM TMT TND TOP TPE TRL TRY
+    TTD TWD TZS UAH UAK UGX USD USN UYI UYP UYU UYW UZS VEB VED VEF VES VND VUV WST XAD XAF XCD XCG XOF XPF YER YUM ZAR
+    ZMK ZMW ZRN ZRZ ZWD ZWG ZWL ZWN ZWR
+    """.split()
+)
+
+NotConverted = Literal["value-unknown", "not-money", "no-rate", "no-rate-of-day"]
+
+_DIGITS_MIN = 6
+_RATE_DIGITS = 10
+
+
+@dataclass(frozen=True)
+class RateMarket:
+    """A market whose price is a rate: ``quantity`` of the currency ``begin`` cost its price in the currency ``end``."""
+
+    slug: str
+    begin: str
+    end: str
+    quantity: int
+
+
+@dataclass(frozen=True)
+class RateStep:
+    """One rate of a conversion. Inverse: the value is divided by it."""
+
+    market: RateMarket
+    is_inverse: bool
+
+    @property
+    def begin(self) -> str:
+        return self.market.end if self.is_inverse else self.market.begin
+
+    @property
+    def end(self) -> str:
+        return self.market.begin if self.is_inverse else self.market.end
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A converted value, or the reason why there is none."""
+
+    currency: str
+    #: For the same quantity as the value, rounded half to even: to as many significant digits as the value has, at least six,
+    #: and never before the point. None: see ``reason``.
+    decimal: Decimal | None
+    reason: NotConverted | None = None
+    #: Of one unit of the value's currency, rounded half to even to ten significant digits. The value is made with the exact one.
+    rate: Decimal | None = None
+    #: The rates, and the rows that gave them: none if the value is in that currency already, two if it went by a third one.
+    used: tuple[tuple[RateStep, Row], ...] = ()
+
+
+def rate_market(market: Mapping[str, Any]) -> RateMarket | None:
+    """The rate that a market of a currency is. None: its unit is no currency of ISO 4217 with a minor unit."""
+    unit, currency = market["unit"], market["nativeCurrency"]
+    if unit["of"] not in CURRENCIES or unit["of"] == currency:
+        return None
+    return RateMarket(market["slug"], unit["of"], currency, unit["quantity"])
+
+
+def rate_path(markets: Iterable[RateMarket], begin: str, end: str) -> list[RateStep] | None:
+    """The steps from one currency to another: one rate or its inverse, else two by a third currency.
+
+    So all values of a series are converted by the same markets. Of several ways the first one is taken: rates before inverse
+    ones, then by slug. None: there is no way. Empty: both are the same.
+    """
+    if begin == end:
+        return []
+    ordered = sorted(markets, key=lambda market: market.slug)
+    steps = [RateStep(market, is_inverse) for is_inverse in (False, True) for market in ordered]
+    firsts = [step for step in steps if step.begin == begin]
+    for first in firsts:
+        if first.end == end:
+            return [first]
+    for first in firsts:
+        for second in steps:
+            if second.begin == first.end and second.end == end:
+                return [first, second]
+    return None
+
+
+def currencies_from(markets: Iterable[RateMarket], begin: str) -> list[str]:
+    """The currencies that ``rate_path`` reaches, by code, without the first one."""
+    listed = list(markets)
+    ends = {end for market in listed for end in (market.begin, market.end)}
+    return sorted(end for end in ends if end != begin and rate_path(listed, begin, end) is not None)
+
+
+class DayRates:
+    """The rates of one market, by day."""
+
+    def __init__(self, market: RateMarket, rows: Iterable[Row]) -> None:
+        """:param rows: of its history, newest first, that stand (or stood at an earlier moment).
+
+        Others than prices above zero in its currency are no rates.
+        """
+        rates = [row for row in rows if _is_rate(row, market.end)]
+        rates.reverse()
+        #: Oldest first; of one day, the newest one last.
+        self._rows = rates
+        self._days = [_day_of(row) for row in rates]
+
+    def on(self, day: date) -> Row | None:
+        """The newest one of the day (UTC), or of the ``RATE_AGE_DAYS_MAX`` days before it."""
+        at = bisect_left(self._days, day + timedelta(days=1)) - 1
+        if at < 0 or day - self._days[at] > timedelta(days=RATE_AGE_DAYS_MAX):
+            return None
+        return self._rows[at]
+
+
+def convert(
+    value: Row, currency: str, path: Sequence[RateStep] | None, rates: Mapping[str, DayRates]
+) -> Conversion:
+    """Converts one value by the rates of its day (UTC).
+
+    :param path: of the value's currency, as ``rate_path`` gives it
+    :param rates: of the markets of the path, by slug
+    """
+    if value["kind"] != "money":
+        return Conversion(currency, None, "not-money")
+    decimal = value["decimal"]
+    if decimal is None:
+        return Conversion(currency, None, "value-unknown")
+    if path is None:
+        return Conversion(currency, None, "no-rate")
+    rate, used = Fraction(1), []
+    for step in path:
+        # The rate of a day that has not come is not known.
+        row = None if value.get("announced") or step.market.slug not in rates else rates[step.market.slug].on(_day_of(value))
+        if row is None:
+            return Conversion(currency, None, "no-rate-of-day")
+        used.append((step, row))
+        one = Fraction(row["decimal"]) / step.market.quantity
+        rate *= 1 / one if step.is_inverse else one
+    if not used:
+        return Conversion(currency, decimal, None, Decimal(1))
+    digits = max(_DIGITS_MIN, len(decimal.as_tuple().digits))
+    plain = f"{_rounded(rate, _RATE_DIGITS):f}"
+    shown = Decimal(plain.rstrip("0").rstrip(".") if "." in plain else plain)
+    return Conversion(currency, _rounded(Fraction(decimal) * rate, digits), None, shown, tuple(used))
+
+
+def _is_rate(row: Row, currency: str) -> bool:
+    if row["metric"] != "price" or row["kind"] != "money" or row["currency"] != currency or row.get("announced"):
+        return False
+    return row["decimal"] is not None and row["decimal"] > 0
+
+
+def _day_of(row: Row) -> date:
+    return row["observedAt"].astimezone(UTC).date()
+
+
+def _rounded(number: Fraction, significant: int) -> Decimal:
+    """Half to even, to so many significant digits; all digits before the point stay."""
+    if number == 0:
+        return Decimal(0)
+    size = abs(number)
+    power = len(str(size.numerator)) - len(str(size.denominator))
+    if size < Fraction(10) ** power:
+        power -= 1
+    places = max(0, significant - 1 - power)
+    # round() of a Fraction is half to even.
+    whole = round(number * 10**places)
+    digits = tuple(int(digit) for digit in str(abs(whole)))
+    return Decimal((int(whole < 0), digits, -places))

@@ -1,0 +1,231 @@
+/**
+ * A price in another currency, from rates that the same service publishes. Derived by the reader, and never stored. Pure: exact
+ * fractions instead of floats, rounded once, at the end. The client for Python does the same; both have one table of cases,
+ * test/clients/conversion.json.
+ */
+import { currencyExponent } from '../../contract/values/currencies.ts';
+import { decimalText } from '../../contract/values/decimal-text.ts';
+import type { PublicObservation } from '../../contract/values/metric.ts';
+
+/**
+ * A rate may be older than its value by so many days. Central banks publish no rate on weekends and holidays, at Easter for four
+ * days. A rate that is older than a week is no longer the rate of that day, such as one of a monthly list.
+ */
+export const RATE_AGE_DAYS_MAX = 7;
+
+/** A market whose price is a rate: `quantity` of the currency `from` cost its price in the currency `to`. */
+export interface RateMarket {
+  readonly slug: string;
+  readonly from: string;
+  readonly to: string;
+  readonly quantity: number;
+}
+
+/** One rate of a conversion. Inverse: the value is divided by it. */
+export interface RateStep {
+  readonly market: RateMarket;
+  readonly isInverse: boolean;
+}
+
+/** The row that gave the rate of a step. */
+export interface UsedRate extends RateStep {
+  readonly row: PublicObservation;
+}
+
+/** Why there is no converted value: it is unknown itself, it is no money, no market has the rate, or none of its day. */
+export type NotConverted = 'value-unknown' | 'not-money' | 'no-rate' | 'no-rate-of-day';
+
+export interface Conversion {
+  readonly currency: string;
+  /**
+   * For the same quantity as the value, rounded half to even: to as many significant digits as the value has, at least six, and
+   * never before the point. Null: see `reason`.
+   */
+  readonly decimal: string | null;
+  readonly reason: NotConverted | null;
+  /** Of one unit of the value's currency, rounded half to even to ten significant digits. The value is made with the exact one. */
+  readonly rate: string | null;
+  /** In order: none if the value is in that currency already, two if it went by a third currency. */
+  readonly used: readonly UsedRate[];
+}
+
+const DIGITS_MIN = 6;
+const RATE_DIGITS = 10;
+const DAY_MS = 86_400_000;
+
+/** The rate that a market of a currency is. Null: it is no currency of ISO 4217 with a minor unit, so its price is no rate. */
+export function rateMarket({
+  slug,
+  nativeCurrency,
+  unit,
+}: {
+  readonly slug: string;
+  readonly nativeCurrency: string;
+  readonly unit: { readonly quantity: number; readonly of: string };
+}): RateMarket | null {
+  if (currencyExponent(unit.of) === null || unit.of === nativeCurrency) return null;
+  return { slug, from: unit.of, to: nativeCurrency, quantity: unit.quantity };
+}
+
+/**
+ * The steps from one currency to another: one rate or its inverse, else two by a third currency. So all values of a series are
+ * converted by the same markets. Of several ways the first one is taken: rates before inverse ones, then by slug.
+ *
+ * @returns null if there is no way; an empty one if both are the same
+ */
+export function ratePath(markets: Iterable<RateMarket>, from: string, to: string): readonly RateStep[] | null {
+  if (from === to) return [];
+  const steps = [...markets]
+    .sort((one, other) => (one.slug < other.slug ? -1 : 1))
+    .flatMap((market) => [
+      { market, isInverse: false },
+      { market, isInverse: true },
+    ])
+    .sort((one, other) => Number(one.isInverse) - Number(other.isInverse));
+  const firsts = steps.filter((step) => beginOf(step) === from);
+  const direct = firsts.find((step) => endOf(step) === to);
+  if (direct !== undefined) return [direct];
+  for (const first of firsts) {
+    const second = steps.find((step) => beginOf(step) === endOf(first) && endOf(step) === to);
+    if (second !== undefined) return [first, second];
+  }
+  return null;
+}
+
+/** The currencies that {@link ratePath} reaches, by code, without the first one. */
+export function currenciesFrom(markets: Iterable<RateMarket>, from: string): readonly string[] {
+  const all = [...markets];
+  const near = neighbours(all, new Set([from]));
+  const reached = new Set([...near, ...neighbours(all, near)]);
+  reached.delete(from);
+  return [...reached].sort();
+}
+
+function neighbours(markets: readonly RateMarket[], of: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set(markets.flatMap(({ from, to }) => [...(of.has(from) ? [to] : []), ...(of.has(to) ? [from] : [])]));
+}
+
+function beginOf({ market, isInverse }: RateStep): string {
+  return isInverse ? market.to : market.from;
+}
+
+function endOf({ market, isInverse }: RateStep): string {
+  return isInverse ? market.from : market.to;
+}
+
+/** The rates of one market, by day. */
+export class DayRates {
+  readonly #rows: PublicObservation[];
+
+  /**
+   * @param rows of its history, newest first, that stand (or stood at an earlier moment). Others than prices above zero in its
+   *   currency are no rates
+   */
+  constructor({ to }: RateMarket, rows: Iterable<PublicObservation>) {
+    this.#rows = [...rows].filter(
+      (row) =>
+        row.metric === 'price' &&
+        row.kind === 'money' &&
+        row.currency === to &&
+        !row.announced &&
+        /^\d*\.?\d*[1-9]/.test(row.decimal ?? ''),
+    );
+  }
+
+  /** The newest one of the day (UTC), or of the {@link RATE_AGE_DAYS_MAX} days before it. */
+  on(day: string): PublicObservation | null {
+    // The rows are newest first.
+    let [low, high] = [0, this.#rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (dayOf(this.#rows[middle] as PublicObservation) > day) low = middle + 1;
+      else high = middle;
+    }
+    const row = this.#rows[low];
+    return row !== undefined && Date.parse(day) - Date.parse(dayOf(row)) <= RATE_AGE_DAYS_MAX * DAY_MS ? row : null;
+  }
+}
+
+function dayOf({ observedAt }: PublicObservation): string {
+  return observedAt.slice(0, 10);
+}
+
+/**
+ * Converts one value by the rates of its day (UTC).
+ *
+ * @param path of the value's currency, as {@link ratePath} gives it
+ * @param rates of the markets of the path, by slug
+ */
+export function convert(
+  value: PublicObservation,
+  currency: string,
+  path: readonly RateStep[] | null,
+  rates: ReadonlyMap<string, DayRates>,
+): Conversion {
+  const refused = (reason: NotConverted): Conversion => ({ currency, decimal: null, reason, rate: null, used: [] });
+  if (value.kind !== 'money') return refused('not-money');
+  if (value.decimal === null) return refused('value-unknown');
+  if (path === null) return refused('no-rate');
+  const used: UsedRate[] = [];
+  for (const step of path) {
+    // The rate of a day that has not come is not known.
+    const row = value.announced ? null : rates.get(step.market.slug)?.on(dayOf(value));
+    if (row == null) return refused('no-rate-of-day');
+    used.push({ ...step, row });
+  }
+  if (used.length === 0) return { currency, decimal: value.decimal, reason: null, rate: '1', used };
+  const rate = used.reduce((product, { market, isInverse, row }) => {
+    const { over, under } = fraction((row as { readonly decimal: string }).decimal);
+    const one = { over, under: under * BigInt(market.quantity) };
+    return times(product, isInverse ? { over: one.under, under: one.over } : one);
+  }, ONE);
+  const digits = Math.max(DIGITS_MIN, value.decimal.replaceAll(/^-?0*\.?0*|\./g, '').length);
+  return {
+    currency,
+    decimal: rounded(times(fraction(value.decimal), rate), digits),
+    reason: null,
+    rate: rounded(rate, RATE_DIGITS)
+      .replace(/(\.\d*?)0+$/, '$1')
+      .replace(/\.$/, ''),
+    used,
+  };
+}
+
+/** An exact number. */
+interface Fraction {
+  readonly over: bigint;
+  /** Above zero. */
+  readonly under: bigint;
+}
+
+const ONE: Fraction = { over: 1n, under: 1n };
+
+function fraction(decimal: string): Fraction {
+  const [, decimals = ''] = decimal.split('.');
+  return { over: BigInt(decimal.replace('.', '')), under: 10n ** BigInt(decimals.length) };
+}
+
+function times(one: Fraction, other: Fraction): Fraction {
+  return { over: one.over * other.over, under: one.under * other.under };
+}
+
+/** Half to even, to so many significant digits; all digits before the point stay. */
+function rounded({ over, under }: Fraction, significant: number): string {
+  const isNegative = over < 0n;
+  const size = isNegative ? -over : over;
+  if (size === 0n) return '0';
+  // The power of ten of the first digit: 123 has 2, and 0.05 has -2.
+  let power = String(size).length - String(under).length;
+  if (size * tenTo(-power) < under * tenTo(power)) power--;
+  const places = Math.max(0, significant - 1 - power);
+  const scaled = size * tenTo(places);
+  const rest = (scaled % under) * 2n;
+  const whole = scaled / under;
+  const up = rest > under || (rest === under && whole % 2n === 1n);
+  return decimalText(String(up ? whole + 1n : whole), places, isNegative);
+}
+
+/** 1 for a negative power. */
+function tenTo(power: number): bigint {
+  return 10n ** BigInt(Math.max(0, power));
+}

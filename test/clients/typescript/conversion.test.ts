@@ -1,0 +1,69 @@
+/** Conversion on reading, by the table that the client for Python has, too. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { convert, currenciesFrom, DayRates, rateMarket, ratePath } from '../../../clients/typescript/conversion.ts';
+import { ACTIVE_BY_EXPONENT, WITHDRAWN } from '../../../contract/values/iso-4217.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+
+type Case = readonly [
+  name: string,
+  value: string,
+  to: string,
+  decimal: string | null,
+  rateOrReason: string,
+  used: string,
+];
+
+const table = JSON.parse(readFileSync(join(import.meta.dirname, '../conversion.json'), 'utf8')) as {
+  readonly iso4217: string;
+  readonly markets: readonly Parameters<typeof rateMarket>[0][];
+  readonly rateMarkets: readonly string[];
+  readonly currencies: Readonly<Record<string, readonly string[]>>;
+  readonly rows: Readonly<Record<string, readonly object[]>>;
+  readonly cases: readonly Case[];
+};
+const markets = table.markets.flatMap((market) => rateMarket(market) ?? []);
+const rowOf = (fields: object) => ({ kind: 'money', metric: 'price', ...fields }) as PublicObservation;
+const rates = new Map(
+  markets.map((market) => [
+    market.slug,
+    new DayRates(
+      market,
+      (table.rows[market.slug] ?? []).map((row) => rowOf({ currency: market.to, ...row })),
+    ),
+  ]),
+);
+
+test('the currencies are those of the service', () => {
+  const active = ACTIVE_BY_EXPONENT.flatMap(([, codes]) => codes.split(' '));
+  const withdrawn = WITHDRAWN.split('\n').map((line) => line.slice(0, 3));
+  expect([...active, ...withdrawn].sort().join(' ')).toBe(table.iso4217);
+});
+
+test('a rate is the price of a currency, and no other price', () => {
+  expect(markets.map(({ slug }) => slug).sort()).toEqual(table.rateMarkets);
+});
+
+test.each(Object.entries(table.currencies))('%s is converted to %j', (from, to) => {
+  expect(currenciesFrom(markets, from)).toEqual(to);
+  for (const one of to) expect(ratePath(markets, from, one)?.length).toBeGreaterThan(0);
+});
+
+test.each(table.cases)('%s', (_, value, to, decimal, rateOrReason, used) => {
+  const [digits, currency = '', day] = value.split(' ');
+  const row = rowOf({ decimal: digits === 'null' ? null : digits, currency, observedAt: `${day}T12:00:00Z` });
+  const found = convert(row, to, ratePath(markets, currency, to), rates);
+  expect([found.currency, found.decimal, found.reason ?? found.rate]).toEqual([to, decimal, rateOrReason]);
+  const words = found.used.map(
+    ({ market, isInverse, row: { observedAt } }) => `${isInverse ? '/' : ''}${market.slug} ${observedAt.slice(0, 10)}`,
+  );
+  expect(words.join(' ')).toBe(used);
+});
+
+test('a number without a currency, and an announced value, are not converted', () => {
+  const scalar = { kind: 'scalar', value: '4.50', unit: 'percent', observedAt: '2026-11-20T12:00:00Z' };
+  expect(convert(rowOf(scalar), 'EUR', null, rates).reason).toBe('not-money');
+  const announced = { decimal: '1.00', currency: 'EUR', observedAt: '2026-11-20T12:00:00Z', announced: true };
+  expect(convert(rowOf(announced), 'USD', ratePath(markets, 'EUR', 'USD'), rates).reason).toBe('no-rate-of-day');
+});
