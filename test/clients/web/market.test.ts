@@ -2,11 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { assertSameRow } from '../../../clients/typescript/proven-row.ts';
 import { LogVerificationError } from '../../../clients/typescript/signed-log.ts';
-import { fragmentOf, historyView, knownMoments, readFragment } from '../../../clients/web/browser/market/as-of-view.ts';
-import { chartData, endOfSeries, placeOf, step } from '../../../clients/web/browser/market/chart-data.ts';
+import { historyView, knownMoments } from '../../../clients/web/browser/market/as-of-view.ts';
+import { daysOf, rangeBetween, shownRange } from '../../../clients/web/browser/market/asked-range.ts';
+import { chartData, endOfSeries, placeOf, scaledChart, step } from '../../../clients/web/browser/market/chart-data.ts';
 import { scaledText } from '../../../clients/web/browser/market/chart-scale.ts';
 import { HistoryReader } from '../../../clients/web/browser/market/history-reader.ts';
 import { ObservationStore } from '../../../clients/web/browser/market/observation-store.ts';
+import { fragmentOf, readFragment } from '../../../clients/web/browser/market/page-state.ts';
 import { PublicAnswers, UnreachableError } from '../../../clients/web/browser/market/public-answers.ts';
 import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
 import {
@@ -208,15 +210,26 @@ describe('chart data', () => {
     ['percent', [0, undefined, null, 300]],
     ['index', [100, undefined, null, 400]],
   ] as const)('has the places of its values on the scale %s', (scale, values) => {
-    const scaled = chartData(visible, { metrics: ['price'], words, scale });
-    expect(scaled.series.map((line) => [...line.values])[0]).toEqual(values);
-    expect(scaled.numberOf(row(4))).toBe(values[3]);
-    const fallen = chartData([row(2, { decimal: '-2.00' }), row(1, { decimal: '0.00' })], {
-      metrics: ['price'],
-      words,
-      scale,
-    });
-    expect(fallen.series[0]?.values).toEqual(scale === 'linear' ? [0, -2] : [null, null]);
+    const scaled = (rows: readonly PublicObservation[], from: number) =>
+      scaledChart(chartData(rows, { metrics: ['price'], words }), scale, from).series.map((line) => [
+        ...line.values,
+      ])[0];
+    expect(scaled(visible, 0)).toEqual(values);
+    expect(scaled([row(2, { decimal: '-2.00' }), row(1, { decimal: '0.00' })], 0)).toEqual(
+      scale === 'linear' ? [0, -2] : [null, null],
+    );
+  });
+
+  it('compares with the first value that is shown, or with the last one before', () => {
+    const rows = [row(8), row(4), row(2)];
+    const second = (day: number) => Date.UTC(2026, 0, day) / 1000;
+    const places = (day: number) =>
+      scaledChart(chartData(rows, { metrics: ['price'], words }), 'index', second(day)).series[0]?.values;
+    expect([places(1), places(3), places(9)]).toEqual([
+      [100, 200, 400],
+      [50, 100, 200],
+      [25, 50, 100],
+    ]);
   });
 
   it.each([
@@ -316,13 +329,18 @@ describe('as of', () => {
     '',
     '#metric=volume',
     '#metric=volume&scale=log',
+    '#range=5Y&point=obs_1',
+    '#from=2024-02-29&to=2025-01-31',
+    '#from=2026-11-22',
+    '#to=2026-11-22',
+    '#scale=index&from=2026-11-20T10:00:00Z&to=2026-11-21T09:30:00Z',
     '#as-of=2026-01-05T00:00:00Z&clock=released',
     '#metric=a&as-of=2026-01-05T00:00:00.500Z&clock=recorded',
   ])('the fragment %j is read and written again', (fragment) => {
     expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe(fragment);
   });
 
-  it.each(['#metric=<b>', '#scale=constructor', '#clock=released', '#%'])(
+  it.each(['#metric=<b>', '#scale=constructor', '#clock=released', '#range=2Y', '#%'])(
     'the fragment %j says nothing',
     (fragment) => {
       expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe('');
@@ -340,6 +358,33 @@ describe('as of', () => {
 });
 
 const NOW_MS = Date.UTC(2026, 10, 22);
+
+describe('the dates of a chart', () => {
+  it.each([
+    ['2025-02-29', '', '“2025-02-29” is no date that exists.'],
+    ['2025-02-28', 'soon', '“soon” is no date that exists.'],
+    ['2025-02-28', '2025-02-27', '2025-02-28 is after 2025-02-27.'],
+    ['2026-11-24', '', '2026-11-24 is in the future.'],
+    ['2025-02-28', '2026-11-24', '2026-11-24 is in the future.'],
+  ])('from %s to %s are refused, never moved', (from, to, words) => {
+    expect(rangeBetween(from, to, NOW_MS)).toEqual({ range: null, refused: words });
+    expect(readFragment(`#from=${from}&to=${to}`, NOW_MS)).toMatchObject({ range: null, refusedRange: words });
+  });
+
+  it('are shown as they are asked for, as far as there is a history', () => {
+    const day = (number: number) => Date.UTC(2025, 0, number) / 1000;
+    const seconds = [day(1), day(51), day(101)];
+    const shown = (from: string, to: string) => shownRange(rangeBetween(from, to, NOW_MS).range, seconds);
+    expect(shown('2025-01-11', '2025-02-20')).toEqual({ min: day(11), max: day(52) });
+    expect(shown('1999-01-01', '2025-02-20')).toEqual({ min: wholeRange(seconds).min, max: day(52) });
+    expect(shown('2025-02-20', '')).toEqual({ min: day(51), max: wholeRange(seconds).max });
+    expect(daysOf(shown('2025-01-11', '2025-02-20'))).toEqual({ from: '2025-01-11', to: '2025-02-20' });
+    expect(shown('2020-01-01', '2020-01-10')).toEqual({
+      min: Date.UTC(2020, 0, 1) / 1000,
+      max: Date.UTC(2020, 0, 11) / 1000,
+    });
+  });
+});
 
 describe('a row and its entry', () => {
   const ofRow = ['decimal', 'decimalPerUnit', 'supersededAt', 'supersededBy'];

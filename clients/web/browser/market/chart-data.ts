@@ -11,6 +11,10 @@ export interface ChartSeries {
   /** The source, or the metric if there are several; with the unit, if there are several. */
   readonly name: string;
   readonly unit: string;
+  /** The value axis: on the left or, of another unit, on the right. */
+  readonly axis: 'y' | 'y2';
+  /** Of its market. */
+  readonly words: RowWords;
   /** Of each moment: its place on the chart alone, never a text; null: unknown, a gap; undefined: no observation. */
   readonly values: (number | null | undefined)[];
   readonly rows: (PublicObservation | undefined)[];
@@ -25,8 +29,6 @@ export interface ChartData {
   readonly seconds: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly scale: ChartScale;
-  /** The place of a row on the value axis. Null: it has none. */
-  readonly numberOf: (row: PublicObservation) => number | null;
 }
 
 /** A place in a chart: a moment and a series, both as indices. */
@@ -41,33 +43,23 @@ export interface ChartWish {
   readonly title?: string;
   /** The names of the market's sources; others follow by name. */
   readonly order?: readonly string[];
-  readonly words: Pick<RowWords, 'digits'>;
+  readonly words: RowWords;
   /** The values are those of a list, and stand until the next one: the newest ones until this moment. In seconds. */
   readonly standsUntil?: number | null;
-  readonly scale?: ChartScale;
 }
 
-/** @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts */
+/**
+ * The values as they are; {@link scaledChart} shows them otherwise.
+ *
+ * @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts
+ */
 export function chartData(
   visible: readonly PublicObservation[],
-  {
-    metrics,
-    title = metricTitle(metrics[0] ?? ''),
-    order = [],
-    words,
-    standsUntil = null,
-    scale = 'linear',
-  }: ChartWish,
+  { metrics, title = metricTitle(metrics[0] ?? ''), order = [], words, standsUntil = null }: ChartWish,
 ): ChartData {
   const seconds: number[] = [];
   const series = new Map<string, ChartSeries & { readonly metric: string }>();
   const [units, sources] = [new Set<string>(), new Set<string>()];
-  const firsts = new Map<string, number>();
-  const numberOf = (row: PublicObservation): number | null => {
-    const digits = words.digits(row);
-    const first = firsts.get(lineOf(row));
-    return digits === null || first === undefined ? null : scaledNumber(scale, Number(digits), first);
-  };
   for (let index = visible.length - 1; index >= 0; index--) {
     const row = visible[index] as PublicObservation;
     if (!metrics.includes(row.metric) || row.announced) continue;
@@ -77,15 +69,21 @@ export function chartData(
     const unit = unitOf(row);
     units.add(unit);
     sources.add(row.sourceLabel);
-    const key = lineOf(row);
-    const line = series.get(key) ?? { metric: row.metric, name: row.sourceLabel, unit, values: [], rows: [] };
+    const key = [row.metric, row.sourceLabel, unit].join('\n');
+    const line = series.get(key) ?? {
+      metric: row.metric,
+      name: row.sourceLabel,
+      unit,
+      axis: 'y' as const,
+      words,
+      values: [],
+      rows: [],
+    };
     series.set(key, line);
     // From the oldest row on: a row of the same moment that comes later is the one that the market shows.
     if (line.rows[at] !== undefined && isTakenBack(row) && !isTakenBack(line.rows[at])) continue;
     line.rows[at] = row;
-    const digits = words.digits(row);
-    if (digits !== null && !firsts.has(key)) firsts.set(key, Number(digits));
-    line.values[at] = chartNumber(row, numberOf(row));
+    line.values[at] = chartNumber(row, words);
   }
   const rankOf = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
   const lines = [...series.values()].sort(
@@ -98,16 +96,31 @@ export function chartData(
     seconds.push(standsUntil);
     for (const { values } of lines) values[seconds.length - 1] = values.findLast((value) => value !== undefined);
   }
-  const named = lines.map(({ metric, name, unit, values, rows }) => {
+  const named = lines.map(({ metric, name, values, rows, ...line }) => {
     values.length = seconds.length;
     rows.length = seconds.length;
     const source = metrics.length < 2 ? name : `${metricTitle(metric)}${sources.size < 2 ? '' : `, ${name}`}`;
-    return { name: units.size < 2 ? source : `${source} (${unit})`, unit, values, rows };
+    return { ...line, name: units.size < 2 ? source : `${source} (${line.unit})`, values, rows };
   });
-  return { title, isStepped: standsUntil !== null, seconds, series: named, scale, numberOf };
+  return { title, isStepped: standsUntil !== null, seconds, series: named, scale: 'linear' };
 }
 
-const lineOf = (row: PublicObservation): string => [row.metric, row.sourceLabel, unitOf(row)].join('\n');
+/**
+ * The same lines on another scale.
+ *
+ * @param from the values of a line are compared with its first one from this moment on, or with its last one before. In seconds
+ */
+export function scaledChart(data: ChartData, scale: ChartScale, from: number): ChartData {
+  if (scale === 'linear') return data;
+  const begin = firstAtOrAfter(data.seconds, from);
+  const series = data.series.map((line) => {
+    const isKnown = (value: number | null | undefined): boolean => value != null;
+    const first = line.values.slice(begin).find(isKnown) ?? line.values.slice(0, begin).findLast(isKnown) ?? Number.NaN;
+    const values = line.values.map((value) => (value == null ? value : scaledNumber(scale, value, first)));
+    return { ...line, values };
+  });
+  return { ...data, series, scale };
+}
 
 /** The place of an observation. Null: the chart does not have it. */
 export function placeOf(data: ChartData, row: PublicObservation): ChartPlace | null {
@@ -149,8 +162,9 @@ export function beside(data: ChartData, { at }: ChartPlace, series: number): Cha
 }
 
 /** A retraction as a mistake says that there never was a value. So the line goes on, without a gap. */
-function chartNumber(row: PublicObservation, scaled: number | null): number | null | undefined {
-  if (scaled !== null) return scaled;
+function chartNumber(row: PublicObservation, words: RowWords): number | null | undefined {
+  const digits = words.digits(row);
+  if (digits !== null) return Number(digits);
   return row.retraction === 'mistake' ? undefined : null;
 }
 
@@ -159,13 +173,17 @@ function isTakenBack(row: PublicObservation): boolean {
 }
 
 function indexOfSecond(seconds: readonly number[], second: number): number | null {
-  let [low, high] = [0, seconds.length - 1];
-  while (low <= high) {
+  const at = firstAtOrAfter(seconds, second);
+  return seconds[at] === second ? at : null;
+}
+
+/** The index of the first moment that is not before a second. The length: all are. @param seconds ascending */
+export function firstAtOrAfter(seconds: readonly number[], second: number): number {
+  let [low, high] = [0, seconds.length];
+  while (low < high) {
     const middle = (low + high) >> 1;
-    const found = seconds[middle] as number;
-    if (found === second) return middle;
-    if (found < second) low = middle + 1;
-    else high = middle - 1;
+    if ((seconds[middle] as number) < second) low = middle + 1;
+    else high = middle;
   }
-  return null;
+  return low;
 }

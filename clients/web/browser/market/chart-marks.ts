@@ -1,11 +1,10 @@
 /** What is drawn over the lines of a chart: marks of corrections and gaps, lone points, the last value, the chosen point. */
 import type uPlot from 'uplot';
-import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
-import { type ChartData, endOfSeries, rowAt } from './chart-data.ts';
+import { type ChartData, type ChartPlace, endOfSeries, rowAt } from './chart-data.ts';
 import { scaledText } from './chart-scale.ts';
-import type { PointMark, RowWords } from './row-words.ts';
+import type { PointMark } from './row-words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
 const FLOOR = 10;
@@ -17,24 +16,25 @@ export interface MarksState {
   readonly data: ChartData;
   readonly colours: ChartColours;
   readonly hidden: ReadonlySet<string>;
-  readonly chosen: PublicObservation | null;
+  readonly chosen: ChartPlace | null;
   readonly isDisputed: boolean;
-  readonly words: RowWords;
 }
 
-/** The place of a row on the canvas, in its own pixels. */
+/** A place on the canvas, in its own pixels. */
 export function pointOf(
   plot: uPlot,
-  row: PublicObservation,
   data: ChartData,
+  { at, series }: ChartPlace,
 ): { readonly x: number; readonly y: number } {
-  const value = data.numberOf(row);
-  const x = plot.valToPos(Date.parse(row.observedAt) / 1000, 'x', true);
+  const value = data.series[series]?.values[at] ?? null;
+  const x = plot.valToPos(data.seconds[at] as number, 'x', true);
   const floor = plot.bbox.top + plot.bbox.height - FLOOR * devicePixelRatio;
-  return { x, y: value === null ? floor : plot.valToPos(value, 'y', true) };
+  return { x, y: value === null ? floor : plot.valToPos(value, scaleOf(plot, series), true) };
 }
 
-export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisputed, words }: MarksState): void {
+const scaleOf = (plot: uPlot, series: number): string => plot.series[series + 1]?.scale ?? 'y';
+
+export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisputed }: MarksState): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   ctx.save();
@@ -44,7 +44,7 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
   ctx.lineWidth = 1.5 * scale;
   const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
   const arePointsDrawn = (to - from + 1) * POINT_SPACE * scale < bbox.width;
-  for (const [index, { name, rows, values }] of data.series.entries()) {
+  for (const [index, { name, rows, values, words }] of data.series.entries()) {
     if (hidden.has(name)) continue;
     const colour = colours.series[lookOfSeries(index).colour] as string;
     for (let at = from; at <= to; at++) {
@@ -53,7 +53,7 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
       const mark = words.mark(row);
       const isLone = values[at] != null && isGap(values, at, -1) && isGap(values, at, 1);
       if (mark === null && !isLone && !arePointsDrawn) continue;
-      const { x, y } = pointOf(plot, row, data);
+      const { x, y } = pointOf(plot, data, { at, series: index });
       if (mark === null) dot(ctx, x, y, 2.5 * scale, colour);
       else drawMark(ctx, mark, { x, y, size: 5 * scale, ground: colours.surface, colours });
     }
@@ -61,22 +61,19 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
   }
   if (chosen !== null) drawChosen(plot, chosen, colours, data);
   ctx.restore();
-  drawLabels(plot, { data, colours, hidden, words });
+  drawLabels(plot, { data, colours, hidden });
 }
 
 /** The digits of each series' newest value, in the margin on the right. The highest one stands first; none covers another. */
-function drawLabels(
-  plot: uPlot,
-  { data, colours, hidden, words }: Pick<MarksState, 'data' | 'colours' | 'hidden' | 'words'>,
-): void {
+function drawLabels(plot: uPlot, { data, colours, hidden }: Pick<MarksState, 'data' | 'colours' | 'hidden'>): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
   const height = LABEL_HEIGHT * scale;
   const labels = data.series.flatMap(({ name }, index) => {
-    const row = hidden.has(name) ? null : lastRow(data, index);
-    const digits = row === null ? null : labelOf(row, data, words);
-    if (row === null || digits === null) return [];
-    return [{ digits, index, y: pointOf(plot, row, data).y }];
+    const place = hidden.has(name) ? null : endOfSeries(data, index, 'last');
+    const digits = place === null ? null : labelOf(data, place);
+    if (place === null || digits === null) return [];
+    return [{ digits, index, y: pointOf(plot, data, place).y }];
   });
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
@@ -97,23 +94,20 @@ function drawLabels(
 }
 
 /** The width of the margin that {@link drawLabels} needs, in CSS pixels. */
-export function labelMargin({ data, words }: Pick<MarksState, 'data' | 'words'>): number {
-  const digits = data.series.map((_, index) => {
-    const row = lastRow(data, index);
-    return row === null ? 0 : (labelOf(row, data, words) ?? '').length;
+export function labelMargin(data: ChartData): number {
+  const lengths = data.series.map((_, index) => {
+    const place = endOfSeries(data, index, 'last');
+    return place === null ? 0 : (labelOf(data, place) ?? '').length;
   });
-  return 14 + 7 * Math.max(0, ...digits);
+  return 14 + 7 * Math.max(0, ...lengths);
 }
 
-/** Null: the row has no place on the chart. */
-function labelOf(row: PublicObservation, data: ChartData, words: RowWords): string | null {
-  const [digits, value] = [words.digits(row), data.numberOf(row)];
-  return digits === null || value === null ? null : scaledText(data.scale, digits, value);
-}
-
-function lastRow(data: ChartData, series: number): PublicObservation | null {
-  const place = endOfSeries(data, series, 'last');
-  return (place === null ? undefined : rowAt(data, place)) ?? null;
+/** The value of a place as the scale has it. Null: it has no place on the value axis. */
+export function labelOf(data: ChartData, place: ChartPlace): string | null {
+  const line = data.series[place.series];
+  const row = rowAt(data, place);
+  const [digits, value] = [row === undefined ? null : line?.words.digits(row), line?.values[place.at]];
+  return digits == null || value == null ? null : scaledText(data.scale, digits, value);
 }
 
 interface MarkLook {
@@ -173,12 +167,12 @@ interface LastLook extends Pick<MarksState, 'data' | 'colours' | 'isDisputed'> {
 
 /** A thin line at the newest value of a series, across the whole chart. */
 function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: LastLook): void {
-  const row = lastRow(data, index);
-  if (row === null) return;
+  const place = endOfSeries(data, index, 'last');
+  if (place === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, row, data);
-  const isKnown = data.numberOf(row) !== null;
+  const { x, y } = pointOf(plot, data, place);
+  const isKnown = data.series[index]?.values[place.at] != null;
   if (isKnown) {
     ctx.save();
     ctx.globalAlpha = 0.55;
@@ -197,10 +191,10 @@ function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: Las
   drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
 
-function drawChosen(plot: uPlot, chosen: PublicObservation, colours: ChartColours, data: ChartData): void {
+function drawChosen(plot: uPlot, chosen: ChartPlace, colours: ChartColours, data: ChartData): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const { x, y } = pointOf(plot, chosen, data);
+  const { x, y } = pointOf(plot, data, chosen);
   ctx.strokeStyle = colours.ink;
   ctx.lineWidth = scale;
   ctx.setLineDash([4 * scale, 3 * scale]);

@@ -1,36 +1,33 @@
-/** The chart with its controls: ranges, zoom, legend, crosshair, keyboard, and the words for those who do not see it. */
+/** The chart with its legend, crosshair and keyboard, and the words for those who do not see it. */
 import type uPlot from 'uplot';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import type { AskedRange } from './asked-range.ts';
+import { ChartControls, type ControlContent, type ControlEvents } from './chart-controls.ts';
 import { beside, type ChartData, type ChartPlace, endOfSeries, placeOf, rowAt, step } from './chart-data.ts';
 import { listenToGestures } from './chart-gestures.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
-import { CHART_SCALES, type ChartScale } from './chart-scale.ts';
-import { button, element } from './elements.ts';
+import { element } from './elements.ts';
 import { MarketChart } from './market-chart.ts';
-import type { RowWords } from './row-words.ts';
-import { newestRange, panned, RANGE_SECONDS, rangeWith, zoomed } from './time-range.ts';
+import { panned, rangeWith, zoomed } from './time-range.ts';
 import { dayText, many, momentText } from './words.ts';
 
-export interface ChartPanelEvents {
+export interface ChartPanelEvents extends Pick<ControlEvents, 'onMetric' | 'onScale' | 'onRange'> {
   /** A point was chosen by mouse, touch or keyboard; null: none any more. */
   readonly onChoose: (row: PublicObservation | null) => void;
   /** The pointer is over a point; null: it has left. */
   readonly onHover: (row: PublicObservation | null) => void;
-  /** Null: the one that is shown first. */
-  readonly onMetric: (metric: string | null) => void;
-  readonly onScale: (scale: ChartScale) => void;
+  /** The reader has moved the chart. */
+  readonly onMove: (range: AskedRange) => void;
 }
 
-export interface ChartContent {
+export interface ChartContent extends Omit<ControlContent, 'scale'> {
   readonly data: ChartData;
   readonly marketName: string;
-  /** The metrics on offer, with their titles. `null` is the one that is shown first. */
-  readonly metrics: ReadonlyMap<string | null, string>;
-  readonly metric: string | null;
-  readonly words: RowWords;
   readonly isDisputed: boolean;
-  readonly axisText: string;
+  /** What each axis measures. */
+  readonly axisTexts: readonly string[];
+  readonly range: AskedRange;
 }
 
 /** Page up and Page down go so many points, or a tenth of those on the screen. */
@@ -49,16 +46,15 @@ export class ChartPanel {
   readonly #legend = element('div', { class: 'chart-legend', role: 'group', 'aria-label': 'Sources in the chart' });
   readonly #progress = element('p', { class: 'chart-progress small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
-  readonly #metric = element('select', { id: 'chart-metric' });
-  readonly #scale = element('select', { id: 'chart-scale' });
-  readonly #ranges = new Map<string, HTMLButtonElement>();
+  readonly #controls: ChartControls;
   readonly #hidden = new Set<string>();
   #place: ChartPlace | null = null;
   #content: ChartContent | null = null;
   #speech: ReturnType<typeof setTimeout> | undefined;
   #legendOf = '';
 
-  constructor(events: ChartPanelEvents) {
+  /** @param tools below the legend */
+  constructor(events: ChartPanelEvents, tools: readonly HTMLElement[]) {
     this.#events = events;
     this.#host = element('div', {
       class: 'chart-host',
@@ -67,17 +63,23 @@ export class ChartPanel {
       'aria-roledescription': 'chart',
       'aria-describedby': 'chart-keys',
     });
-    this.root = this.#build();
+    this.#controls = new ChartControls({
+      ...events,
+      onPan: (part) => this.#pan(part),
+      onZoom: (factor) => this.#zoom(factor),
+    });
+    this.root = this.#build(tools);
     this.#chart = new MarketChart(
       this.#host,
       (plot) => this.#hover(plot),
-      () => this.#showRange(),
+      () => {
+        this.#showRange();
+        events.onMove(this.#chart.asked);
+      },
     );
     listenToGestures(this.#host, this.#chart, (left, top) => this.#tap(left, top));
     this.#host.addEventListener('keydown', (event) => this.#key(event));
-    this.#host.addEventListener('pointerleave', () => this.#hoverRow(null));
-    this.#metric.addEventListener('change', () => events.onMetric(this.#metric.value || null));
-    this.#scale.addEventListener('change', () => events.onScale(this.#scale.value as ChartScale));
+    this.#host.addEventListener('pointerleave', () => this.#hoverPlace(null));
   }
 
   focus(): void {
@@ -88,19 +90,19 @@ export class ChartPanel {
   show(content: ChartContent): void {
     this.#content = content;
     const { data, marketName } = content;
-    this.#showMetrics(content);
-    this.#scale.value = data.scale;
+    this.#controls.show({ ...content, scale: data.scale });
     this.#showLegend();
     this.root.toggleAttribute('data-empty', data.seconds.length === 0);
-    const { axisText } = content;
-    const shortText = axisText.length > AXIS_TEXT_MAX ? `${axisText.slice(0, AXIS_TEXT_MAX)}…` : axisText;
-    this.#chart.show({ ...content, axisText: shortText, hidden: this.#hidden });
+    const axisTexts = content.axisTexts.map((text) =>
+      text.length > AXIS_TEXT_MAX ? `${text.slice(0, AXIS_TEXT_MAX)}…` : text,
+    );
+    this.#chart.show({ ...content, axisTexts, hidden: this.#hidden });
     this.#showRange();
     const [first, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first === undefined || last === undefined ? '' : `, ${dayOf(first)} to ${dayOf(last)}`;
     const points = many(data.seconds.length, 'moment');
     this.#host.setAttribute('aria-label', `Chart of ${data.title.toLowerCase()} of ${marketName}: ${points}${span}`);
-    this.#hoverRow(null);
+    this.#hoverPlace(null);
   }
 
   showProgress(text: string): void {
@@ -112,10 +114,11 @@ export class ChartPanel {
     this.mark(row);
     if (row !== null) {
       const range = rangeWith(this.#chart.range, Date.parse(row.observedAt) / 1000, this.#chart.whole);
-      if (range !== this.#chart.range && !this.#chart.isWhole) this.#chart.setRange(range);
+      if (range !== this.#chart.range && this.#chart.asked !== null) this.#chart.setRange(range);
     }
     clearTimeout(this.#speech);
-    const text = row === null ? '' : (this.#content?.words.speech(row) ?? '');
+    const place = this.#place;
+    const text = row === null || place === null ? '' : (this.#chart.data.series[place.series]?.words.speech(row) ?? '');
     this.#speech = setTimeout(() => {
       this.#live.textContent = text;
     }, SPEECH_DELAY_MS);
@@ -128,43 +131,11 @@ export class ChartPanel {
       this.#live.textContent = '';
     }
     this.#place = row === null ? null : placeOf(this.#chart.data, row);
-    this.#chart.choose(row);
-    this.#hoverRow(null);
+    this.#chart.choose(this.#place);
+    this.#hoverPlace(null);
   }
 
-  #build(): HTMLElement {
-    const ranges = element('div', { class: 'control-group', role: 'group', 'aria-label': 'Range' });
-    for (const name of [...(Object.keys(RANGE_SECONDS) as (keyof typeof RANGE_SECONDS)[]), 'All'] as const) {
-      const made = button(name, () =>
-        this.#chart.setRange(name === 'All' ? null : newestRange(this.#chart.data.seconds, name)),
-      );
-      const label = { '1M': 'Newest month', '1Y': 'Newest year', All: 'Whole history' }[name];
-      made.setAttribute('aria-label', `${name}: ${label}`);
-      this.#ranges.set(name, made);
-      ranges.append(made);
-    }
-    const moves = element(
-      'div',
-      { class: 'control-group', role: 'group', 'aria-label': 'Zoom and pan' },
-      button('←', () => this.#pan(-0.25), { 'aria-label': 'Earlier' }),
-      button('→', () => this.#pan(0.25), { 'aria-label': 'Later' }),
-      button('−', () => this.#zoom(1.6), { 'aria-label': 'Zoom out' }),
-      button('+', () => this.#zoom(1 / 1.6), { 'aria-label': 'Zoom in' }),
-    );
-    const metric = element(
-      'div',
-      { class: 'control-group' },
-      element('label', { for: 'chart-metric' }, 'Metric'),
-      this.#metric,
-    );
-    const options = Object.entries(CHART_SCALES).map(([value, text]) => element('option', { value }, text));
-    this.#scale.append(...options);
-    const scale = element(
-      'div',
-      { class: 'control-group' },
-      element('label', { for: 'chart-scale' }, 'Scale'),
-      this.#scale,
-    );
+  #build(tools: readonly HTMLElement[]): HTMLElement {
     const keys = element(
       'p',
       { id: 'chart-keys', class: 'small soft' },
@@ -175,25 +146,16 @@ export class ChartPanel {
       'section',
       { class: 'panel chart-panel', 'aria-labelledby': 'chart-heading' },
       element('h2', { id: 'chart-heading', class: 'visually-hidden' }, 'Chart'),
-      element('div', { class: 'chart-controls' }, metric, scale, ranges, moves),
+      this.#controls.root,
       this.#readout,
       this.#host,
       this.#legend,
       marksKey(),
+      ...tools,
       this.#progress,
       keys,
       this.#live,
     );
-  }
-
-  #showMetrics({ metrics, metric }: ChartContent): void {
-    const now = [...this.#metric.options].map(({ text }) => text);
-    if (now.join() !== [...metrics.values()].join()) {
-      const options = [...metrics].map(([name, title]) => element('option', { value: name ?? '' }, title));
-      this.#metric.replaceChildren(...options);
-    }
-    this.#metric.value = metric ?? '';
-    this.#metric.disabled = metrics.size < 2;
   }
 
   #showLegend(): void {
@@ -213,13 +175,13 @@ export class ChartPanel {
   }
 
   #showRange(): void {
-    const { range, isWhole, data } = this.#chart;
-    const length = range.max - range.min;
-    for (const [name, made] of this.#ranges) {
-      const named = name === 'All' ? null : newestRange(data.seconds, name as keyof typeof RANGE_SECONDS);
-      const isPressed = named === null ? isWhole : !isWhole && Math.abs(named.max - named.min - length) < 1;
-      made.setAttribute('aria-pressed', String(isPressed));
-    }
+    const { asked, data, range } = this.#chart;
+    const [first = range.min, last = range.max] = [data.seconds[0], data.seconds.at(-1)];
+    const shown = {
+      min: Math.max(range.min, Math.min(first, range.max - 1)),
+      max: Math.min(range.max, Math.max(last, range.min) + 1),
+    };
+    this.#controls.showRange(asked, shown);
   }
 
   #zoom(factor: number): void {
@@ -266,7 +228,7 @@ export class ChartPanel {
   /** The point is no longer chosen; a second time, the focus goes to the controls. */
   #leave(): void {
     if (this.#place !== null) this.#events.onChoose(null);
-    this.#ranges.get('All')?.focus();
+    this.#controls.focusAll();
   }
 
   #firstShown(): number {
@@ -289,50 +251,44 @@ export class ChartPanel {
 
   #tap(left: number, top: number): void {
     this.#host.focus({ preventScroll: true });
-    const row = this.#nearest(left, top);
-    if (row !== null) this.#events.onChoose(row);
+    const place = this.#nearest(left, top);
+    const row = place === null ? undefined : rowAt(this.#chart.data, place);
+    if (row !== undefined) this.#events.onChoose(row);
   }
 
   #hover(plot: uPlot): void {
     const { left = -1, top = -1 } = plot.cursor;
-    this.#hoverRow(left < 0 ? null : this.#nearest(left, top));
+    this.#hoverPlace(left < 0 ? null : this.#nearest(left, top));
   }
 
   /** The crosshair's own line shows the chosen point while no point is hovered. */
-  #hoverRow(row: PublicObservation | null): void {
-    this.#events.onHover(row);
-    const chosen = this.#place === null ? undefined : rowAt(this.#chart.data, this.#place);
-    const shown = row ?? chosen ?? null;
+  #hoverPlace(place: ChartPlace | null): void {
+    const { data } = this.#chart;
+    this.#events.onHover((place === null ? undefined : rowAt(data, place)) ?? null);
+    const shown = place ?? this.#place;
+    const row = shown === null ? undefined : rowAt(data, shown);
+    const line = data.series[shown?.series ?? -1];
     const text =
-      shown === null
+      row === undefined
         ? 'Point at the chart, or focus it and use the arrow keys.'
-        : `${momentText(shown.observedAt)}  ${this.#content?.words.value(shown)}  ${shown.sourceLabel}`;
+        : `${momentText(row.observedAt)}  ${line?.words.value(row)}  ${row.sourceLabel}`;
     if (this.#readout.textContent !== text) this.#readout.textContent = text;
   }
 
   /** The point that is nearest to a place in the plot, in CSS pixels: first by time, then by value. */
-  #nearest(left: number, top: number): PublicObservation | null {
+  #nearest(left: number, top: number): ChartPlace | null {
     const { plot, data } = this.#chart;
     if (plot === null || data.seconds.length === 0) return null;
     const at = plot.posToIdx(left);
-    const shown = data.series.filter(({ name }) => !this.#hidden.has(name));
-    if (shown.length === 0) return null;
-    for (let distance = 0; distance < data.seconds.length; distance++) {
-      const rows = shown.flatMap(({ rows }) => [rows[at - distance], rows[at + distance]]).filter((row) => row != null);
-      if (rows.length === 0) continue;
-      const places = rows.map((row) => ({ row, ...this.#pixelsFrom(plot, row, left, top) }));
-      return places.sort((one, other) => one.across - other.across || one.down - other.down)[0]?.row ?? null;
-    }
-    return null;
-  }
-
-  #pixelsFrom(plot: uPlot, row: PublicObservation, left: number, top: number) {
-    const { x, y } = pointOf(plot, row, this.#chart.data);
-    const [plotLeft, plotTop] = [plot.bbox.left, plot.bbox.top];
-    return {
-      across: Math.round(Math.abs((x - plotLeft) / devicePixelRatio - left)),
-      down: Math.abs((y - plotTop) / devicePixelRatio - top),
-    };
+    const { left: plotLeft, top: plotTop } = plot.bbox;
+    const places = data.series.flatMap(({ name }, series) => {
+      const place = this.#hidden.has(name) ? null : beside(data, { at, series }, series);
+      if (place === null) return [];
+      const { x, y } = pointOf(plot, data, place);
+      const across = Math.round(Math.abs((x - plotLeft) / devicePixelRatio - left));
+      return [{ place, across, down: Math.abs((y - plotTop) / devicePixelRatio - top) }];
+    });
+    return places.sort((one, other) => one.across - other.across || one.down - other.down)[0]?.place ?? null;
   }
 }
 

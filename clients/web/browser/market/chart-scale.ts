@@ -1,4 +1,4 @@
-/** How a chart shows its values: as they are, on a logarithmic axis, or compared with the first one of their line. Pure. */
+/** How a chart shows its values: as they are, on a logarithmic axis, or compared with the first one of their line that is shown. Pure. */
 import { groupedDigits } from '../exact-decimal.ts';
 import { percentText } from '../price-change.ts';
 
@@ -30,8 +30,8 @@ export function scaledText(scale: ChartScale, digits: string, scaled: number): s
   return scale === 'index' ? scaled.toFixed(2) : groupedDigits(digits);
 }
 
-/** What the axis measures. @param unit of the values themselves */
-export function axisText(scale: ChartScale, unit: string): string {
-  if (scale === 'percent') return 'change since the first value, %';
-  return scale === 'index' ? 'first value = 100' : unit;
+/** What the axis measures. @param unit of the values themselves. @param since the day of the values that are compared */
+export function axisText(scale: ChartScale, unit: string, since: string): string {
+  if (scale === 'percent') return `change since ${since}, %`;
+  return scale === 'index' ? `${since} = 100` : unit;
 }

@@ -1,27 +1,31 @@
 /** The canvas of the chart: lines on a true time axis, by uPlot. It knows places and ranges, and nothing of words. */
 import uPlot from 'uplot';
-import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { type AskedRange, shownRange } from './asked-range.ts';
 import { chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './chart-colours.ts';
-import type { ChartData } from './chart-data.ts';
+import type { ChartData, ChartPlace } from './chart-data.ts';
 import { drawMarks, labelMargin } from './chart-marks.ts';
-import { RowWords } from './row-words.ts';
-import { panned, type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
+import { type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
 
 const FONT = '12px system-ui, sans-serif';
 /** In CSS pixels: a sheet of A4 or Letter between its margins. */
 const PRINTED = { width: 660, height: 340 };
 const EMPTY: ChartData = {
   ...{ title: '', isStepped: false, seconds: [], series: [], scale: 'linear' },
-  numberOf: () => null,
 };
 
 export interface ShownChart {
   readonly data: ChartData;
   readonly hidden: ReadonlySet<string>;
   readonly isDisputed: boolean;
-  /** E.g. `USD per troy ounce`. */
-  readonly axisText: string;
-  readonly words: RowWords;
+  /** E.g. `USD per troy ounce`; of each axis. */
+  readonly axisTexts: readonly string[];
+  readonly range: AskedRange;
+}
+
+/** The ticks of an axis as they are drawn. */
+export interface AxisTicks {
+  readonly splits: readonly (number | null)[];
+  readonly texts: readonly string[];
 }
 
 export class MarketChart {
@@ -35,14 +39,15 @@ export class MarketChart {
     data: EMPTY,
     hidden: new Set(),
     isDisputed: false,
-    axisText: '',
-    words: new RowWords({ quantity: 1, of: '' }),
+    axisTexts: [],
+    range: null,
   };
-  #chosen: PublicObservation | null = null;
+  #chosen: ChartPlace | null = null;
+  /** By the name of the scale. */
+  readonly ticks = new Map<string, AxisTicks>();
   /** Paper shows the whole history, in light colours, as wide as a sheet. */
   #isPrinted = false;
-  /** Null: the whole history, also when it grows. */
-  #range: TimeRange | null = null;
+  #asked: AskedRange = null;
 
   /**
    * @param onMove after the crosshair has moved
@@ -73,18 +78,28 @@ export class MarketChart {
   }
 
   get range(): TimeRange {
-    return this.#range === null || this.#isPrinted ? this.whole : panned(this.#range, 0, this.whole);
+    return shownRange(this.#isPrinted ? null : this.#asked, this.#shown.data.seconds);
   }
 
-  /** Shows other data, and the same part of the time axis as before. */
+  get asked(): AskedRange {
+    return this.#asked;
+  }
+
+  get shown(): ShownChart {
+    return this.#shown;
+  }
+
+  /** Shows other data. No point is chosen then. */
   show(shown: ShownChart): void {
     this.#shown = shown;
+    this.#asked = shown.range;
+    this.#chosen = null;
     const lines = JSON.stringify([
-      shown.axisText,
+      shown.axisTexts,
       shown.data.title,
       shown.data.isStepped,
       shown.data.scale,
-      shown.data.series.map(({ name }) => name),
+      shown.data.series.map(({ name, axis }) => [name, axis]),
     ]);
     if (this.#plot === null || lines !== this.#lines) {
       this.#lines = lines;
@@ -99,20 +114,17 @@ export class MarketChart {
     this.#plot.setScale('x', { ...this.range });
   }
 
-  /** @param range null: everything */
-  setRange(range: TimeRange | null): void {
+  /** @param asked as the reader moves the chart */
+  setRange(asked: AskedRange): void {
     const { min, max } = this.whole;
-    this.#range = range !== null && range.min <= min && range.max >= max ? null : range;
+    const isWhole = asked !== null && typeof asked !== 'string' && asked.min <= min && asked.max >= max;
+    this.#asked = isWhole ? null : asked;
     this.#plot?.setScale('x', { ...this.range });
     this.#onRange();
   }
 
-  get isWhole(): boolean {
-    return this.#range === null;
-  }
-
-  choose(row: PublicObservation | null): void {
-    this.#chosen = row;
+  choose(place: ChartPlace | null): void {
+    this.#chosen = place;
     this.#plot?.redraw(false);
   }
 
@@ -128,6 +140,11 @@ export class MarketChart {
     this.#plot.setScale('x', { ...this.range });
   }
 
+  #ticksOf(scale: string, splits: readonly (number | null)[], texts: string[]): string[] {
+    this.ticks.set(scale, { splits, texts });
+    return texts;
+  }
+
   #size(): { width: number; height: number } {
     if (this.#isPrinted) return PRINTED;
     return { width: Math.max(200, this.#host.clientWidth), height: Math.max(200, this.#host.clientHeight) };
@@ -135,8 +152,12 @@ export class MarketChart {
 
   #options(): uPlot.Options {
     const colours = chartColours(this.#host, this.#isPrinted);
-    const { data, hidden, axisText } = this.#shown;
+    const { data, hidden, axisTexts } = this.#shown;
     const stepped = data.isStepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+    const valueScale: uPlot.Scale = {
+      distr: data.scale === 'log' ? 3 : 1,
+      range: (_plot, min, max) => (data.scale === 'log' ? logRangeOfValues(min, max) : rangeOfValues(min, max)),
+    };
     const lines = {
       grid: { stroke: colours.rule, width: 1 },
       ticks: { stroke: colours.rule, width: 1, size: 5 },
@@ -146,7 +167,7 @@ export class MarketChart {
     return {
       ...this.#size(),
       tzDate: (second) => uPlot.tzDate(new Date(second * 1000), 'Etc/UTC'),
-      padding: [12, () => labelMargin(this.#shown), 0, 0],
+      padding: [12, axisTexts.length > 1 ? 0 : () => labelMargin(this.#shown.data), 0, 0],
       legend: { show: false },
       cursor: {
         drag: { x: false, y: false, setScale: false },
@@ -154,30 +175,36 @@ export class MarketChart {
         y: false,
         bind: { dblclick: () => null },
       },
-      scales: {
-        x: { time: true, auto: false },
-        y: {
-          distr: data.scale === 'log' ? 3 : 1,
-          range: (_plot, min, max) => (data.scale === 'log' ? logRangeOfValues(min, max) : rangeOfValues(min, max)),
-        },
-      },
+      scales: { x: { time: true, auto: false }, y: valueScale, y2: valueScale },
       axes: [
-        { ...lines, space: 56, size: 44, values: (_plot, splits, _axis, _space, step) => timeTicks(splits, step) },
         {
           ...lines,
-          size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text?.length ?? 0)),
-          values: (_plot, splits, _axis, _space, step) => valueTicks(splits, step),
-          label: axisText,
-          labelFont: FONT,
-          labelSize: 20,
+          space: 56,
+          size: 44,
+          values: (_plot, splits, _axis, _space, step) => this.#ticksOf('x', splits, timeTicks(splits, step)),
         },
+        ...axisTexts.map((text, at): uPlot.Axis => {
+          const scale = at === 0 ? 'y' : 'y2';
+          return {
+            ...lines,
+            scale,
+            side: at === 0 ? 3 : 1,
+            grid: { ...lines.grid, show: at === 0 },
+            size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text?.length ?? 0)),
+            values: (_plot, splits, _axis, _space, step) => this.#ticksOf(scale, splits, valueTicks(splits, step)),
+            label: text,
+            labelFont: FONT,
+            labelSize: 20,
+          };
+        }),
       ],
       series: [
         {},
-        ...data.series.map(({ name }, index) => {
+        ...data.series.map(({ name, axis }, index) => {
           const { colour, dash } = lookOfSeries(index);
           return {
             label: name,
+            scale: axis,
             show: !hidden.has(name),
             stroke: colours.series[colour] as string,
             width: 1.75,

@@ -8,48 +8,36 @@ import { encodedText, hexOf, sha256Of } from '../../../typescript/hashes.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
-import { unitText } from '../shown-value.ts';
 import { AsOfPanel } from './as-of-panel.ts';
-import {
-  fragmentOf,
-  type HistoryView,
-  historyView,
-  instantOfMs,
-  knownMoments,
-  type PageState,
-  readFragment,
-  refusalOf,
-} from './as-of-view.ts';
-import { chartData } from './chart-data.ts';
+import { type HistoryView, historyView, instantOfMs, knownMoments } from './as-of-view.ts';
+import { type AskedRange, type ReadRange, roundedRange } from './asked-range.ts';
 import { ChartPanel } from './chart-panel.ts';
-import { axisText } from './chart-scale.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
 import { checkInLog } from './log-receipt.ts';
 import { marketTop } from './market-top.ts';
-import { KEPT_ROWS_MAX, ObservationStore } from './observation-store.ts';
+import { ObservationStore } from './observation-store.ts';
 import { ObservationsTable } from './observations-table.ts';
 import { offeredMetrics } from './offered-metrics.ts';
+import { fragmentOf, type PageState, readFragment, refusalOf } from './page-state.ts';
 import { removedState, unknownState, unreachableState } from './page-states.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
+import { END_WORDS, progressText, timeOf } from './reading-words.ts';
 import { RowWords } from './row-words.ts';
+import { chartOf, shownMarket } from './shown-market.ts';
 import { sourcesSection } from './sources-section.ts';
 import { changesIn, priceChanges, valuesBefore } from './value-changes.ts';
-import { badgesOf, isOnList, momentText, unitOf } from './words.ts';
+import { badgesOf, momentText } from './words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
 /** While a long history comes in, the chart is drawn so often; and less often where that takes long. */
 const DRAW_MS = 250;
 const DRAW_SHARE = 4;
-
-const END_WORDS: Readonly<Record<HistoryEnd, string>> = {
-  whole: '',
-  full: `Only the newest ${KEPT_ROWS_MAX.toLocaleString('en')} are shown here. The files have all of them.`,
-  'newest-versions': 'Some replaced values could not be read, so the page may miss them at earlier times.',
-};
+/** Browsers refuse addresses that change with each frame. */
+const MOVED_MS = 250;
 
 export class MarketPage {
   readonly #root: HTMLElement;
@@ -83,17 +71,23 @@ export class MarketPage {
   #badges = '';
   #drawMs = 0;
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
+  #moveTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(root: HTMLElement, slug: string) {
     this.#root = root;
     this.#slug = slug;
     this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
-    this.#chart = new ChartPanel({
-      onChoose: (row) => this.#choose(row),
-      onHover: (row) => this.#provenance.hover(row),
-      onMetric: (metric) => this.#chooseMetric(metric),
-      onScale: (scale) => this.#go({ ...this.#state, scale }),
-    });
+    this.#chart = new ChartPanel(
+      {
+        onChoose: (row) => this.#choose(row),
+        onHover: (row) => this.#provenance.hover(row),
+        onMetric: (metric) => this.#chooseMetric(metric),
+        onScale: (scale) => this.#go({ ...this.#state, scale }),
+        onRange: (read) => this.#askFor(read),
+        onMove: (range) => this.#move(range),
+      },
+      [],
+    );
     this.#asOfPanel = new AsOfPanel((asOf, refused) => this.#go({ ...this.#state, asOf, refused }));
     const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
     this.#replaced.addEventListener('change', () => this.#show());
@@ -213,9 +207,30 @@ export class MarketPage {
     const wasInTop = this.#top.contains(document.activeElement);
     const refused = asOf === null ? before : refusalOf(instantOfMs(asOf.atMs), Date.now());
     this.#state = { ...rest, asOf: refused === null ? asOf : null, refused };
-    history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(this.#state)}`);
+    this.#writeAddress();
     this.#show();
     if (wasInTop) document.getElementById('as-of-slider')?.focus();
+  }
+
+  #writeAddress(): void {
+    clearTimeout(this.#moveTimer);
+    history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(this.#state)}`);
+  }
+
+  /** Dates that are refused leave the chart as it is. */
+  #askFor({ range, refused }: ReadRange): void {
+    this.#go({ ...this.#state, range: refused === null ? range : this.#state.range, refusedRange: refused });
+  }
+
+  /** The chart has moved already. Values that are compared with the first one follow once it rests. */
+  #move(range: AskedRange): void {
+    const rounded = range === null || typeof range === 'string' ? range : roundedRange(range);
+    this.#state = { ...this.#state, range: rounded, refusedRange: null };
+    clearTimeout(this.#moveTimer);
+    this.#moveTimer = setTimeout(() => {
+      this.#writeAddress();
+      if (this.#state.scale === 'percent' || this.#state.scale === 'index') this.#show();
+    }, MOVED_MS);
   }
 
   /** The point of the same moment is chosen in the other metric: its provenance takes the place of the first one's. */
@@ -240,6 +255,9 @@ export class MarketPage {
 
   #choose(row: PublicObservation | null): void {
     this.#chosen = row;
+    this.#state = { ...this.#state, point: row?.id ?? null };
+    clearTimeout(this.#moveTimer);
+    this.#moveTimer = setTimeout(() => this.#writeAddress(), MOVED_MS);
     this.#chart.choose(row);
     this.#provenance.choose(row);
   }
@@ -254,36 +272,21 @@ export class MarketPage {
 
   #show(): void {
     const market = this.#market as Market;
-    const { asOf, scale } = this.#state;
+    const { asOf, range, refusedRange } = this.#state;
     const view = this.#view();
-    const words = this.#words;
-    const { first, titles } = offeredMetrics(market, this.#store.metrics);
-    const metric = titles.has(this.#state.metric) ? this.#state.metric : null;
-    const metrics = metric === null ? first : [metric];
-    const title = titles.get(metric) as string;
-    const isStepped = isOnList(market.metrics);
-    const data = chartData(view.visible, {
-      metrics,
-      title,
-      order: market.sources.map(({ label }) => label),
-      words,
-      scale,
-      standsUntil: isStepped ? Math.floor((asOf?.atMs ?? Date.now()) / 1000) : null,
-    });
-    const shown = view.visible.find((row) => metrics.includes(row.metric) && !row.announced);
-    this.#newest = shown;
-    const unit = metrics.includes('price') ? market.nativeCurrency : shown === undefined ? '' : unitOf(shown);
-    const isMoney = metrics.includes('price') || shown?.kind === 'money';
+    const shown = shownMarket(market, { view, store: this.#store, state: this.#state, nowMs: Date.now() });
+    const { metrics, title, words, isStepped } = shown;
+    this.#newest = shown.newest;
     this.#chart.show({
-      data,
+      ...chartOf(shown, this.#state),
       marketName: market.name,
-      metrics: titles,
-      metric,
-      words,
-      isDisputed: asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
-      axisText: axisText(scale, isMoney ? `${unit} ${unitText(market.unit)}` : unit),
+      metrics: shown.titles,
+      metric: shown.metric,
+      isDisputed: shown.isDisputed,
+      range,
+      refused: refusedRange,
     });
-    this.#chart.showProgress(this.#progressText());
+    this.#chart.showProgress(progressText(this.#store.size, market.history.count, this.#end));
     const rows = this.#replaced.checked && asOf === null ? [...this.#store.newestFirst()] : view.visible;
     const moment = asOf === null ? '' : ` as of ${momentText(instantOfMs(asOf.atMs))}`;
     this.#table.show({
@@ -299,17 +302,17 @@ export class MarketPage {
     this.#showTop(view);
     this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource, words }));
     if (this.#downloads.childElementCount === 0) this.#showDownloads();
-    this.#chosen = this.#stillKnown(this.#chosen, view);
+    this.#chosen = this.#chosenRow(view);
     this.#chart.mark(this.#chosen);
     this.#provenance.choose(this.#chosen);
     this.#root.toggleAttribute('data-reading', this.#end === null && this.#store.size === 0);
   }
 
-  /** The newest form of a chosen row. As of an earlier moment, a row that was not visible then is not shown. */
-  #stillKnown(row: PublicObservation | null, { visible }: HistoryView): PublicObservation | null {
-    if (row === null) return null;
-    const known = this.#state.asOf === null ? this.#store.byId(row.id) : visible.find(({ id }) => id === row.id);
-    return known ?? null;
+  /** As of an earlier moment, a row that was not visible then is not shown. */
+  #chosenRow({ visible }: HistoryView): PublicObservation | null {
+    const { asOf, point } = this.#state;
+    if (point === null) return null;
+    return (asOf === null ? this.#store.byId(point) : visible.find(({ id }) => id === point)) ?? null;
   }
 
   #showTop(view: HistoryView): void {
@@ -355,14 +358,6 @@ export class MarketPage {
     );
   }
 
-  #progressText(): string {
-    const { count } = (this.#market as Market).history;
-    const [read, all] = [this.#store.size.toLocaleString('en'), count.toLocaleString('en')];
-    if (count === 0) return 'There is no observation yet.';
-    if (this.#end === null) return `Reading the history: ${read} of ${all} observations, newest first …`;
-    return `${read} of ${all} observations are read, replaced versions included. ${END_WORDS[this.#end]}`;
-  }
-
   #showStale(reason: string): void {
     if (this.#market === null || this.#reader === null) {
       this.#root.replaceChildren(unreachableState(reason, () => void this.#ask()));
@@ -391,8 +386,4 @@ export class MarketPage {
 
 function badgesText(market: Market): string {
   return JSON.stringify(badgesOf(market, Date.now()));
-}
-
-function timeOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice('YYYY-MM-DDT'.length, -'.000Z'.length)} UTC`;
 }

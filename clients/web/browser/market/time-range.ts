@@ -7,8 +7,8 @@ export interface TimeRange {
 }
 
 const DAY = 86_400;
-/** A month and a year of the buttons. */
-export const RANGE_SECONDS = { '1M': 31 * DAY, '1Y': 366 * DAY } as const;
+/** The ranges of the buttons. */
+export const RANGE_SECONDS = { '1M': 31 * DAY, '1Y': 366 * DAY, '5Y': 1827 * DAY } as const;
 const NARROWEST = 60;
 /** The part of the range that stays free at each end. */
 const PADDING = 0.02;

@@ -1,0 +1,70 @@
+/** What the page of a market shows, as its address keeps it. Pure. */
+import type { AsOf } from '../../../typescript/as-of.ts';
+import { isAhead, msOf } from '../../../typescript/moments.ts';
+import { instantOfMs } from './as-of-view.ts';
+import { type AskedRange, readRange, writeRange } from './asked-range.ts';
+import { type ChartScale, isChartScale } from './chart-scale.ts';
+
+/** What the fragment of the address keeps. */
+export interface PageState {
+  readonly asOf: AsOf | null;
+  /** Null: `price`. */
+  readonly metric: string | null;
+  readonly scale: ChartScale;
+  readonly range: AskedRange;
+  /** The id of the chosen point. */
+  readonly point: string | null;
+  /** Why the page is not as of the moment that was asked for. Null: it is, or none was. */
+  readonly refused: string | null;
+  /** Why the chart does not show the dates that were asked for. */
+  readonly refusedRange: string | null;
+}
+
+/** Why nothing can be shown as of a moment, or null. @param text as the reader gave it */
+export function refusalOf(text: string, nowMs: number): string | null {
+  const atMs = msOf(text);
+  if (Number.isNaN(atMs)) return `“${text.slice(0, 40)}” is no moment that this page can read.`;
+  return isAhead(atMs, nowMs) ? `${text} is in the future: nothing is known of it.` : null;
+}
+
+/**
+ * A metric or a clock that cannot be read is left out. A moment is refused: the prices of now in its place would look like
+ * those of then.
+ *
+ * @param fragment with or without its `#`
+ */
+export function readFragment(fragment: string, nowMs: number): PageState {
+  const words = new URLSearchParams(fragment.replace(/^#/, ''));
+  const text = words.get('as-of');
+  const refused = text === null ? null : refusalOf(text, nowMs);
+  const atMs = text === null || refused !== null ? Number.NaN : msOf(text);
+  const clock = words.get('clock') === 'released' ? 'released' : 'recorded';
+  const metric = words.get('metric') ?? '';
+  const scale = words.get('scale') ?? '';
+  const point = words.get('point') ?? '';
+  const { range, refused: refusedRange } = readRange(words, nowMs);
+  return {
+    asOf: Number.isNaN(atMs) ? null : { atMs, clock },
+    metric: /^[a-z][a-zA-Z0-9]{0,39}$/.test(metric) && metric !== 'price' ? metric : null,
+    scale: isChartScale(scale) ? scale : 'linear',
+    range,
+    point: /^\w{1,60}$/.test(point) ? point : null,
+    refused,
+    refusedRange,
+  };
+}
+
+/** Empty for the page as it is now. */
+export function fragmentOf({ asOf, metric, scale, range, point }: Omit<PageState, 'refused' | 'refusedRange'>): string {
+  const words = new URLSearchParams();
+  if (metric !== null) words.set('metric', metric);
+  if (scale !== 'linear') words.set('scale', scale);
+  writeRange(words, range);
+  if (point !== null) words.set('point', point);
+  if (asOf !== null) {
+    words.set('as-of', instantOfMs(asOf.atMs));
+    words.set('clock', asOf.clock);
+  }
+  const text = words.toString().replaceAll('%3A', ':');
+  return text === '' ? '' : `#${text}`;
+}
