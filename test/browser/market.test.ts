@@ -313,72 +313,6 @@ describe('other states', () => {
   });
 });
 
-describe('the chart', () => {
-  /** The colours of whole pixels of the canvas. */
-  const COLOURS = `(() => {
-    const canvas = document.querySelector('.chart-host canvas');
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-    const colours = new Set();
-    for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) colours.add(data.slice(at, at + 3).join());
-    return [...colours];
-  })()`;
-
-  it('keeps its labels and marks where the reader forces the colours', async () => {
-    const { page } = await openMarket('wheat-eur');
-    await page.emulateMedia({ forcedColors: 'active' });
-    const colourOf = (name: string): Promise<string> =>
-      page.evaluate(`(() => {
-        const probe = document.body.appendChild(document.createElement('i'));
-        probe.style.color = '${name}';
-        const [red, green, blue] = getComputedStyle(probe).color.match(/[0-9]+/g);
-        return [red, green, blue].join();
-      })()`);
-    const colours = () => page.evaluate(COLOURS) as Promise<string[]>;
-    await expect
-      .poll(colours)
-      .toEqual(expect.arrayContaining([await colourOf('Canvas'), await colourOf('CanvasText')]));
-    await page.context().close();
-  });
-
-  it('has other scales, each in the address, and marks stay on their lines', async () => {
-    const { page, complaints } = await openMarket('wheat-eur');
-    const pictures = new Set<unknown>();
-    for (const scale of ['linear', 'log', 'percent', 'index']) {
-      await page.getByLabel('Scale').selectOption(scale);
-      expect(new URL(page.url()).hash).toBe(scale === 'linear' ? '' : `#scale=${scale}`);
-      expect(await page.evaluate(PAINTED)).toBeGreaterThan(500);
-      pictures.add(await page.evaluate(`document.querySelector('.chart-host canvas').toDataURL()`));
-    }
-    expect(pictures.size).toBe(4);
-    await chartOf(page).press('End');
-    expect(await provenanceOf(page).innerText()).toMatch(/4\.1328 EUR per tonne/);
-    await page.reload();
-    await isRead(page);
-    expect(await page.getByLabel('Scale').inputValue()).toBe('index');
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
-
-  it('is printed whole and light, with its sources and without controls', async () => {
-    const { page } = await openMarket('wheat-eur');
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.getByRole('button', { name: '1M' }).click();
-    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    await expect.poll(() => page.locator('.chart-host .uplot').evaluate((plot) => plot.clientWidth)).toBe(660);
-    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(ground).toBe('rgb(255, 255, 255)');
-    expect(await page.getByRole('heading', { name: 'Sources side by side' }).isVisible()).toBe(true);
-    expect(await page.getByRole('button', { name: '1M' }).isVisible()).toBe(false);
-    const pictureOf = () => page.evaluate(`document.querySelector('.chart-host canvas').toDataURL()`);
-    const printed = await pictureOf();
-    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
-    await page.getByRole('button', { name: 'All' }).click();
-    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
-    await expect.poll(pictureOf).toBe(printed);
-    await page.context().close();
-  });
-});
-
 it('looks good, and passes the rules of accessibility', async () => {
   const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
   await expectGoodLooks(page, 'market', '/markets/wheat-eur', async () => {
@@ -387,8 +321,8 @@ it('looks good, and passes the rules of accessibility', async () => {
     await chartOf(page).press('End');
     await provenanceOf(page).getByText('verified in your browser').waitFor();
   });
-  await page.getByRole('button', { name: 'Copy the request: This market' }).click();
-  await page.getByText(/^Copied|The request is selected/).waitFor();
+  await page.getByRole('button', { name: 'Copy This market' }).click();
+  await page.getByText(/^Copied|The text is selected/).waitFor();
   expect(await page.getByText(/^curl -s 'http:.*\/api\/v1\/markets\/wheat-eur\.json'$/).count()).toBe(1);
   expect(complaints).toEqual([]);
   await page.context().close();

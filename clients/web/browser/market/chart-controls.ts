@@ -102,11 +102,8 @@ export class ChartControls {
     for (const [name, made] of this.#ranges) made.setAttribute('aria-pressed', String(name === asked));
     const { from, to } = daysOf(shown);
     // Dates that were refused stay, to be mended; a field is left alone while somebody types in it.
-    if (
-      this.#refused.childElementCount > 0 ||
-      [this.#from, this.#to].includes(document.activeElement as HTMLInputElement)
-    )
-      return;
+    const isRefused = this.#refused.childElementCount > 0 && this.#from.value !== '';
+    if (isRefused || [this.#from, this.#to].some((field) => field === document.activeElement)) return;
     this.#from.value = from;
     this.#to.value = to;
   }

@@ -3,7 +3,7 @@
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
-import { type ChartScale, scaledNumber } from './chart-scale.ts';
+import { type ChartScale, scaledNumber, scaledText } from './chart-scale.ts';
 import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';
 
@@ -14,6 +14,7 @@ export interface ChartSeries {
   /** The value axis: on the left or, of another unit, on the right. */
   readonly axis: 'y' | 'y2';
   /** Of its market. */
+  readonly slug: string;
   readonly words: RowWords;
   /** Of each moment: its place on the chart alone, never a text; null: unknown, a gap; undefined: no observation. */
   readonly values: (number | null | undefined)[];
@@ -38,6 +39,7 @@ export interface ChartPlace {
 }
 
 export interface ChartWish {
+  readonly slug?: string;
   /** In the order of the lines. */
   readonly metrics: readonly string[];
   readonly title?: string;
@@ -55,7 +57,7 @@ export interface ChartWish {
  */
 export function chartData(
   visible: readonly PublicObservation[],
-  { metrics, title = metricTitle(metrics[0] ?? ''), order = [], words, standsUntil = null }: ChartWish,
+  { slug = '', metrics, title = metricTitle(metrics[0] ?? ''), order = [], words, standsUntil = null }: ChartWish,
 ): ChartData {
   const seconds: number[] = [];
   const series = new Map<string, ChartSeries & { readonly metric: string }>();
@@ -71,6 +73,7 @@ export function chartData(
     sources.add(row.sourceLabel);
     const key = [row.metric, row.sourceLabel, unit].join('\n');
     const line = series.get(key) ?? {
+      slug,
       metric: row.metric,
       name: row.sourceLabel,
       unit,
@@ -131,6 +134,14 @@ export function placeOf(data: ChartData, row: PublicObservation): ChartPlace | n
 
 export function rowAt(data: ChartData, { at, series }: ChartPlace): PublicObservation | undefined {
   return data.series[series]?.rows[at];
+}
+
+/** The value of a place as the scale has it. Null: it has no place on the value axis. */
+export function labelOf(data: ChartData, place: ChartPlace): string | null {
+  const line = data.series[place.series];
+  const row = rowAt(data, place);
+  const [digits, value] = [row === undefined ? null : line?.words.digits(row), line?.values[place.at]];
+  return digits == null || value == null ? null : scaledText(data.scale, digits, value);
 }
 
 /** The nearest place of the series in a direction, or the last one before its end. Null: the series has no point. */

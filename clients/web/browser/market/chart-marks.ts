@@ -2,8 +2,7 @@
 import type uPlot from 'uplot';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
-import { type ChartData, type ChartPlace, endOfSeries, rowAt } from './chart-data.ts';
-import { scaledText } from './chart-scale.ts';
+import { type ChartData, type ChartPlace, endOfSeries, labelOf } from './chart-data.ts';
 import type { PointMark } from './row-words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
@@ -100,14 +99,6 @@ export function labelMargin(data: ChartData): number {
     return place === null ? 0 : (labelOf(data, place) ?? '').length;
   });
   return 14 + 7 * Math.max(0, ...lengths);
-}
-
-/** The value of a place as the scale has it. Null: it has no place on the value axis. */
-export function labelOf(data: ChartData, place: ChartPlace): string | null {
-  const line = data.series[place.series];
-  const row = rowAt(data, place);
-  const [digits, value] = [row === undefined ? null : line?.words.digits(row), line?.values[place.at]];
-  return digits == null || value == null ? null : scaledText(data.scale, digits, value);
 }
 
 interface MarkLook {

@@ -8,7 +8,7 @@ import { listenToGestures } from './chart-gestures.ts';
 import { legendOf, marksKey } from './chart-legend.ts';
 import { pointOf } from './chart-marks.ts';
 import { element } from './elements.ts';
-import { MarketChart } from './market-chart.ts';
+import { type DrawnChart, MarketChart } from './market-chart.ts';
 import { panned, rangeWith, zoomed } from './time-range.ts';
 import { dayText, many, momentText } from './words.ts';
 
@@ -82,6 +82,11 @@ export class ChartPanel {
     this.#host.addEventListener('pointerleave', () => this.#hoverPlace(null));
   }
 
+  /** Null: there is no chart. */
+  get drawn(): DrawnChart | null {
+    return this.#chart.drawn;
+  }
+
   focus(): void {
     this.#host.focus({ preventScroll: true });
     this.root.scrollIntoView({ block: 'nearest' });
@@ -112,10 +117,9 @@ export class ChartPanel {
   /** Shows a point that was chosen here or elsewhere, and says it. */
   choose(row: PublicObservation | null): void {
     this.mark(row);
-    if (row !== null) {
-      const range = rangeWith(this.#chart.range, Date.parse(row.observedAt) / 1000, this.#chart.whole);
-      if (range !== this.#chart.range && this.#chart.asked !== null) this.#chart.setRange(range);
-    }
+    const { range, whole } = this.#chart;
+    const second = row === null ? range.min : Date.parse(row.observedAt) / 1000;
+    if (second < range.min || second > range.max) this.#chart.setRange(rangeWith(range, second, whole));
     clearTimeout(this.#speech);
     const place = this.#place;
     const text = row === null || place === null ? '' : (this.#chart.data.series[place.series]?.words.speech(row) ?? '');

@@ -9,7 +9,8 @@ import {
   marketUrl,
 } from '../../../../contract/files/routes.ts';
 import { addressOf } from '../base-url.ts';
-import { button, element } from './elements.ts';
+import { copyRow } from './copy-row.ts';
+import { element } from './elements.ts';
 
 export interface DownloadsContent {
   readonly slug: string;
@@ -36,7 +37,7 @@ export function downloadsSection(content: DownloadsContent): HTMLElement {
       { class: 'soft' },
       'Every answer is a static file with an ETag, fresh for 15 seconds. No key is needed.',
     ),
-    element('dl', { class: 'requests' }, ...requests.flatMap(([words, command]) => requestRow(words, command, said))),
+    element('dl', { class: 'requests' }, ...requests.flatMap(([words, command]) => copyRow(words, command, said))),
     said,
   );
 }
@@ -88,23 +89,5 @@ function requestsOf(content: DownloadsContent): readonly (readonly [string, stri
     ...(index === null ? [] : ([['Its pages and files', get(`${historyIndexUrl(slug)}.json`)]] as const)),
     ...(hasWhole(content) ? ([['The history as CSV', `curl -sO '${addressOf(csv)}'`]] as const) : []),
     ...(hasLog ? ([['The signed checkpoint of the log', get('/api/v1/log/checkpoint')]] as const) : []),
-  ];
-}
-
-function requestRow(words: string, command: string, said: HTMLElement): HTMLElement[] {
-  const code = element('code', {}, command);
-  const copy = button('Copy', () => void copied(), { 'aria-label': `Copy the request: ${words}` });
-  const copied = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(command);
-      said.textContent = `Copied: ${words}.`;
-    } catch {
-      getSelection()?.selectAllChildren(code);
-      said.textContent = 'The browser does not let this page copy. The request is selected: copy it by keyboard.';
-    }
-  };
-  return [
-    element('dt', {}, words),
-    element('dd', { class: 'request' }, element('pre', { tabindex: '0', 'aria-label': words }, code), copy),
   ];
 }

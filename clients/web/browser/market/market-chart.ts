@@ -1,9 +1,10 @@
 /** The canvas of the chart: lines on a true time axis, by uPlot. It knows places and ranges, and nothing of words. */
 import uPlot from 'uplot';
 import { type AskedRange, shownRange } from './asked-range.ts';
-import { chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './chart-colours.ts';
+import { type ChartColours, chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './chart-colours.ts';
 import type { ChartData, ChartPlace } from './chart-data.ts';
 import { drawMarks, labelMargin } from './chart-marks.ts';
+import type { SeenLines } from './seen-chart.ts';
 import { type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
 
 const FONT = '12px system-ui, sans-serif';
@@ -28,6 +29,14 @@ export interface AxisTicks {
   readonly texts: readonly string[];
 }
 
+/** The canvas and what it is made of. */
+export interface DrawnChart extends SeenLines {
+  readonly plot: uPlot;
+  readonly colours: ChartColours;
+  /** By the name of the scale. */
+  readonly ticks: ReadonlyMap<string, AxisTicks>;
+}
+
 export class MarketChart {
   readonly #host: HTMLElement;
   readonly #onMove: (plot: uPlot) => void;
@@ -44,7 +53,7 @@ export class MarketChart {
   };
   #chosen: ChartPlace | null = null;
   /** By the name of the scale. */
-  readonly ticks = new Map<string, AxisTicks>();
+  readonly #ticks = new Map<string, AxisTicks>();
   /** Paper shows the whole history, in light colours, as wide as a sheet. */
   #isPrinted = false;
   #asked: AskedRange = null;
@@ -85,8 +94,13 @@ export class MarketChart {
     return this.#asked;
   }
 
-  get shown(): ShownChart {
-    return this.#shown;
+  /** Null: nothing is drawn. */
+  get drawn(): DrawnChart | null {
+    const plot = this.#plot;
+    if (plot === null || this.data.seconds.length === 0) return null;
+    const { data, hidden, axisTexts } = this.#shown;
+    const drawn = { plot, colours: chartColours(this.#host), ticks: this.#ticks };
+    return { ...drawn, data, hidden, axisTexts, range: this.range, width: plot.width };
   }
 
   /** Shows other data. No point is chosen then. */
@@ -141,7 +155,7 @@ export class MarketChart {
   }
 
   #ticksOf(scale: string, splits: readonly (number | null)[], texts: string[]): string[] {
-    this.ticks.set(scale, { splits, texts });
+    this.#ticks.set(scale, { splits, texts });
     return texts;
   }
 

@@ -10,24 +10,26 @@ import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import { type HistoryView, historyView, instantOfMs, knownMoments } from './as-of-view.ts';
-import { type AskedRange, type ReadRange, roundedRange } from './asked-range.ts';
 import { ChartPanel } from './chart-panel.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
 import { checkInLog } from './log-receipt.ts';
+import type { DrawnChart } from './market-chart.ts';
 import { marketTop } from './market-top.ts';
 import { ObservationStore } from './observation-store.ts';
 import { ObservationsTable } from './observations-table.ts';
 import { offeredMetrics } from './offered-metrics.ts';
-import { fragmentOf, type PageState, readFragment, refusalOf } from './page-state.ts';
+import { PageAddress } from './page-address.ts';
 import { removedState, unknownState, unreachableState } from './page-states.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { END_WORDS, progressText, timeOf } from './reading-words.ts';
 import { RowWords } from './row-words.ts';
-import { chartOf, shownMarket } from './shown-market.ts';
+import type { SeenChart } from './seen-chart.ts';
+import { chartOf, shownHistory } from './shown-history.ts';
 import { sourcesSection } from './sources-section.ts';
+import { ToolsPanel } from './tools-panel.ts';
 import { changesIn, priceChanges, valuesBefore } from './value-changes.ts';
 import { badgesOf, momentText } from './words.ts';
 
@@ -36,8 +38,6 @@ const ASK_AGAIN_MS = 15_000;
 /** While a long history comes in, the chart is drawn so often; and less often where that takes long. */
 const DRAW_MS = 250;
 const DRAW_SHARE = 4;
-/** Browsers refuse addresses that change with each frame. */
-const MOVED_MS = 250;
 
 export class MarketPage {
   readonly #root: HTMLElement;
@@ -52,6 +52,7 @@ export class MarketPage {
   readonly #checked = element('p', { class: 'small soft checked-at' });
   readonly #chart: ChartPanel;
   readonly #provenance = new ProvenancePanel();
+  readonly #tools = new ToolsPanel(() => this.#seen());
   readonly #asOfPanel: AsOfPanel;
   readonly #table: ObservationsTable;
   readonly #replaced = element('input', { type: 'checkbox', id: 'replaced' });
@@ -63,7 +64,10 @@ export class MarketPage {
   #chosen: PublicObservation | null = null;
   /** Of the metric that is shown. */
   #newest: PublicObservation | undefined;
-  #state = readFragment(location.hash, Date.now());
+  readonly #address = new PageAddress(
+    () => this.#showChange(),
+    () => this.#showMoved(),
+  );
   #end: HistoryEnd | null = null;
   #readAtMs = 0;
   #isAsking = false;
@@ -71,7 +75,6 @@ export class MarketPage {
   #badges = '';
   #drawMs = 0;
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
-  #moveTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(root: HTMLElement, slug: string) {
     this.#root = root;
@@ -82,13 +85,13 @@ export class MarketPage {
         onChoose: (row) => this.#choose(row),
         onHover: (row) => this.#provenance.hover(row),
         onMetric: (metric) => this.#chooseMetric(metric),
-        onScale: (scale) => this.#go({ ...this.#state, scale }),
-        onRange: (read) => this.#askFor(read),
-        onMove: (range) => this.#move(range),
+        onScale: (scale) => this.#address.go({ scale }),
+        onRange: (read) => this.#address.askFor(read),
+        onMove: (range) => this.#address.moved(range),
       },
-      [],
+      [this.#tools.root],
     );
-    this.#asOfPanel = new AsOfPanel((asOf, refused) => this.#go({ ...this.#state, asOf, refused }));
+    this.#asOfPanel = new AsOfPanel((asOf, refused) => this.#address.go({ asOf, refused }));
     const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
     this.#replaced.addEventListener('change', () => this.#show());
     this.#table = new ObservationsTable((row) => {
@@ -98,10 +101,7 @@ export class MarketPage {
   }
 
   start(): void {
-    addEventListener('hashchange', () => {
-      this.#state = readFragment(location.hash, Date.now());
-      if (this.#market !== null) this.#show();
-    });
+    this.#address.listen();
     document.addEventListener('visibilitychange', () => void this.#askAgain());
     setInterval(() => void this.#askAgain(), ASK_AGAIN_MS);
     void this.#ask();
@@ -203,40 +203,24 @@ export class MarketPage {
     );
   }
 
-  #go({ asOf, refused: before, ...rest }: PageState): void {
+  #showChange(): void {
+    if (this.#market === null) return;
     const wasInTop = this.#top.contains(document.activeElement);
-    const refused = asOf === null ? before : refusalOf(instantOfMs(asOf.atMs), Date.now());
-    this.#state = { ...rest, asOf: refused === null ? asOf : null, refused };
-    this.#writeAddress();
     this.#show();
     if (wasInTop) document.getElementById('as-of-slider')?.focus();
   }
 
-  #writeAddress(): void {
-    clearTimeout(this.#moveTimer);
-    history.replaceState(null, '', `${location.pathname}${location.search}${fragmentOf(this.#state)}`);
-  }
-
-  /** Dates that are refused leave the chart as it is. */
-  #askFor({ range, refused }: ReadRange): void {
-    this.#go({ ...this.#state, range: refused === null ? range : this.#state.range, refusedRange: refused });
-  }
-
-  /** The chart has moved already. Values that are compared with the first one follow once it rests. */
-  #move(range: AskedRange): void {
-    const rounded = range === null || typeof range === 'string' ? range : roundedRange(range);
-    this.#state = { ...this.#state, range: rounded, refusedRange: null };
-    clearTimeout(this.#moveTimer);
-    this.#moveTimer = setTimeout(() => {
-      this.#writeAddress();
-      if (this.#state.scale === 'percent' || this.#state.scale === 'index') this.#show();
-    }, MOVED_MS);
+  /** Values that are compared with the first one follow once the chart rests. */
+  #showMoved(): void {
+    const { scale } = this.#address.state;
+    if (scale === 'percent' || scale === 'index') this.#show();
+    else this.#tools.refresh();
   }
 
   /** The point of the same moment is chosen in the other metric: its provenance takes the place of the first one's. */
   #chooseMetric(metric: string | null): void {
     const chosen = this.#chosen;
-    this.#go({ ...this.#state, metric });
+    this.#address.go({ metric });
     if (chosen === null) return;
     const { first } = offeredMetrics(this.#market as Market, this.#store.metrics);
     const metrics = metric === null ? first : [metric];
@@ -248,22 +232,37 @@ export class MarketPage {
 
   /** When the first value became known. Null: none has, or the history is not read yet. */
   #firstKnown(): string | null {
-    const { asOf } = this.#state;
+    const { asOf } = this.#address.state;
     const [first] = asOf === null || this.#end === null ? [] : knownMoments(this.#store.newestFirst(), asOf.clock);
     return first === undefined ? null : instantOfMs(first);
   }
 
   #choose(row: PublicObservation | null): void {
     this.#chosen = row;
-    this.#state = { ...this.#state, point: row?.id ?? null };
-    clearTimeout(this.#moveTimer);
-    this.#moveTimer = setTimeout(() => this.#writeAddress(), MOVED_MS);
+    this.#address.chosen(row?.id ?? null);
     this.#chart.choose(row);
     this.#provenance.choose(row);
   }
 
+  #seen(): (SeenChart & DrawnChart) | null {
+    const drawn = this.#chart.drawn;
+    const market = this.#market;
+    if (drawn === null || market === null) return null;
+    const { asOf, metric } = this.#address.state;
+    return {
+      ...drawn,
+      slug: this.#slug,
+      marketName: market.name,
+      metric: metric ?? (market.metrics.price === null ? 'prices' : 'price'),
+      asOf,
+      readAtMs: this.#readAtMs,
+      chosen: this.#chosen,
+      addressAt: (at, point) => this.#address.at(at, point),
+    };
+  }
+
   #view(): HistoryView {
-    return historyView(this.#market as Market, this.#store.newestFirst(), this.#state.asOf);
+    return historyView(this.#market as Market, this.#store.newestFirst(), this.#address.state.asOf);
   }
 
   get #words(): RowWords {
@@ -272,13 +271,13 @@ export class MarketPage {
 
   #show(): void {
     const market = this.#market as Market;
-    const { asOf, range, refusedRange } = this.#state;
+    const { asOf, range, refusedRange } = this.#address.state;
     const view = this.#view();
-    const shown = shownMarket(market, { view, store: this.#store, state: this.#state, nowMs: Date.now() });
+    const shown = shownHistory(market, { view, store: this.#store, state: this.#address.state, nowMs: Date.now() });
     const { metrics, title, words, isStepped } = shown;
     this.#newest = shown.newest;
     this.#chart.show({
-      ...chartOf(shown, this.#state),
+      ...chartOf(shown, this.#address.state),
       marketName: market.name,
       metrics: shown.titles,
       metric: shown.metric,
@@ -305,12 +304,13 @@ export class MarketPage {
     this.#chosen = this.#chosenRow(view);
     this.#chart.mark(this.#chosen);
     this.#provenance.choose(this.#chosen);
+    this.#tools.refresh();
     this.#root.toggleAttribute('data-reading', this.#end === null && this.#store.size === 0);
   }
 
   /** As of an earlier moment, a row that was not visible then is not shown. */
   #chosenRow({ visible }: HistoryView): PublicObservation | null {
-    const { asOf, point } = this.#state;
+    const { asOf, point } = this.#address.state;
     if (point === null) return null;
     return (asOf === null ? this.#store.byId(point) : visible.find(({ id }) => id === point)) ?? null;
   }
@@ -325,7 +325,7 @@ export class MarketPage {
           metric === name && observedAt === shown?.observedAt && sourceUrl === shown.sourceUrl,
       );
     };
-    const { asOf } = this.#state;
+    const { asOf } = this.#address.state;
     this.#top.replaceChildren(
       marketTop({
         market,
@@ -336,8 +336,8 @@ export class MarketPage {
         changes: priceChanges(view),
         asOf,
         since: this.#firstKnown(),
-        refused: this.#state.refused,
-        onNow: () => this.#go({ ...this.#state, asOf: null, refused: null }),
+        refused: this.#address.state.refused,
+        onNow: () => this.#address.go({ asOf: null, refused: null }),
       }),
     );
   }

@@ -12,7 +12,7 @@ import type { PageState } from './page-state.ts';
 import { RowWords } from './row-words.ts';
 import { dayText, isOnList, unitOf } from './words.ts';
 
-export interface ShownMarket {
+export interface ShownHistory {
   /** The metrics on offer, with their titles. `null` is the one that is shown first. */
   readonly titles: ReadonlyMap<string | null, string>;
   /** The one that is shown. Null: the first. */
@@ -32,7 +32,7 @@ export interface ShownMarket {
   readonly isDisputed: boolean;
 }
 
-export function shownMarket(
+export function shownHistory(
   market: Market,
   {
     view,
@@ -45,7 +45,7 @@ export function shownMarket(
     readonly state: Pick<PageState, 'asOf' | 'metric'>;
     readonly nowMs: number;
   },
-): ShownMarket {
+): ShownHistory {
   const words = new RowWords(market.unit, (id) => store.byId(id));
   const { first, titles } = offeredMetrics(market, store.metrics);
   const metric = titles.has(state.metric) ? state.metric : null;
@@ -60,6 +60,7 @@ export function shownMarket(
     unit: ofMoney ? `${currency} ${unitText(market.unit)}` : currency,
     isDisputed: state.asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
     data: chartData(view.visible, {
+      slug: market.slug,
       metrics,
       title,
       order: market.sources.map(({ label }) => label),
@@ -71,7 +72,7 @@ export function shownMarket(
 
 /** The lines on the scale of the page, and what the axis measures. */
 export function chartOf(
-  { data, unit }: Pick<ShownMarket, 'data' | 'unit'>,
+  { data, unit }: Pick<ShownHistory, 'data' | 'unit'>,
   { scale, range }: { readonly scale: PageState['scale']; readonly range: AskedRange },
 ): { readonly data: ChartData; readonly axisTexts: readonly string[] } {
   const begin = range === null ? (data.seconds[0] ?? 0) : shownRange(range, data.seconds).min;

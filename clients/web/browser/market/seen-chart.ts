@@ -1,0 +1,39 @@
+/** What a reader sees of a chart, for the files and the citation that are made of it. Pure. */
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import type { AsOf } from '../../../typescript/as-of.ts';
+import type { ChartData } from './chart-data.ts';
+import type { TimeRange } from './time-range.ts';
+
+export interface SeenLines {
+  readonly data: ChartData;
+  /** Names of lines that are switched off. */
+  readonly hidden: ReadonlySet<string>;
+  readonly axisTexts: readonly string[];
+  readonly range: TimeRange;
+  /** Of the picture, in CSS pixels. */
+  readonly width: number;
+}
+
+export interface SeenChart extends SeenLines {
+  readonly slug: string;
+  readonly marketName: string;
+  /** For the name of a file: `price`. */
+  readonly metric: string;
+  /** Null: now. */
+  readonly asOf: AsOf | null;
+  /** When the page was read, in milliseconds since the epoch. */
+  readonly readAtMs: number;
+  readonly chosen: PublicObservation | null;
+  /** The address of the page as it was at a moment. @param point the id of a row */
+  readonly addressAt: (asOf: AsOf, point: string | null) => string;
+}
+
+/** The lines that are not switched off, with their places in the chart. */
+export function seenSeries({ data, hidden }: Pick<SeenLines, 'data' | 'hidden'>) {
+  return data.series.flatMap((line, index) => (hidden.has(line.name) ? [] : [{ line, index }]));
+}
+
+/** What is known now is cited as of the moment at which it was read: later corrections do not change it. */
+export function citedAsOf({ asOf, readAtMs }: Pick<SeenChart, 'asOf' | 'readAtMs'>): AsOf {
+  return asOf ?? { atMs: Math.floor(readAtMs / 1000) * 1000, clock: 'recorded' };
+}

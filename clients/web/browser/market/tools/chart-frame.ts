@@ -1,0 +1,68 @@
+/** What is written around the picture of a chart: its title, its lines, its sources and the moment at which it was true. Pure. */
+
+import { instantOfMs } from '../as-of-view.ts';
+import { firstAtOrAfter, labelOf, step } from '../chart-data.ts';
+import { citedAsOf, type SeenChart, seenSeries } from '../seen-chart.ts';
+import { dayText, momentText } from '../words.ts';
+
+/** Of letters of 12 pixels, on average. */
+const LETTER_PIXELS = 6.8;
+
+export interface ChartFrame {
+  readonly title: string;
+  /** Below the title. */
+  readonly about: readonly string[];
+  readonly legend: readonly { readonly index: number; readonly text: string }[];
+  /** Below the chart. */
+  readonly notes: readonly string[];
+}
+
+/** The days of the first and the last moment that are shown, `2024-02-12`. */
+export function seenDays({ data: { seconds }, range }: Pick<SeenChart, 'data' | 'range'>) {
+  const day = (second: number): string => new Date(second * 1000).toISOString().slice(0, 10);
+  const first = seconds[firstAtOrAfter(seconds, range.min)] ?? range.min;
+  const last = seconds[firstAtOrAfter(seconds, range.max) - 1] ?? range.max;
+  return { from: day(Math.max(first, range.min)), to: day(Math.min(last, range.max)) };
+}
+
+/** `Price, 12 Feb 2024 to 29 Sep 2026`. */
+export function spanText(seen: Pick<SeenChart, 'data' | 'range'>): string {
+  const { from, to } = seenDays(seen);
+  return `${seen.data.title}, ${from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`}`;
+}
+
+/** Its lines fit the width of the plot. */
+export function framed(seen: SeenChart): ChartFrame {
+  const { data, axisTexts } = seen;
+  const asOf = citedAsOf(seen);
+  const legend = seenSeries(seen).map(({ line, index }) => {
+    const place = step(data, { at: firstAtOrAfter(data.seconds, seen.range.max), series: index }, -1);
+    const label = place === null ? null : labelOf(data, place);
+    return { index, text: label === null ? line.name : `${line.name}: ${label}` };
+  });
+  const sources = new Set(seenSeries(seen).flatMap(({ line }) => line.rows.flatMap((row) => row?.sourceLabel ?? [])));
+  const width = Math.floor((seen.width - 24) / LETTER_PIXELS);
+  const about = `${spanText(seen)} · ${axisTexts.join(' · ')}`;
+  const notes = [
+    `Source: ${[...sources].join('; ')}.`,
+    `As of ${momentText(instantOfMs(asOf.atMs))}.`,
+    seen.addressAt(asOf, null),
+  ];
+  return {
+    title: seen.marketName,
+    about: wrapped(about, width),
+    legend,
+    notes: [...wrapped(notes.slice(0, 2).join(' '), width), ...wrapped(notes[2] as string, width)],
+  };
+}
+
+/** Lines of at most so many letters; a longer word is cut. */
+function wrapped(text: string, letters: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ').flatMap((word) => word.match(new RegExp(`.{1,${letters}}`, 'gu')) ?? [])) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= letters) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

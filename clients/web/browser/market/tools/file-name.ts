@@ -1,0 +1,11 @@
+/** Names of files that say what is in them. Pure. */
+import { instantOfMs } from '../as-of-view.ts';
+import type { SeenChart } from '../seen-chart.ts';
+import { seenDays } from './chart-frame.ts';
+
+/** `gold-usd-price-2024-02-12-to-2026-09-29`; with the moment, if it is an earlier one. */
+export function seenName(seen: Pick<SeenChart, 'slug' | 'metric' | 'asOf' | 'data' | 'range'>): string {
+  const { from, to } = seenDays(seen);
+  const moment = seen.asOf === null ? [] : ['as-of', instantOfMs(seen.asOf.atMs).replaceAll(/[:.]/g, '')];
+  return [seen.slug, seen.metric, from, 'to', to, ...moment].join('-');
+}

@@ -1,0 +1,163 @@
+/** The chart of a market, in Chromium: scales, dates, files, citations, paper. */
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { faultsOf, openBrowser, openPage } from './browser.ts';
+import { publishMarketData } from './market-data.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  [browser] = await Promise.all([openBrowser(), publishMarketData()]);
+});
+afterAll(() => browser.close());
+
+const chartOf = (page: Page) => page.getByRole('application');
+const provenanceOf = (page: Page) => page.getByRole('region', { name: 'Provenance' });
+/** The whole history is read. */
+const isRead = (page: Page) => page.getByText(/observations are read/).waitFor();
+
+async function openMarket(slug: string) {
+  const opened = await openPage(browser, { baseURL: inject('changedUrl') });
+  await opened.page.goto(`/markets/${slug}`);
+  await isRead(opened.page);
+  return opened;
+}
+
+const PICTURE = `document.querySelector('.chart-host canvas').toDataURL()`;
+
+/** How many pixels of the chart's canvas have the colour of a line. */
+const PAINTED = `(() => {
+  const canvas = document.querySelector('.chart-host canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let painted = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    const [red, green, blue] = data.slice(at, at + 3);
+    if (Math.max(red, green, blue) - Math.min(red, green, blue) > 60) painted++;
+  }
+  return painted;
+})()`;
+
+describe('the chart', () => {
+  /** The colours of whole pixels of the canvas. */
+  const COLOURS = `(() => {
+    const canvas = document.querySelector('.chart-host canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const colours = new Set();
+    for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) colours.add(data.slice(at, at + 3).join());
+    return [...colours];
+  })()`;
+
+  it('keeps its labels and marks where the reader forces the colours', async () => {
+    const { page } = await openMarket('wheat-eur');
+    await page.emulateMedia({ forcedColors: 'active' });
+    const colourOf = (name: string): Promise<string> =>
+      page.evaluate(`(() => {
+        const probe = document.body.appendChild(document.createElement('i'));
+        probe.style.color = '${name}';
+        const [red, green, blue] = getComputedStyle(probe).color.match(/[0-9]+/g);
+        return [red, green, blue].join();
+      })()`);
+    const colours = () => page.evaluate(COLOURS) as Promise<string[]>;
+    await expect
+      .poll(colours)
+      .toEqual(expect.arrayContaining([await colourOf('Canvas'), await colourOf('CanvasText')]));
+    await page.context().close();
+  });
+
+  it('has other scales, each in the address, and marks stay on their lines', async () => {
+    const { page, complaints } = await openMarket('wheat-eur');
+    const pictures = new Set<unknown>();
+    for (const scale of ['linear', 'log', 'percent', 'index']) {
+      await page.getByLabel('Scale').selectOption(scale);
+      expect(new URL(page.url()).hash).toBe(scale === 'linear' ? '' : `#scale=${scale}`);
+      expect(await page.evaluate(PAINTED)).toBeGreaterThan(500);
+      pictures.add(await page.evaluate(PICTURE));
+    }
+    expect(pictures.size).toBe(4);
+    await chartOf(page).press('End');
+    expect(await provenanceOf(page).innerText()).toMatch(/4\.1328 EUR per tonne/);
+    await page.reload();
+    await isRead(page);
+    expect(await page.getByLabel('Scale').inputValue()).toBe('index');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('has its dates in fields and in the address; dates that do not exist are refused, and nothing moves', async () => {
+    const { page, complaints } = await openMarket('wheat-eur');
+    await page.getByLabel('From', { exact: true }).fill('2026-02-01');
+    await page.getByLabel('to', { exact: true }).fill('2026-03-01');
+    expect(new URL(page.url()).hash).toBe('#from=2026-02-01&to=2026-03-01');
+    await page.reload();
+    await isRead(page);
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-02-01');
+    const before = await page.evaluate(PICTURE);
+    await page.getByLabel('to', { exact: true }).fill('2026-01-01');
+    expect(await page.getByRole('alert').innerText()).toBe('2026-02-01 is after 2026-01-01.');
+    expect(await page.evaluate(PICTURE)).toBe(before);
+    await page.getByRole('button', { name: '1M' }).click();
+    expect(new URL(page.url()).hash).toBe('#range=1M');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByRole('button', { name: 'Earlier' }).click();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#from=2026-02-2\d&to=2026-03-\d\d$/);
+    await page.goto('/markets/wheat-eur#from=2026-02-30');
+    await page.getByText('“2026-02-30” is no date that exists.').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is downloaded as it is seen, and cited with its moment and its receipt', async () => {
+    const { page, complaints } = await openMarket('wheat-eur');
+    await page.goto('/markets/wheat-eur#from=2026-02-01&to=2026-03-01');
+    await page.getByRole('button', { name: 'Ministry', exact: false, pressed: true }).click();
+    const name = 'wheat-eur-price-2026-02-01-to-2026-03-01';
+    const downloaded = async (form: string): Promise<Buffer> => {
+      const button = page.getByRole('button', { name: `Download what is seen as ${form}` });
+      const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+      expect(download.suggestedFilename()).toBe(`${name}.${form.toLowerCase()}`);
+      return await readFile(await download.path());
+    };
+    const csv = (await downloaded('CSV')).toString();
+    expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 29);
+    expect(csv).not.toContain('Ministry');
+    const png = await downloaded('PNG');
+    const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+    expect([png.toString('latin1', 1, 4), width, height > 400]).toEqual(['PNG', expect.any(Number), true]);
+    const svg = (await downloaded('SVG')).toString();
+    expect(svg).toMatch(/Milling wheat, Paris[\s\S]*Source: Paris exchange[\s\S]*As of [\s\S]*<path d="M[^"]{200,}"/);
+    expect(
+      await page.evaluate(
+        `new DOMParser().parseFromString(${JSON.stringify(svg)}, 'image/svg+xml').querySelectorAll('parsererror').length`,
+      ),
+    ).toBe(0);
+    await page.getByText('Cite this').click();
+    const receipt = page.getByRole('link', { name: 'The value with its signed receipt' });
+    await page.goto((await receipt.getAttribute('href')) as string);
+    await provenanceOf(page).getByText('verified in your browser').waitFor();
+    await page.getByText('This is what the service showed at').waitFor();
+    await page.getByRole('button', { name: 'Copy BibTeX' }).click();
+    await page.getByText(/^@misc\{wheat-eur-price-2026-04-04,[\s\S]*urldate/).waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is printed whole and light, with its sources and without controls', async () => {
+    const { page } = await openMarket('wheat-eur');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByRole('button', { name: '1M' }).click();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await expect.poll(() => page.locator('.chart-host .uplot').evaluate((plot) => plot.clientWidth)).toBe(660);
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(ground).toBe('rgb(255, 255, 255)');
+    expect(await page.getByRole('heading', { name: 'Sources side by side' }).isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: '1M' }).isVisible()).toBe(false);
+    const pictureOf = () => page.evaluate(PICTURE);
+    const printed = await pictureOf();
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    await page.getByRole('button', { name: 'All' }).click();
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    await expect.poll(pictureOf).toBe(printed);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,101 @@
+/** Files and citations of what a chart shows. */
+import { describe, expect, it } from 'vitest';
+import { chartData } from '../../../clients/web/browser/market/chart-data.ts';
+import { RowWords } from '../../../clients/web/browser/market/row-words.ts';
+import type { SeenChart } from '../../../clients/web/browser/market/seen-chart.ts';
+import { seenCsv } from '../../../clients/web/browser/market/tools/chart-csv.ts';
+import { framed } from '../../../clients/web/browser/market/tools/chart-frame.ts';
+import { citationOf } from '../../../clients/web/browser/market/tools/citation.ts';
+import { seenName } from '../../../clients/web/browser/market/tools/file-name.ts';
+import { HISTORY_COLUMNS } from '../../../contract/files/history-rows.ts';
+import type { PublicObservation } from '../../../contract/values/metric.ts';
+
+const second = (day: number): number => Date.UTC(2026, 0, day) / 1000;
+
+function row(day: number, sourceLabel: string): PublicObservation {
+  const observedAt = new Date(second(day) * 1000).toISOString().replace('.000Z', 'Z');
+  return {
+    ...{ id: `obs_${day}${sourceLabel}`, metric: 'price', kind: 'money', amountMinor: 100 * day, currency: 'USD' },
+    ...{ decimal: `${day}.00`, decimalPerUnit: `${day}.00`, sourceLabel, sourceUrl: 'https://one.example/' },
+    ...{ observedAt, recordedAt: observedAt, releasedAt: null, confidence: 'high', status: 'final', minorDigits: 2 },
+    ...{ sourceValue: '=1+1', rounded: false, unknownReason: null, retraction: null },
+    ...{ supersededAt: null, supersedes: null, supersededBy: null },
+  } as PublicObservation;
+}
+
+const words = new RowWords({ quantity: 1, of: 'troy ounce' });
+const rows = [row(4, 'A & B'), row(3, 'other'), row(3, 'A & B'), row(2, 'A & B'), row(1, 'A & B')];
+
+function seen(more: Partial<SeenChart> = {}): SeenChart {
+  return {
+    data: chartData(rows, { slug: 'gold-usd', metrics: ['price'], words }),
+    ...{ hidden: new Set(), axisTexts: ['USD per troy ounce'], range: { min: second(2), max: second(4) } },
+    ...{ slug: 'gold-usd', marketName: 'Gold', metric: 'price', asOf: null, chosen: null },
+    readAtMs: Date.UTC(2026, 1, 1),
+    width: 800,
+    addressAt: ({ atMs }, point) => `https://x.example/#as-of=${new Date(atMs).toISOString()}${point ?? ''}`,
+    ...more,
+  } as SeenChart;
+}
+
+describe('the CSV of what is seen', () => {
+  it('has the rows of the shown lines and dates, oldest first, with the columns of history files', () => {
+    const dates = (chart: SeenChart) =>
+      seenCsv(chart)
+        .split('\r\n')
+        .map((line) => line.slice(0, 'gold-usd,2026-01-02'.length));
+    const head = `market,${HISTORY_COLUMNS.join(',')}`;
+    expect(seenCsv(seen()).split('\r\n')[0]).toBe(head);
+    const day = (number: number) => `gold-usd,2026-01-0${number}`;
+    expect(dates(seen()).slice(1)).toEqual([day(2), day(3), day(3), '']);
+    expect(dates(seen({ hidden: new Set(['other']) })).slice(1)).toEqual([day(2), day(3), '']);
+    expect(seenCsv(seen())).toContain(",'=1+1,");
+  });
+});
+
+it.each([
+  [{}, 'gold-usd-price-2026-01-02-to-2026-01-03'],
+  [{ range: { min: 0, max: second(99) } }, 'gold-usd-price-2026-01-01-to-2026-01-04'],
+  [
+    { asOf: { atMs: Date.UTC(2026, 0, 9), clock: 'recorded' }, metric: 'volume' },
+    'gold-usd-volume-2026-01-02-to-2026-01-03-as-of-2026-01-09T000000Z',
+  ],
+] as const)('the name of a file says what is in it: %j', (more, name) => {
+  expect(seenName(seen(more))).toBe(name);
+});
+
+describe('a citation', () => {
+  it('has the sources, the dates, the moment of reading, and the addresses of the page and of a receipt', () => {
+    const { text, bibtex, receiptUrl } = citationOf(seen({ range: { min: 0, max: second(99) } }), 'Grain_watch');
+    expect(text).toBe(
+      'A & B; other. Gold: Price, 1 Jan 2026 to 4 Jan 2026, USD per troy ounce. Grain_watch, as of 1 Feb 2026, 00:00 UTC. ' +
+        'https://x.example/#as-of=2026-02-01T00:00:00.000Z ' +
+        'Signed receipt: https://x.example/#as-of=2026-02-01T00:00:00.000Zobs_4A & B',
+    );
+    expect(receiptUrl).toMatch(/obs_4A & B$/);
+    expect(bibtex).toMatch(/^@misc\{gold-usd-price-2026-01-01-to-2026-01-04,\n/);
+    expect(bibtex).toContain('author    = {{A \\& B} and {other}},');
+    expect(bibtex).toContain('publisher = {Grain\\_watch},');
+    expect(bibtex).toContain('urldate   = {2026-02-01},');
+  });
+
+  it('is that of the chosen point, as of the moment that the page shows', () => {
+    const chosen = rows[2] as PublicObservation;
+    const asOf = { atMs: Date.UTC(2026, 0, 9), clock: 'released' } as const;
+    const { text, bibtex } = citationOf(seen({ chosen, asOf }), 'x.example');
+    expect(text).toBe(
+      'A & B. Gold: Price, 3.00 USD per troy ounce, observed 3 Jan 2026, 00:00 UTC. x.example, as of 9 Jan 2026, 00:00 UTC. ' +
+        'https://x.example/#as-of=2026-01-09T00:00:00.000Zobs_3A & B With its signed receipt.',
+    );
+    expect(bibtex).toMatch(/^@misc\{gold-usd-price-2026-01-03,\n/);
+  });
+});
+
+it('around a picture stand its title, its dates, each line with its last value, its sources and its address', () => {
+  expect(framed(seen({ hidden: new Set(['other']) }))).toEqual({
+    title: 'Gold',
+    about: ['Price, 2 Jan 2026 to 3 Jan 2026 · USD per troy ounce'],
+    legend: [{ index: 0, text: 'A & B: 3.00' }],
+    notes: ['Source: A & B. As of 1 Feb 2026, 00:00 UTC.', 'https://x.example/#as-of=2026-02-01T00:00:00.000Z'],
+  });
+});
