@@ -232,6 +232,30 @@ describe('while the page is open', () => {
     await page.context().close();
   });
 
+  it('its newest prices are shown in another currency, by rates of the service, with both sources', async () => {
+    const { page, complaints } = await openMarket('gold-usd');
+    await page.getByRole('button', { name: 'Choose a currency' }).click();
+    const select = page.getByRole('combobox', { name: 'Currency' });
+    const codes = await select.locator('option').evaluateAll((all) => all.map((one) => one.getAttribute('value')));
+    expect(codes).toEqual(expect.arrayContaining(['EUR', 'JPY', 'TND']));
+    expect(codes).not.toEqual(expect.arrayContaining(['USD']));
+    await select.selectOption('EUR');
+    await page.getByText('30 prices in EUR.').waitFor();
+    const section = page.getByRole('region', { name: 'In another currency' });
+    expect(await section.innerText()).toMatch(/derived Prices per troy ounce/);
+    const newest = section.locator('tbody tr').first();
+    expect((await newest.innerText()).split('\t').slice(1, 4)).toEqual([
+      '3,634.55 EUR',
+      '4,129.10 USD',
+      '0.8802274508 eur-usd of 29 Sep 2026',
+    ]);
+    expect(await newest.getByRole('link').count()).toBe(3);
+    await select.selectOption('none');
+    await expect.poll(() => section.locator('table').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('a history of 100,000 observations is read by its years, newest first, and walked by keyboard', async () => {
     const { page, complaints } = await openPage(browser, { baseURL: inject('changedUrl') });
     const asked = await serveLongHistory(page, 100_000);
@@ -318,6 +342,9 @@ it('looks good, and passes the rules of accessibility', async () => {
   await expectGoodLooks(page, 'market', '/markets/wheat-eur', async () => {
     await isRead(page);
     await page.getByLabel('Show replaced versions').check();
+    await page.getByRole('button', { name: 'Choose a currency' }).click();
+    await page.getByRole('combobox', { name: 'Currency' }).selectOption('USD');
+    await page.getByText('30 prices in USD.').waitFor();
     await chartOf(page).press('End');
     await provenanceOf(page).getByText('verified in your browser').waitFor();
   });

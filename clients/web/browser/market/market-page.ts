@@ -11,6 +11,7 @@ import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import { type HistoryView, historyView, instantOfMs, knownMoments } from './as-of-view.ts';
 import { ChartPanel } from './chart-panel.ts';
+import { ConvertedSection } from './converted-section.ts';
 import { downloadsSection } from './downloads-section.ts';
 import { button, element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
@@ -47,6 +48,7 @@ export class MarketPage {
   readonly #stopped = new AbortController();
   readonly #notice = element('div', { role: 'status' });
   readonly #top = element('div', { class: 'market-head' });
+  readonly #converted = new ConvertedSection();
   readonly #sources = element('div', {});
   readonly #downloads = element('div', {});
   readonly #checked = element('p', { class: 'small soft checked-at' });
@@ -149,12 +151,8 @@ export class MarketPage {
     // Browsers hash only on a secure host.
     if (this.#projections.has('compat') && isSecureContext)
       this.#part = hexOf(await sha256Of(encodedText(this.#slug))).slice(0, 2);
-    this.#reader = new HistoryReader({
-      answers: this.#answers,
-      slug: this.#slug,
-      store: this.#store,
-      hasFiles: this.#projections.has('history-files'),
-    });
+    const hasFiles = this.#projections.has('history-files');
+    this.#reader = new HistoryReader({ answers: this.#answers, slug: this.#slug, store: this.#store, hasFiles });
     const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
     this.#provenance.options = {
       check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#slug, row) : null,
@@ -167,7 +165,16 @@ export class MarketPage {
     this.#provenance.choose(null);
     const charts = element('div', { class: 'chart-and-provenance' }, this.#chart.root, this.#provenance.root);
     this.#root.replaceChildren(
-      ...[this.#notice, this.#top, charts, this.#asOfPanel.root, this.#table.root, this.#sources, this.#downloads],
+      ...[
+        this.#notice,
+        this.#top,
+        charts,
+        this.#asOfPanel.root,
+        this.#table.root,
+        this.#converted.root,
+        this.#sources,
+        this.#downloads,
+      ],
       this.#checked,
     );
     this.#root.setAttribute('data-ready', 'true');
@@ -299,6 +306,7 @@ export class MarketPage {
     this.#replaced.disabled = asOf !== null;
     this.#asOfPanel.show(this.#store, asOf, END_WORDS[this.#end ?? 'whole']);
     this.#showTop(view);
+    this.#converted.show(market, view.visible, asOf);
     this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource, words }));
     if (this.#downloads.childElementCount === 0) this.#showDownloads();
     this.#chosen = this.#chosenRow(view);

@@ -1,0 +1,201 @@
+/** The newest prices of a market in another currency: derived in the browser from rates of the same service, when it is asked for. */
+import type { Market } from '../../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
+import {
+  type Conversion,
+  convert,
+  currenciesFrom,
+  DayRates,
+  type NotConverted,
+  RATE_AGE_DAYS_MAX,
+  type RateMarket,
+  rateMarket,
+  ratePath,
+} from '../../../typescript/conversion.ts';
+import { isMissing } from '../../../typescript/public-files.ts';
+import { Tidemark } from '../../../typescript/tidemark.ts';
+import { BASE_URL, marketAddress } from '../base-url.ts';
+import { groupedDigits } from '../exact-decimal.ts';
+import { shownAmount, unitText } from '../shown-value.ts';
+import { badge, button, element, outsideLink, tableBox, timeElement } from './elements.ts';
+import { RowWords } from './row-words.ts';
+import { dayText } from './words.ts';
+
+/** So the histories of rates are read for some days only. */
+const ROWS_MAX = 30;
+const DAY_MS = 86_400_000;
+
+const REASONS: Readonly<Record<NotConverted, string>> = {
+  'value-unknown': 'the price is unknown',
+  'not-money': 'it is no price',
+  'no-rate': 'the service has no such rate',
+  'no-rate-of-day': `no rate of that day, or of the ${RATE_AGE_DAYS_MAX} days before`,
+};
+
+interface Shown {
+  readonly market: Market;
+  readonly rows: readonly PublicObservation[];
+  readonly asOf: AsOf | null;
+}
+
+export class ConvertedSection {
+  readonly root = element('section', { class: 'market-section', 'aria-labelledby': 'converted-heading' });
+  readonly #tidemark = new Tidemark({ url: BASE_URL, bodies: null });
+  readonly #result = element('div', {});
+  readonly #said = element('p', { class: 'small', role: 'status' });
+  readonly #select = element('select', { id: 'converted-currency' });
+  readonly #begin = button('Choose a currency', () => void this.#offer());
+  #markets: readonly RateMarket[] = [];
+  #shown: Shown | null = null;
+  /** Of the table that is shown, or that is being made. */
+  #key = '';
+
+  constructor() {
+    this.#select.addEventListener('change', () => void this.#convert());
+  }
+
+  /** @param visible newest first, of all metrics */
+  show(market: Market, visible: readonly PublicObservation[], asOf: AsOf | null): void {
+    const prices = visible.filter(({ metric, kind }) => metric === 'price' && kind === 'money').slice(0, ROWS_MAX);
+    this.#shown = { market, rows: prices, asOf };
+    if (prices.length > 0 && this.root.childElementCount === 0) {
+      const heading = element('h2', { id: 'converted-heading' }, 'In another currency');
+      this.root.append(heading, element('p', {}, this.#begin), this.#said, this.#result);
+    }
+    if (this.#select.value !== '') void this.#convert();
+  }
+
+  /** Reads which currencies there are rates for. */
+  async #offer(): Promise<void> {
+    const { nativeCurrency } = (this.#shown as Shown).market;
+    this.#said.textContent = 'Reading the rates of this service …';
+    const markets = await this.#rateMarkets().catch(() => null);
+    if (markets === null) {
+      this.#said.textContent = 'The rates could not be read. Try again.';
+      return;
+    }
+    this.#markets = markets;
+    const currencies = currenciesFrom(markets, nativeCurrency);
+    this.#said.textContent = currencies.length === 0 ? `No market of this service is a rate of ${nativeCurrency}.` : '';
+    if (currencies.length === 0) return;
+    const names = new Intl.DisplayNames('en', { type: 'currency' });
+    this.#select.replaceChildren(
+      element('option', { value: '' }, 'none'),
+      ...currencies.map((code) => element('option', { value: code }, `${code}, ${names.of(code)}`)),
+    );
+    this.#begin.replaceWith(element('label', { class: 'choice' }, 'Currency ', this.#select));
+    this.#select.focus();
+  }
+
+  /** The file of newest prices has them in one answer, where the service has it. */
+  async #rateMarkets(): Promise<readonly RateMarket[]> {
+    const latest = await this.#tidemark.latest().catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    });
+    if (latest !== null) {
+      return latest.flatMap(({ slug, currency, quantity, unit }) => {
+        return rateMarket({ slug, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [];
+      });
+    }
+    const found: RateMarket[] = [];
+    for await (const market of this.#tidemark.markets()) {
+      const rate = rateMarket(market);
+      if (rate !== null) found.push(rate);
+    }
+    return found;
+  }
+
+  async #convert(): Promise<void> {
+    const { market, rows, asOf } = this.#shown as Shown;
+    const currency = this.#select.value;
+    const key = JSON.stringify([currency, asOf, rows.map(({ id }) => id)]);
+    if (key === this.#key) return;
+    this.#key = key;
+    const path = currency === '' ? [] : (ratePath(this.#markets, market.nativeCurrency, currency) ?? []);
+    try {
+      const read = await Promise.all(
+        path.map(async (step) => [step.market.slug, await this.#ratesOf(step.market)] as const),
+      );
+      if (this.#key !== key) return;
+      const rates = new Map(read);
+      const converted = rows.map((row) => {
+        const isNative = row.kind === 'money' && row.currency === market.nativeCurrency;
+        return [row, convert(row, currency, isNative ? path : null, rates)] as const;
+      });
+      this.#result.replaceChildren(...(path.length === 0 ? [] : resultOf(market, currency, converted)));
+      this.#said.textContent = path.length === 0 ? '' : `${converted.length} prices in ${currency}.`;
+    } catch {
+      if (this.#key !== key) return;
+      this.#key = '';
+      this.#result.replaceChildren();
+      this.#said.textContent = 'The rates could not be read. Choose the currency again.';
+    }
+  }
+
+  /** Of the days that are shown, and as of the moment that is shown. */
+  async #ratesOf(market: RateMarket): Promise<DayRates> {
+    const { rows, asOf } = this.#shown as Shown;
+    const times = rows.map(({ observedAt }) => Date.parse(observedAt));
+    const from = new Date(Math.min(...times) - (RATE_AGE_DAYS_MAX + 1) * DAY_MS);
+    const to = new Date(Math.max(...times) + DAY_MS);
+    const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
+    const rates: PublicObservation[] = [];
+    for await (const row of this.#tidemark.history(market.slug, { from, to })) {
+      if (reading === null ? row.supersededBy === null : reading.add(row)) rates.push(row);
+    }
+    return new DayRates(market, rates);
+  }
+}
+
+function resultOf(
+  market: Market,
+  currency: string,
+  converted: readonly (readonly [PublicObservation, Conversion])[],
+): readonly HTMLElement[] {
+  const words = new RowWords(market.unit);
+  const caption = element('caption', { class: 'visually-hidden' }, `Newest prices in ${currency}, derived`);
+  const heads = ['Observed', `In ${currency}`, 'Price', 'Rate', 'Sources: of the price, of the rate'];
+  const body = converted.map(([row, conversion]) =>
+    element(
+      'tr',
+      {},
+      element('td', {}, timeElement(row.observedAt)),
+      derivedCell(market, conversion),
+      element('td', { class: 'number value' }, words.value(row)),
+      rateCell(conversion),
+      element(
+        'td',
+        { class: 'source' },
+        outsideLink(row.sourceLabel, row.sourceUrl),
+        ...conversion.used.flatMap(({ row: rate }) => [', ', outsideLink(rate.sourceLabel, rate.sourceUrl)]),
+      ),
+    ),
+  );
+  return [
+    element(
+      'p',
+      {},
+      badge('derived', 'notice'),
+      ` Prices ${unitText(market.unit)}, by the newest rate of the same day (UTC), at most ${RATE_AGE_DAYS_MAX} days older. Exact,`,
+      ' then rounded half to even. Made on this page: the service does not store or sign it. The whole history: ',
+      element('code', {}, `tidemark markets history ${market.slug} --in ${currency} --csv`),
+    ),
+    tableBox(`Newest prices in ${currency}`, { class: 'comparison', heads, caption }, element('tbody', {}, ...body)),
+  ];
+}
+
+function derivedCell({ unit }: Market, { decimal, reason, currency }: Conversion): HTMLElement {
+  if (decimal === null) return element('td', { class: 'unknown' }, REASONS[reason as NotConverted]);
+  return element('td', { class: 'number' }, `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`);
+}
+
+function rateCell({ rate, used }: Conversion): HTMLElement {
+  const links = used.flatMap(({ market, row }) => [
+    ' ',
+    element('a', { href: marketAddress(market.slug) }, market.slug),
+    ` of ${dayText(row.observedAt)}`,
+  ]);
+  return element('td', { class: 'source' }, element('span', { class: 'number' }, rate ?? ''), ...links);
+}
