@@ -33,6 +33,17 @@ const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
 const CACHE_TAG_HEADER = `x-amz-meta-${CACHE_TAG_METADATA}`;
 /** How long CloudFront remembers a failure of the origin. Its default is 10 seconds. */
 const FAILURE_SECONDS = 5;
+/**
+ * Files that may have tens of megabytes, by the path that a reader asks for. CloudFront chooses by that path, and runs the
+ * router afterwards.
+ */
+const LARGE_FILES = [
+  '/api/v1/latest*',
+  '/api/v1/exports/*',
+  '/api/v1/compat/*',
+  '/api/v1/markets/*/history.*',
+  '/api/v1/markets/*/history/*',
+];
 /** Headers of S3 that are of use to the publisher only. Readers do not get them. */
 const OF_THE_ORIGIN_ONLY = [
   'x-amz-id-2',
@@ -74,7 +85,6 @@ export class EdgeStack extends Stack {
 
   #addDistribution(configuration: Configuration, publicBucket: Bucket): CfnDistribution {
     const { readDomain, readWebAclArn, readAccessLogs } = configuration;
-    const originId = 'public-objects';
     const accessControl = new CfnOriginAccessControl(this, 'OriginAccess', {
       originAccessControlConfig: {
         name: accountWideName(configuration, 'public-objects'),
@@ -83,6 +93,28 @@ export class EdgeStack extends Stack {
         signingProtocol: 'sigv4',
       },
     });
+    const origin = {
+      domainName: publicBucket.bucketRegionalDomainName,
+      // The prefix that readers cannot type. It keeps all other objects of the bucket out of reach.
+      originPath: `/${PUBLIC_PREFIX}`,
+      originAccessControlId: accessControl.attrId,
+      // If the origin does not respond at all, each stale hit waits this long.
+      connectionAttempts: 1,
+      connectionTimeout: 2,
+      s3OriginConfig: { originAccessIdentity: '', originReadTimeout: 3 },
+    };
+    const behaviour = {
+      viewerProtocolPolicy: 'redirect-to-https',
+      allowedMethods: METHODS,
+      cachedMethods: ['GET', 'HEAD'],
+      compress: true,
+      cachePolicyId: this.#addCachePolicy().cachePolicyId,
+      responseHeadersPolicyId: this.#addResponseHeaders(configuration).responseHeadersPolicyId,
+      functionAssociations: [
+        { eventType: 'viewer-request', functionArn: this.#addFunction('Router', 'router').functionArn },
+        { eventType: 'viewer-response', functionArn: this.#addFunction('Response', 'response').functionArn },
+      ],
+    };
     return new CfnDistribution(this, 'Distribution', {
       distributionConfig: {
         enabled: true,
@@ -90,34 +122,18 @@ export class EdgeStack extends Stack {
         httpVersion: 'http2and3',
         ipv6Enabled: true,
         origins: [
-          {
-            id: originId,
-            domainName: publicBucket.bucketRegionalDomainName,
-            // The prefix that readers cannot type. It keeps all other objects of the bucket out of reach.
-            originPath: `/${PUBLIC_PREFIX}`,
-            originAccessControlId: accessControl.attrId,
-            // If the origin does not respond at all, each stale hit waits this long.
-            connectionAttempts: 1,
-            connectionTimeout: 2,
-            responseCompletionTimeout: 5,
-            s3OriginConfig: { originAccessIdentity: '', originReadTimeout: 3 },
-          },
+          { ...origin, id: 'public-objects', responseCompletionTimeout: 5 },
+          // No time for the whole answer: a large file takes longer. Each packet still has to arrive within the read timeout.
+          { ...origin, id: 'large-files' },
         ],
         // The router knows both names of the page, so it does not matter which one CloudFront gives it.
         defaultRootObject: 'index.html',
-        defaultCacheBehavior: {
-          targetOriginId: originId,
-          viewerProtocolPolicy: 'redirect-to-https',
-          allowedMethods: METHODS,
-          cachedMethods: ['GET', 'HEAD'],
-          compress: true,
-          cachePolicyId: this.#addCachePolicy().cachePolicyId,
-          responseHeadersPolicyId: this.#addResponseHeaders(configuration).responseHeadersPolicyId,
-          functionAssociations: [
-            { eventType: 'viewer-request', functionArn: this.#addFunction('Router', 'router').functionArn },
-            { eventType: 'viewer-response', functionArn: this.#addFunction('Response', 'response').functionArn },
-          ],
-        },
+        defaultCacheBehavior: { ...behaviour, targetOriginId: 'public-objects' },
+        cacheBehaviors: LARGE_FILES.map((pathPattern) => ({
+          ...behaviour,
+          pathPattern,
+          targetOriginId: 'large-files',
+        })),
         // No error page for 5xx, because a stale body comes first. No entry for 403, which means a wrong setup.
         customErrorResponses: [
           ...[500, 502, 503, 504].map((errorCode) => ({ errorCode, errorCachingMinTtl: FAILURE_SECONDS })),

@@ -100,18 +100,18 @@ describe('the distribution', () => {
     ]);
   });
 
-  it('origin: one attempt, connect 2 s, read 3 s, completion 5 s', () => {
+  it('origin: one attempt, connect 2 s, read 3 s; completion 5 s, but not of large files', () => {
+    const origin = {
+      DomainName: { 'Fn::ImportValue': expect.stringMatching(/PublicObjects.*RegionalDomainName/) },
+      OriginPath: '/public',
+      OriginAccessControlId: { 'Fn::GetAtt': ['OriginAccess', 'Id'] },
+      ConnectionAttempts: 1,
+      ConnectionTimeout: 2,
+      S3OriginConfig: { OriginAccessIdentity: '', OriginReadTimeout: 3 },
+    };
     expect(distribution.Origins).toEqual([
-      {
-        Id: 'public-objects',
-        DomainName: { 'Fn::ImportValue': expect.stringMatching(/PublicObjects.*RegionalDomainName/) },
-        OriginPath: '/public',
-        OriginAccessControlId: { 'Fn::GetAtt': ['OriginAccess', 'Id'] },
-        ConnectionAttempts: 1,
-        ConnectionTimeout: 2,
-        ResponseCompletionTimeout: 5,
-        S3OriginConfig: { OriginAccessIdentity: '', OriginReadTimeout: 3 },
-      },
+      { ...origin, Id: 'public-objects', ResponseCompletionTimeout: 5 },
+      { ...origin, Id: 'large-files' },
     ]);
   });
 
@@ -119,10 +119,43 @@ describe('the distribution', () => {
     expect(JSON.stringify(edge.toJSON())).not.toContain('OriginShield');
   });
 
-  it('read distribution has only the S3 origin, and one behaviour', () => {
-    expect(distribution.Origins).toHaveLength(1);
-    expect(distribution).not.toHaveProperty('CacheBehaviors');
+  it('read distribution has only the S3 bucket as its origin', () => {
+    const domains = new Set(distribution.Origins.map(({ DomainName }: Properties) => JSON.stringify(DomainName)));
+    expect(domains.size).toBe(1);
     expect(distribution).not.toHaveProperty('OriginGroups');
+  });
+
+  it('behaviours: all are alike; files that may be large have the origin without a completion time', () => {
+    const large: Properties[] = distribution.CacheBehaviors;
+    for (const { PathPattern: _, ...others } of large) {
+      expect(others).toEqual({ ...behaviour, TargetOriginId: 'large-files' });
+    }
+    const patterns = large.map(
+      ({ PathPattern }) => new RegExp(`^${PathPattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`),
+    );
+    const originOf = (path: string) =>
+      patterns.some((pattern) => pattern.test(path)) ? 'large-files' : 'public-objects';
+    expect(
+      [
+        '/api/v1/latest',
+        '/api/v1/latest.csv',
+        '/api/v1/exports/2026-11-22/datapackage.json',
+        '/api/v1/markets/a/history.csv',
+        '/api/v1/markets/a/history/2026.ndjson',
+        '/api/v1/compat/quotes/0.json',
+      ].map(originOf),
+    ).toEqual(Array(6).fill('large-files'));
+    expect(
+      [
+        '/',
+        '/markets/a',
+        '/api/v1/markets',
+        '/api/v1/markets/a',
+        '/api/v1/markets/a/history',
+        '/api/v1/snapshot',
+        '/api/v1/log/checkpoint',
+      ].map(originOf),
+    ).toEqual(Array(7).fill('public-objects'));
   });
 
   it('origin access: OAC, sigv4, always', () => {
