@@ -51,6 +51,8 @@ const FAILED_WRITES_PERCENT = 5;
  * fresh.
  */
 const FORBIDDEN_PERCENT = 5;
+/** The SDK tries a throttled request again, and DynamoDB splits a partition that stays hot. More than this does not end by itself. */
+const THROTTLED_REQUESTS = 100;
 
 const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD: AT_LEAST, LESS_THAN_THRESHOLD: BELOW } = ComparisonOperator;
 const { NOT_BREACHING, BREACHING } = TreatMissingData;
@@ -101,7 +103,22 @@ export function distributionMetric(distributionId: string, metricName: string, s
   });
 }
 
-export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
+/** Requests to the ledger that a partition, or the account, had no capacity for. */
+export function tableThrottles(tableName: string, period: Duration): IMetric {
+  const events = (metricName: string) =>
+    new Metric({
+      ...{ namespace: 'AWS/DynamoDB', metricName, dimensionsMap: { TableName: tableName } },
+      ...{ statistic: Stats.SUM, period },
+    });
+  return new MathExpression({
+    expression: 'SUM(METRICS())',
+    label: 'Throttled reads and writes of the ledger',
+    usingMetrics: { reads: events('ReadThrottleEvents'), writes: events('WriteThrottleEvents') },
+    period,
+  });
+}
+
+export function apiAlarms(configuration: Configuration, tableName: string): readonly AlarmRule[] {
   const sum = (name: FunctionName, metricName: string, period = FIVE_MINUTES) =>
     metricOf(configuration, name, metricName, Stats.SUM, period);
   const highest = (name: FunctionName, metricName: string) =>
@@ -179,6 +196,15 @@ export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
       }),
       'Invocations are throttled: the account has no concurrency left.',
     ),
+    {
+      ...anyOf(
+        'ledger-throttles',
+        tableThrottles(tableName, FIVE_MINUTES),
+        'A partition of the ledger takes more requests than DynamoDB allows.',
+      ),
+      threshold: THROTTLED_REQUESTS,
+      periods: 2,
+    },
     anyOf(
       'verify-failed',
       sum('verify', 'Errors', Duration.hours(configuration.verifyEveryHours)),
@@ -213,16 +239,36 @@ export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
   ];
 }
 
-/** The distributions of the public reads and of the write host, by their ids. */
-export interface DistributionIds {
+/** The distributions of the public reads and of the write host, by their ids, and the functions that run at the edge. */
+export interface EdgeIds {
   readonly reads: string;
   readonly writes: string;
+  readonly functions: readonly string[];
 }
 
 /** Rates in per cent of all requests. */
-export function edgeAlarms({ reads, writes }: DistributionIds): readonly AlarmRule[] {
+export function edgeAlarms({ reads, writes, functions }: EdgeIds): readonly AlarmRule[] {
   const rate = (metricName: string) => distributionMetric(reads, metricName, Stats.AVERAGE, MINUTE);
+  const failures = functions.flatMap((name) =>
+    ['FunctionExecutionErrors', 'FunctionValidationErrors', 'FunctionThrottles'].map(
+      (metricName) =>
+        new Metric({
+          ...{ namespace: 'AWS/CloudFront', metricName, dimensionsMap: { FunctionName: name, Region: 'Global' } },
+          ...{ region: CLOUDFRONT_METRICS_REGION, statistic: Stats.SUM, period: FIVE_MINUTES },
+        }),
+    ),
+  );
   return [
+    anyOf(
+      'edge-function-errors',
+      new MathExpression({
+        expression: 'SUM(METRICS())',
+        label: 'Failures of the functions at the edge',
+        usingMetrics: Object.fromEntries(failures.map((metric, index) => [`m${index}`, metric])),
+        period: FIVE_MINUTES,
+      }),
+      'A function at the edge fails: its readers get 503.',
+    ),
     {
       ...anyOf(
         'read-5xx',

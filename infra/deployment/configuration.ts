@@ -117,7 +117,11 @@ const configurationSchema = z
         requestsPerSecond: z.int().min(1).max(10_000),
         burst: z.int().min(1).max(5_000),
       })
-      .default({ requestsPerSecond: 50, burst: 100 }),
+      .optional(),
+    accountConcurrency: z
+      .int('must be the number of concurrent executions that Lambda allows the account')
+      .min(10)
+      .default(10),
     reservePublisherConcurrency: z.boolean().default(false),
     verifyEveryHours: z.int().min(1).max(24).default(1),
     alarmEmail: z.email('must be an e-mail address').optional(),
@@ -133,6 +137,13 @@ const configurationSchema = z
           ),
       })
       .optional(),
+    backupVaultArn: z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:backup:[a-z0-9-]+:[0-9]{12}:backup-vault:[\w-]{2,50}$/,
+        'must be the ARN of a vault of AWS Backup, in another account of your organization',
+      )
+      .optional(),
     uploadsKeptDays: z.int('must be a number of days').min(1).max(36_500).optional(),
     logRetentionDays: z.literal(LOG_RETENTION_DAYS, `must be one of ${LOG_RETENTION_DAYS.join(', ')}`).default(30),
   })
@@ -141,7 +152,23 @@ const configurationSchema = z
     if (reserved === undefined) return;
     const message = `must not contain "${reserved}", which Cognito refuses in the domain of a user pool: choose another name, or configure your own issuer`;
     context.addIssue({ code: 'custom', path: ['name'], message });
-  });
+  })
+  .transform(({ throttle, ...others }) => ({
+    ...others,
+    throttle: throttle ?? throttleWithin(others.accountConcurrency),
+  }));
+
+/** One each of the publisher, the worker, the sources, verify, the sweep and the export. */
+const OWN_EXECUTIONS = 6;
+
+/**
+ * Lambda can reserve nothing in an account with ten executions, so the write API is kept from taking the last ones: a burst
+ * takes half of what is left, and requests of a tenth of a second at this rate the other half.
+ */
+function throttleWithin(accountConcurrency: number): { readonly requestsPerSecond: number; readonly burst: number } {
+  const half = (accountConcurrency - OWN_EXECUTIONS) / 2;
+  return { requestsPerSecond: Math.min(50, half * 10), burst: Math.min(100, Math.floor(half)) };
+}
 
 export type Configuration = z.output<typeof configurationSchema>;
 

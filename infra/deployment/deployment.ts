@@ -56,6 +56,7 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
     ...inRegion,
     description: `${name}: alarms, dashboard, budget`,
     configuration,
+    data,
     api,
     edge,
   });

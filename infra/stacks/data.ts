@@ -20,6 +20,7 @@ import {
   TABLE_TTL_ATTRIBUTE,
   UPLOADS_PREFIX,
 } from '../../storage/aws/names.ts';
+import { TableBackups } from '../constructs/table-backups.ts';
 import { appendOnlyPolicy } from '../deployment/audit-policy.ts';
 import type { Configuration } from '../deployment/configuration.ts';
 import { accountWideName } from '../deployment/names.ts';
@@ -80,6 +81,8 @@ export class DataStack extends Stack {
       removalPolicy: RemovalPolicy.RETAIN,
       resourcePolicy: appendOnlyPolicy(),
     });
+    // Another stack imports it, so it stays while a restored table is in its place.
+    this.exportValue(table.tableName);
     const restored = configuration.restoredTable;
     this.table =
       restored === undefined
@@ -89,6 +92,10 @@ export class DataStack extends Stack {
             tableArn: this.formatArn({ service: 'dynamodb', resource: 'table', resourceName: restored.name }),
             tableStreamArn: restored.streamArn,
           };
+    const { backupVaultArn } = configuration;
+    if (backupVaultArn !== undefined) {
+      new TableBackups(this, 'Backups', { tableArn: this.table.tableArn, vaultArn: backupVaultArn });
+    }
     this.publicBucket = this.#addPublicBucket();
     this.uploadsBucket = this.#addUploadsBucket(configuration);
     this.logKeys = this.#addLogKeys(configuration);

@@ -24,8 +24,10 @@ import type { Configuration } from '../deployment/configuration.ts';
 import { accountWideName } from '../deployment/names.ts';
 import { publicBucketPolicy } from '../deployment/public-bucket-policy.ts';
 
+type EdgeFunctionName = 'router' | 'response';
+
 /** Built by tools/build/build-router.ts. */
-const functionFile = (name: 'router' | 'response') => join(import.meta.dirname, `../edge/${name}.generated.js`);
+const functionFile = (name: EdgeFunctionName) => join(import.meta.dirname, `../edge/${name}.generated.js`);
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
@@ -64,12 +66,19 @@ export interface EdgeStackProps extends StackProps {
 export class EdgeStack extends Stack {
   readonly distributionId: string;
   readonly distributionArn: string;
+  /** The names of the functions that run for each read. */
+  readonly functionNames: readonly string[];
   /** The base URL for readers, without a slash at the end. */
   readonly readBaseUrl: string;
 
   constructor(scope: Construct, id: string, { configuration, publicBucket, ...props }: EdgeStackProps) {
     super(scope, id, props);
-    const distribution = this.#addDistribution(configuration, publicBucket);
+    const functions = {
+      router: this.#addFunction(configuration, 'Router', 'router'),
+      response: this.#addFunction(configuration, 'Response', 'response'),
+    };
+    const distribution = this.#addDistribution(configuration, publicBucket, functions);
+    this.functionNames = Object.values(functions).map(({ functionName }) => functionName);
     this.distributionId = distribution.attrId;
     this.distributionArn = `arn:${this.partition}:cloudfront::${this.account}:distribution/${distribution.attrId}`;
     new CfnMonitoringSubscription(this, 'Metrics', {
@@ -83,7 +92,11 @@ export class EdgeStack extends Stack {
     this.readBaseUrl = `https://${this.#addDomain(configuration, distribution) ?? distribution.attrDomainName}`;
   }
 
-  #addDistribution(configuration: Configuration, publicBucket: Bucket): CfnDistribution {
+  #addDistribution(
+    configuration: Configuration,
+    publicBucket: Bucket,
+    { router, response }: Readonly<Record<EdgeFunctionName, EdgeFunction>>,
+  ): CfnDistribution {
     const { readDomain, readWebAclArn, readAccessLogs } = configuration;
     const accessControl = new CfnOriginAccessControl(this, 'OriginAccess', {
       originAccessControlConfig: {
@@ -111,8 +124,8 @@ export class EdgeStack extends Stack {
       cachePolicyId: this.#addCachePolicy().cachePolicyId,
       responseHeadersPolicyId: this.#addResponseHeaders(configuration).responseHeadersPolicyId,
       functionAssociations: [
-        { eventType: 'viewer-request', functionArn: this.#addFunction('Router', 'router').functionArn },
-        { eventType: 'viewer-response', functionArn: this.#addFunction('Response', 'response').functionArn },
+        { eventType: 'viewer-request', functionArn: router.functionArn },
+        { eventType: 'viewer-response', functionArn: response.functionArn },
       ],
     };
     return new CfnDistribution(this, 'Distribution', {
@@ -196,8 +209,10 @@ export class EdgeStack extends Stack {
     });
   }
 
-  #addFunction(id: string, name: Parameters<typeof functionFile>[0]): EdgeFunction {
+  #addFunction(configuration: Configuration, id: string, name: EdgeFunctionName): EdgeFunction {
     return new EdgeFunction(this, id, {
+      // The alarms are in another stack, and know it by this.
+      functionName: accountWideName(configuration, name),
       runtime: FunctionRuntime.JS_2_0,
       code: FunctionCode.fromInline(readFileSync(functionFile(name), 'utf8')),
     });

@@ -1,26 +1,36 @@
 /** Alarms, the dashboard and the budget. */
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
-import { Dashboard, GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Dashboard, GraphWidget, type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Rule } from 'aws-cdk-lib/aws-events';
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import type { Construct } from 'constructs';
 import { AlarmSet } from '../constructs/alarm-set.ts';
 import {
   apiAlarms,
   CLOUDFRONT_METRICS_REGION,
-  type DistributionIds,
   distributionMetric,
+  type EdgeIds,
   edgeAlarms,
   failuresMetric,
   metricOf,
   publisherMetric,
+  tableThrottles,
 } from '../deployment/alarms.ts';
 import type { Configuration } from '../deployment/configuration.ts';
 import { accountWideName } from '../deployment/names.ts';
 import { FUNCTION_NAMES } from '../deployment/permissions.ts';
 import type { ApiStack } from './api.ts';
+import type { DataStack } from './data.ts';
 import type { EdgeStack } from './edge.ts';
 
 const PERIOD = Duration.minutes(5);
+
+/** AWS reports it in this region, for the whole account, some times a day. */
+const CHARGES = new Metric({
+  ...{ namespace: 'AWS/Billing', metricName: 'EstimatedCharges', dimensionsMap: { Currency: 'USD' } },
+  ...{ region: CLOUDFRONT_METRICS_REGION, statistic: Stats.MAXIMUM, period: Duration.hours(6) },
+});
 
 /** Per cent of the budget at which a mail is sent. */
 const BUDGET_WARNINGS = [
@@ -30,21 +40,41 @@ const BUDGET_WARNINGS = [
 
 export interface OpsStackProps extends StackProps {
   readonly configuration: Configuration;
+  readonly data: DataStack;
   readonly api: ApiStack;
   readonly edge: EdgeStack;
 }
 
 export class OpsStack extends Stack {
-  constructor(scope: Construct, id: string, { configuration, api, edge, ...props }: OpsStackProps) {
+  constructor(scope: Construct, id: string, { configuration, data, api, edge, ...props }: OpsStackProps) {
     super(scope, id, props);
     // An alarm can use only metrics of its own region. In other regions, the alarms of the edge have a stack of their
     // own.
     const rules = [
-      ...apiAlarms(configuration),
-      ...(configuration.region === CLOUDFRONT_METRICS_REGION ? edgeAlarms(distributionsOf(api, edge)) : []),
+      ...apiAlarms(configuration, data.table.tableName),
+      ...(configuration.region === CLOUDFRONT_METRICS_REGION ? edgeAlarms(edgeIdsOf(api, edge)) : []),
     ];
-    this.#addBudget(configuration, new AlarmSet(this, 'Alarms', { configuration, rules }));
-    this.#addDashboard(configuration, edge);
+    const alarms = new AlarmSet(this, 'Alarms', { configuration, rules });
+    this.#addBudget(configuration, alarms);
+    this.#addKeyWatch(data, alarms);
+    this.#addDashboard(configuration, data, edge);
+  }
+
+  /** Mails at once when somebody disables a key of the log, or schedules its deletion. CloudTrail must log KMS, as it does by default. */
+  #addKeyWatch({ logKeys }: DataStack, alarms: AlarmSet): void {
+    alarms.allowPublishing('events.amazonaws.com');
+    new Rule(this, 'LogKeyWatch', {
+      description: 'A key of the log was disabled, or its deletion was scheduled.',
+      eventPattern: {
+        source: ['aws.kms'],
+        detailType: ['AWS API Call via CloudTrail'],
+        detail: {
+          eventName: ['DisableKey', 'ScheduleKeyDeletion'],
+          resources: { ARN: logKeys.map(({ keyArn }) => keyArn) },
+        },
+      },
+      targets: [new SnsTopic(alarms.topic)],
+    });
   }
 
   /** The budget covers the whole account: cost per deployment needs a tag that must first be activated for billing. */
@@ -68,7 +98,7 @@ export class OpsStack extends Stack {
     budget.node.addDependency(topic);
   }
 
-  #addDashboard(configuration: Configuration, { distributionId }: EdgeStack): void {
+  #addDashboard(configuration: Configuration, { table }: DataStack, { distributionId }: EdgeStack): void {
     const edge = (metricName: string, statistic: string) =>
       distributionMetric(distributionId, metricName, statistic, PERIOD);
     const graph = (title: string, left: IMetric[], right: IMetric[] = [], region = this.region) =>
@@ -103,10 +133,22 @@ export class OpsStack extends Stack {
         ],
         [
           graph(
+            'Freshness: since when marks are left, in ms; markets that are deferred',
+            [publisherMetric(configuration, 'behind', Stats.MAXIMUM, PERIOD)],
+            [publisherMetric(configuration, 'deferredTooLong', Stats.MAXIMUM, PERIOD)],
+          ),
+          graph('Throttled requests to the ledger', [tableThrottles(table.tableName, PERIOD)]),
+        ],
+        [
+          graph(
             'Errors',
             FUNCTION_NAMES.map((name) => metricOf(configuration, name, 'Errors', Stats.SUM, PERIOD)),
           ),
           graph('Given up', [failuresMetric(configuration, Stats.MAXIMUM, PERIOD)]),
+        ],
+        [
+          // Only if billing alerts are switched on in the account.
+          graph('Charges of this month so far, in USD', [CHARGES], [], CLOUDFRONT_METRICS_REGION),
         ],
       ],
     });
@@ -123,10 +165,10 @@ export interface EdgeAlarmsStackProps extends StackProps {
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, { configuration, api, edge, ...props }: EdgeAlarmsStackProps) {
     super(scope, id, props);
-    new AlarmSet(this, 'Alarms', { configuration, rules: edgeAlarms(distributionsOf(api, edge)) });
+    new AlarmSet(this, 'Alarms', { configuration, rules: edgeAlarms(edgeIdsOf(api, edge)) });
   }
 }
 
-function distributionsOf(api: ApiStack, edge: EdgeStack): DistributionIds {
-  return { reads: edge.distributionId, writes: api.endpoint.distributionId };
+function edgeIdsOf(api: ApiStack, edge: EdgeStack): EdgeIds {
+  return { reads: edge.distributionId, writes: api.endpoint.distributionId, functions: edge.functionNames };
 }

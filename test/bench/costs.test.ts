@@ -1,11 +1,12 @@
 /** The table of months in docs/deploy.md is the one that `npm run bench -- costs --write` counts now, to a twentieth. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { expect, test } from 'vitest';
 import { apiAlarms, edgeAlarms } from '../../infra/deployment/alarms.ts';
 import { readConfiguration } from '../../infra/deployment/configuration.ts';
 import { costTables } from '../../tools/bench/costs.ts';
-import { ALARMS, METRICS } from '../../tools/bench/month.ts';
+import { ALARM_METRICS, ALARMS, METRICS } from '../../tools/bench/month.ts';
 
 const TEXT = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');
 /** Sizes, and so units, differ a little from run to run: ids are random. */
@@ -32,6 +33,12 @@ test('docs/deploy.md states what months cost: `npm run bench -- costs --write`',
 
 test('docs/deploy.md counts the deployed alarms', () => {
   const configuration = readConfiguration({ waitlistEmail: 'keys@tidemark.test' });
-  expect([...apiAlarms(configuration), ...edgeAlarms({ reads: 'E1', writes: 'E2' })]).toHaveLength(ALARMS);
-  expect(TEXT).toContain(`each of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics`);
+  const rules = [...apiAlarms(configuration, 'T'), ...edgeAlarms({ reads: 'E1', writes: 'E2', functions: ['F', 'G'] })];
+  expect(rules).toHaveLength(ALARMS);
+  const metricsOf = ({ metric }: (typeof rules)[number]) =>
+    metric instanceof MathExpression ? Object.keys(metric.usingMetrics).length : 1;
+  expect(rules.reduce((sum, rule) => sum + metricsOf(rule), 0)).toBe(ALARM_METRICS);
+  expect(TEXT).toContain(
+    `each of ${ALARM_METRICS} metrics of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics of our own`,
+  );
 });

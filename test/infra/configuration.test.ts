@@ -34,7 +34,8 @@ describe('a configuration', () => {
       userPool: { selfSignUp: false, callbackUrls: ['http://localhost:8787/callback'] },
       originSecretNumber: 1,
       readAccessLogs: false,
-      throttle: { requestsPerSecond: 50, burst: 100 },
+      accountConcurrency: 10,
+      throttle: { requestsPerSecond: 20, burst: 2 },
       reservePublisherConcurrency: false,
       verifyEveryHours: 1,
       monthlyBudgetUsd: 50,
@@ -66,6 +67,7 @@ describe('a configuration', () => {
       writeDomain: domain('write.example.com'),
       writeRateLimit: 600,
       uploadsKeptDays: 400,
+      backupVaultArn: 'arn:aws:backup:eu-west-1:210987654321:backup-vault:tidemark',
       originSecretNumber: 3,
       logOrigin: 'data.example.com/prices',
       logKeys: [3, 2],
@@ -74,6 +76,16 @@ describe('a configuration', () => {
       restoredTable: { name: 'restored', streamArn: STREAM },
     };
     expect(readConfiguration(all)).toEqual(all);
+  });
+});
+
+describe('the throttle of the write API', () => {
+  it.each([
+    [10, { requestsPerSecond: 20, burst: 2 }],
+    [1_000, { requestsPerSecond: 50, burst: 100 }],
+  ])('leaves executions to the publisher and the worker, in an account with %i', (accountConcurrency, throttle) => {
+    expect(readConfiguration({ ...MINIMAL, accountConcurrency }).throttle).toEqual(throttle);
+    expect(throttle.burst + throttle.requestsPerSecond / 10).toBeLessThanOrEqual(accountConcurrency - 6);
   });
 });
 
@@ -173,6 +185,8 @@ describe('a fault', () => {
     ['context.tidemark.restoredTable.name', { restoredTable: { name: 'a b', streamArn: STREAM } }],
     ['context.tidemark.restoredTable.streamArn', { restoredTable: { name: 'restored', streamArn: 'restored' } }],
     ['context.tidemark.uploadsKeptDays', { uploadsKeptDays: 0 }],
+    ['context.tidemark.accountConcurrency', { accountConcurrency: 9 }],
+    ['context.tidemark.backupVaultArn', { backupVaultArn: 'arn:aws:s3:::backups' }],
     ['context.tidemark.logRetentionDays', { logRetentionDays: 31 }],
     ['context.tidemark.readAccessLogs', { readAccessLogs: 'yes' }],
   ])('at %s is reported with its place', (where, context) => {
@@ -202,6 +216,7 @@ describe('docs/deploy.md', () => {
       'writeRateLimit',
       'logOrigin',
       'uploadsKeptDays',
+      'backupVaultArn',
       'readWebAclArn',
       'restoredTable',
       'alarmEmail',

@@ -48,6 +48,28 @@ describe('the table', () => {
   });
 });
 
+describe('backups in another account', () => {
+  const backupVaultArn = 'arn:aws:backup:eu-west-1:210987654321:backup-vault:tidemark';
+
+  it('are made of the ledger every day, and kept as long as it can be recovered', () => {
+    const built = synthesised({ ...MINIMAL, backupVaultArn })('data');
+    const [rule, ...others] = onlyOf(built, 'AWS::Backup::BackupPlan').BackupPlan.BackupPlanRule;
+    expect(others).toEqual([]);
+    expect(rule).toMatchObject({ ScheduleExpression: 'cron(0 3 * * ? *)', Lifecycle: { DeleteAfterDays: 35 } });
+    expect(rule.CopyActions).toEqual([
+      { DestinationBackupVaultArn: backupVaultArn, Lifecycle: { DeleteAfterDays: 35 } },
+    ]);
+    expect(onlyOf(built, 'AWS::Backup::BackupSelection').BackupSelection.Resources).toEqual([
+      { 'Fn::GetAtt': [expect.stringMatching(/^Ledger/), 'Arn'] },
+    ]);
+    expect(resourceOf(built, 'AWS::Backup::BackupVault', 'Backups')).toMatchObject(RETAINED);
+  });
+
+  it('are an option', () => {
+    data.resourceCountIs('AWS::Backup::BackupPlan', 0);
+  });
+});
+
 describe('a table that was restored', () => {
   const streamArn = 'arn:aws:dynamodb:us-east-1:123456789012:table/restored/stream/2026-11-20T12:00:00.000';
   const restored = synthesised({ ...MINIMAL, restoredTable: { name: 'restored', streamArn } });

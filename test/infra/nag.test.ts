@@ -1,6 +1,6 @@
-/** The rules of cdk-nag's pack AwsSolutions: no findings except the accepted ones. */
+/** The rules of three packs of cdk-nag: no findings except the accepted ones. */
 import type { App } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
+import { AwsSolutionsChecks, HIPAASecurityChecks, NIST80053R5Checks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { ACKNOWLEDGEMENTS, type Acknowledgement } from './acknowledgements.ts';
 import { appOf, MINIMAL } from './synthesised.ts';
@@ -16,6 +16,7 @@ const FULL = {
   logKeys: [2, 1],
   readAccessLogs: true,
   uploadsKeptDays: 400,
+  backupVaultArn: 'arn:aws:backup:us-east-1:210987654321:backup-vault:tidemark',
   alarmEmail: 'ops@example.com',
 };
 
@@ -26,7 +27,8 @@ interface Finding {
 
 /** Asked directly and not as a plugin of the synthesis, where findings are named after exports and their hashes. */
 function findingsOf(app: App): Finding[] {
-  const { violations } = new AwsSolutionsChecks(app).validateScope(app);
+  const packs = [new AwsSolutionsChecks(app), new HIPAASecurityChecks(app), new NIST80053R5Checks(app)];
+  const violations = packs.flatMap((pack) => pack.validateScope(app).violations);
   return violations.flatMap(({ ruleName, violatingResources }) =>
     violatingResources.map(({ constructPath }) => ({ id: ruleName, path: constructPath ?? '' })),
   );

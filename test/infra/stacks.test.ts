@@ -54,7 +54,7 @@ describe('the stacks', () => {
       'tidemark-edge': ['tidemark-data'],
       'tidemark-identity': [],
       'tidemark-api': ['tidemark-data', 'tidemark-edge', 'tidemark-identity'],
-      'tidemark-ops': ['tidemark-api', 'tidemark-edge'],
+      'tidemark-ops': ['tidemark-api', 'tidemark-data', 'tidemark-edge'],
     });
   });
 
@@ -110,16 +110,18 @@ describe('the stacks', () => {
   it('let a function or the queue go in one deployment: alarms and dashboard know them by name', () => {
     const text = JSON.stringify(ops.toJSON());
     const imports = [...text.matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, name = '']) => name);
-    // Ids that AWS chooses, of what no release removes.
-    const isId = (name: string) => /RefWriteEndpointDistribution|GetAttDistributionId/.test(name);
+    // Ids that AWS chooses, of what no release removes; a table and keys stay exported when others take their place.
+    const isKept = (name: string) =>
+      /RefWriteEndpointDistribution|GetAttDistributionId|tidemark-data:\w+(RefLedger|GetAttLog1Key)/.test(name);
     expect(imports.length).toBeGreaterThan(0);
-    expect(imports.filter((name) => !isId(name))).toEqual([]);
+    expect(imports.filter((name) => !isKept(name))).toEqual([]);
     const api = template('api');
     const known = Object.values(api.findResources('AWS::Lambda::Function')).map(
       ({ Properties }) => Properties.FunctionName,
     );
     const dimensions = [...text.matchAll(/"Name":"(FunctionName|QueueName)","Value":"([^"]+)"/g)];
-    const heard = new Set(dimensions.map(([, , value = '']) => value));
+    const atTheEdge = ['tidemark-us-east-1-router', 'tidemark-us-east-1-response'];
+    const heard = new Set(dimensions.map(([, , value = '']) => value).filter((name) => !atTheEdge.includes(name)));
     expect([...heard].sort()).toEqual([...known, onlyOf(api, 'AWS::SQS::Queue').QueueName].sort());
   });
 
@@ -214,6 +216,23 @@ describe('alarms', () => {
     expect(functionsOf(ops)).toEqual(FUNCTION_NAMES.map((name) => `tidemark-${name}`));
     const reserved = functionsOf(synthesised({ ...MINIMAL, reservePublisherConcurrency: true })('ops'));
     expect(reserved).toEqual(functionsOf(ops).filter((name: string) => name !== 'tidemark-publish'));
+  });
+
+  it('are on throttled requests of the ledger, and on every failure of the functions at the edge', () => {
+    const metricsOf = (name: string) =>
+      alarmOf(name).Metrics.flatMap(({ MetricStat }: Properties) => (MetricStat ? [MetricStat.Metric.MetricName] : []));
+    expect(metricsOf('ledger-throttles')).toEqual(['ReadThrottleEvents', 'WriteThrottleEvents']);
+    const failures = ['FunctionExecutionErrors', 'FunctionValidationErrors', 'FunctionThrottles'];
+    expect(metricsOf('edge-function-errors')).toEqual([...failures, ...failures]);
+  });
+
+  it('have beside them a mail at once when a key of the log is disabled or is to be deleted', () => {
+    const rule = onlyOf(ops, 'AWS::Events::Rule');
+    expect(rule.EventPattern.detail).toEqual({
+      eventName: ['DisableKey', 'ScheduleKeyDeletion'],
+      resources: { ARN: [{ 'Fn::ImportValue': expect.stringContaining('Log1Key') }] },
+    });
+    expect(rule.Targets).toMatchObject([{ Arn: { Ref: expect.stringMatching(/^AlarmsTopic/) } }]);
   });
 
   it.each(['publisher-lag', 'verify-stopped'])('on %s go off when nothing is heard any more', (name) => {
@@ -318,9 +337,9 @@ describe('alarms', () => {
 
   it('hear only metrics of their own region', () => {
     const elsewhere = synthesised(ELSEWHERE);
-    const isOfEdge = ({ Namespace }: Properties) => Namespace === 'AWS/CloudFront';
+    const isOfEdge = (alarm: Properties) => JSON.stringify(alarm).includes('"Namespace":"AWS/CloudFront"');
     expect(alarmsOf(elsewhere('ops')).filter(isOfEdge)).toEqual([]);
-    expect(alarmsOf(elsewhere('edge-alarms')).filter(isOfEdge)).toHaveLength(3);
+    expect(alarmsOf(elsewhere('edge-alarms')).filter(isOfEdge)).toHaveLength(4);
     expect(alarmsOf(elsewhere('edge-alarms')).every(isOfEdge)).toBe(true);
   });
 

@@ -149,6 +149,8 @@ async function countCosts() {
     [`compat: a day, of ${MARKETS} markets`, compatOfDay],
     [`a sweep, of ${MARKETS} markets`, swept],
   ];
+  const bytesOf = ({ kept, worked }: Cycle) => kept.bytesKept + worked.bytesKept;
+  const rowBytes = (bytesOf(all) - bytesOf(one)) / (MARKETS - 1);
   const month: MonthCosts = {
     batch: dollarsOf(sumOf(one.kept, one.worked)),
     row: dollarsOf(each(sumOf(all.kept, all.worked), sumOf(one.kept, one.worked), MARKETS - 1)),
@@ -171,6 +173,7 @@ async function countCosts() {
     feedsOfList: dollarsOf(feedsOfList),
     exportOfDay: dollarsOf(exported),
     compatOfMarket: dollarsOf(compatOfDay) / MARKETS,
+    storedBytes: { batch: bytesOf(one) - rowBytes, row: rowBytes },
   };
   return { units, month };
 }

@@ -19,13 +19,15 @@ import {
 import type { ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { openApi } from './api.ts';
-import { countLedger, countObjects } from './counting-storage.ts';
+import { countLedger, countObjects, type ItemUnits } from './counting-storage.ts';
 import { DEPLOYMENT, LOG } from './deployment.ts';
 import { OperationCounter, type OperationCounts, sumOf } from './operations.ts';
 import { SettableClock } from './publish-due.ts';
 
 /** Each part of the service, with the operations that it asks of storage. */
 export interface CountedService {
+  /** What was written since the last `clear()`. */
+  readonly written: ItemUnits;
   /** Takes one batch in. */
   accept(records: readonly unknown[]): Promise<OperationCounts>;
   /** One invocation of the worker. */
@@ -57,7 +59,8 @@ async function never(): Promise<never> {
 /** @param projections none by default */
 export async function openCountedService(projections: readonly Projection[] = []): Promise<CountedService> {
   const counter = new OperationCounter();
-  const ledger = countLedger(openSqliteLedger(':memory:'), counter);
+  const written: ItemUnits = new Map();
+  const ledger = countLedger(openSqliteLedger(':memory:'), counter, written);
   const objects = countObjects(openMemoryObjects(), counter);
   const clock = new SettableClock(Date.now);
   const runtime = { ...systemRuntime, nowMs: clock.nowMs };
@@ -78,6 +81,7 @@ export async function openCountedService(projections: readonly Projection[] = []
     ...(projections.includes('log') && { log: LOG }),
   };
   return {
+    written,
     accept: (records) => counted(() => api.send(api.eventOf('POST', '/api/v1/ingest/batches', { records }))),
     work: () =>
       counted(async () => {

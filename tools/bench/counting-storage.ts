@@ -6,7 +6,19 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { LIST_CHANGES } from '../../storage/records/publication.ts';
 import type { OperationCounter } from './operations.ts';
 
-export function countLedger(ledger: Ledger, counter: OperationCounter): Ledger {
+/** Write units by partition and sort key. */
+export type ItemUnits = Map<string, Map<string, number>>;
+
+export function countLedger(ledger: Ledger, counter: OperationCounter, written: ItemUnits = new Map()): Ledger {
+  const keptBytes = new Map<string, number>();
+  const countKept = (change: Change): number => {
+    const key = `${change.key.partition} ${change.key.sort}`;
+    const before = keptBytes.get(key) ?? 0;
+    const isKept = change.kind === 'put' && change.expiresAtMs === undefined;
+    const after = isKept ? sizeOf(change.key, change.value) : change.kind === 'check' ? before : 0;
+    keptBytes.set(key, after);
+    return after - before;
+  };
   const countRead = (partition: string, items: readonly (Item<unknown> | null)[], readUnits: number): void => {
     const counts = counter.of(isListPartition(partition));
     counts.ledgerReads++;
@@ -20,6 +32,10 @@ export function countLedger(ledger: Ledger, counter: OperationCounter): Ledger {
         const counts = counter.of(isListPartition(change.key.partition));
         counts.itemsChanged++;
         counts.writeUnits += writeUnitsOf(change);
+        counts.bytesKept += countKept(change);
+        const { partition, sort } = change.key;
+        const items = written.get(partition) ?? new Map<string, number>();
+        written.set(partition, items.set(sort, (items.get(sort) ?? 0) + writeUnitsOf(change)));
       }
       return await ledger.transact(changes, options);
     },

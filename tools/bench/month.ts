@@ -37,6 +37,8 @@ export interface MonthCosts {
   readonly feedsOfList: number;
   readonly exportOfDay: number;
   readonly compatOfMarket: number;
+  /** By which the ledger grows: with a batch, its audit and its report, and with each of its rows. */
+  readonly storedBytes: { readonly batch: number; readonly row: number };
 }
 
 const DAYS = 30;
@@ -79,7 +81,9 @@ export const MONTHS: readonly Traffic[] = [
 ];
 
 /** infra/deployment/alarms.ts; a test counts them. The publisher's five metrics, and CloudFront's additional ones. */
-export const ALARMS = 20;
+export const ALARMS = 22;
+/** An alarm costs as much as the metrics in its expression. */
+export const ALARM_METRICS = 38;
 export const METRICS = 5 + 8;
 /** The deployment's own, and that of the write host. */
 const SECRETS = 2;
@@ -93,8 +97,8 @@ const WRITE =
   0.1 * PRICES.apiFunctionSecond;
 /** Of a market that changed while the list was not due. */
 const RECORD = 2 * PRICES.ledgerWriteUnit;
-/** In kilobytes. A row with its share of batch, audit and reports; its entry of the log in two forms, with its hash. */
-const STORED = { row: 1, entry: 0.64 };
+/** In kilobytes: an entry of the log in two forms, with its hash. */
+const STORED = { entry: 0.64 };
 /** In kilobytes: Lambda's lines are in the first one. */
 const LOGGED = { invocation: 0.8, request: 1 };
 /** In an hour. */
@@ -130,7 +134,10 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
     ['logs', ((invocations * LOGGED.invocation + batches * LOGGED.request) / 1e6) * PRICES.logGigabyte],
     [
       'alarms, metrics, dashboard, secrets',
-      ALARMS * PRICES.alarmMonth + METRICS * PRICES.metricMonth + PRICES.dashboardMonth + SECRETS * PRICES.secretMonth,
+      ALARM_METRICS * PRICES.alarmMonth +
+        METRICS * PRICES.metricMonth +
+        PRICES.dashboardMonth +
+        SECRETS * PRICES.secretMonth,
     ],
     [
       'log: tiles, records, signatures, its key',
@@ -155,6 +162,9 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
         markets *
         (costs.compatOfMarket + historyPages * PRICES.objectGet + (0.2 + 0.03 * historyPages) * PRICES.functionSecond),
     ],
-    ['storage, for each month that is kept', ((allRows * STORED.row) / 1e6) * PRICES.tableGigabyteMonth],
+    [
+      'storage, for each month that is kept',
+      ((batches * (costs.storedBytes.batch + rows * costs.storedBytes.row)) / 1e9) * PRICES.tableGigabyteMonth,
+    ],
   ];
 }

@@ -14,6 +14,8 @@ const NONE = {
   /** Puts, deletes, counts, and checks of an item that is left as it is. */
   itemsChanged: 0,
   writeUnits: 0,
+  /** By which the ledger grew, without items that expire. */
+  bytesKept: 0,
   objectReads: 0,
   objectStats: 0,
   objectPuts: 0,
