@@ -7,6 +7,7 @@ import { apiAlarms, edgeAlarms } from '../../infra/deployment/alarms.ts';
 import { readConfiguration } from '../../infra/deployment/configuration.ts';
 import { costTables } from '../../tools/bench/costs.ts';
 import { ALARM_METRICS, ALARMS, METRICS } from '../../tools/bench/month.ts';
+import { scaleTables } from '../../tools/bench/scale.ts';
 
 const TEXT = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');
 /** Sizes, and so units, differ a little from run to run: ids are random. */
@@ -41,4 +42,16 @@ test('docs/deploy.md counts the deployed alarms', () => {
   expect(TEXT).toContain(
     `each of ${ALARM_METRICS} metrics of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics of our own`,
   );
+});
+
+test('docs/scale.md states how far a deployment goes: `npm run bench -- scale --write`', async () => {
+  const stated = readFileSync(join(import.meta.dirname, '../../docs/scale.md'), 'utf8');
+  const [loads, limits] = await scaleTables();
+  expect(stated).toContain(limits);
+  const own = cellsOf(stated.slice(stated.indexOf('| load')));
+  for (const [row, cells] of cellsOf(loads).entries()) {
+    for (const [column, cell] of cells.entries()) {
+      expect(isAbout(own[row]?.[column], cell), `${cells[1]}: ${own[row]?.[column]}, not ${cell}`).toBe(true);
+    }
+  }
 });

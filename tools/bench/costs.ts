@@ -116,7 +116,8 @@ const minus = (left: OperationCounts, right: OperationCounts) => sumOf(left, tim
 const each = (many: OperationCounts, few: OperationCounts, difference: number) =>
   timesOf(minus(many, few), 1 / difference);
 
-async function countCosts() {
+/** What one of each costs. */
+export async function countCosts() {
   const { service, one, lastOne, all, closing, long } = await count();
   const idle = sumOf(await service.work(), await service.publish(), await service.lookAtSources());
   const swept = await service.sweep();

@@ -11,6 +11,7 @@ import { benchIngest } from './ingest.ts';
 import { benchMemory } from './memory.ts';
 import { benchPublish } from './publish.ts';
 import { benchRead } from './read.ts';
+import { benchScale } from './scale.ts';
 import { Section, withSection } from './section.ts';
 import { megabytes, number } from './table.ts';
 import { Workspace } from './workspace.ts';
@@ -18,7 +19,7 @@ import { benchWrite } from './write.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/benchmarks.md');
 
-/** With the titles of their sections. `costs` writes the tables of docs/deploy.md. */
+/** With the titles of their sections. `costs` writes the tables of docs/deploy.md, `scale` those of docs/scale.md. */
 const BENCHMARKS: { readonly [name: string]: { readonly title: string; readonly run: Benchmark } } = {
   read: { title: 'Reading', run: benchRead },
   write: { title: 'Writing', run: benchWrite },
@@ -26,6 +27,7 @@ const BENCHMARKS: { readonly [name: string]: { readonly title: string; readonly 
   ingest: { title: 'Ingest', run: benchIngest },
   memory: { title: 'Memory', run: benchMemory },
   costs: { title: 'Costs', run: benchCosts },
+  scale: { title: 'Scale', run: benchScale },
   aws: { title: 'On AWS', run: benchAws },
 };
 
@@ -35,7 +37,7 @@ const USAGE = `usage: npm run bench -- [NAME …] [options]
 
   --quick        a small version of each, to see that they run
   --full         larger sizes: takes half an hour and more
-  --write        writes the results to docs/benchmarks.md, and costs to docs/deploy.md
+  --write        writes the results to docs/benchmarks.md, costs to docs/deploy.md, scale to docs/scale.md
   --rounds N     how often each contestant is measured (default 5)
   --folder PATH  where temporary folders are made (default the system's; a tmpfs shows what fsync costs)
   --help         prints this`;
@@ -67,7 +69,7 @@ async function run(name: string, options: Omit<BenchOptions, 'section'>): Promis
   await benchmark({ ...options, section });
   const seconds = number((performance.now() - startedAtMs) / 1000);
   console.log(`${name} took ${seconds} s\n`);
-  if (!options.write || name === 'costs' || section.isSkipped) return;
+  if (!options.write || ['costs', 'scale'].includes(name) || section.isSkipped) return;
   const day = new Date().toISOString().slice(0, 10);
   const how = `${options.rounds} rounds, ${seconds} s in all, load average before: ${number(load, 1)}`;
   const text = `\`${name}\`, ${day}: ${how}.\n${machine(options.workspace)}.\n\n${section.markdown}`;
