@@ -18,6 +18,7 @@ export type ToolName =
   | 'beancount-tools'
   | 'model-tools'
   | 'openbb-tools'
+  | 'template-tools'
   | 'go-tools'
   | 'deploy-tools'
   | 'job-tools'
@@ -52,6 +53,7 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
   // Of all that litellm names, only what it imports: the rest is three times as large.
   { name: 'model-tools', ...pythonTools('models/requirements.txt') },
   { name: 'openbb-tools', ...pythonTools('openbb/requirements.txt') },
+  { name: 'template-tools', ...pythonTools('templates/requirements.txt') },
   {
     name: 'go-tools',
     ...goProgram(GO_MODULE, 'oapi-codegen', 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen'),
