@@ -1,4 +1,4 @@
-/** The metrics of the embedded server, from what it knows. docs/operations.md lists them. */
+/** The metrics of the embedded server, from what it knows. Each has its meaning in its HELP line. */
 import { CACHE_STATUSES, type ReadCounts } from '../edge/read-counts.ts';
 import type { SourceHealth } from '../loops/source-health.ts';
 import type { LoopDelays, ProcessUsage } from '../service/process-usage.ts';
