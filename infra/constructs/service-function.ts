@@ -2,13 +2,17 @@
 import { join } from 'node:path';
 import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, Code, type IFunction, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Configuration } from '../deployment/configuration.ts';
 import { accountWideName, functionName } from '../deployment/names.ts';
 import { ACCESS, type FunctionName } from '../deployment/permissions.ts';
 import { type AccessTargets, accessPolicy } from '../deployment/policies.ts';
+import { Canary } from './canary.ts';
+
+/** Writers and readers wait for these; all others run by schedule, and again. */
+export const BY_CANARY: readonly FunctionName[] = ['write-api', 'worker', 'publish'];
 
 export interface ServiceFunctionProps {
   readonly name: FunctionName;
@@ -25,7 +29,8 @@ export interface ServiceFunctionProps {
 }
 
 export class ServiceFunction extends Construct {
-  readonly function: LambdaFunction;
+  /** What triggers invoke. */
+  readonly function: IFunction;
   readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -49,7 +54,7 @@ export class ServiceFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { access: accessPolicy(ACCESS[name], { ...props.targets, logGroup }, props.statements) },
     });
-    this.function = new LambdaFunction(this, 'Function', {
+    const released = new LambdaFunction(this, 'Function', {
       functionName: ownName,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -63,5 +68,8 @@ export class ServiceFunction extends Construct {
       logGroup: this.logGroup,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
     });
+    this.function = BY_CANARY.includes(name)
+      ? new Canary(this, 'Canary', { name, configuration, released }).alias
+      : released;
   }
 }

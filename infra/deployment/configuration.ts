@@ -122,6 +122,7 @@ const configurationSchema = z
       .int('must be the number of concurrent executions that Lambda allows the account')
       .min(10)
       .default(10),
+    canary: z.boolean().default(true),
     reservePublisherConcurrency: z.boolean().default(false),
     verifyEveryHours: z.int().min(1).max(24).default(1),
     alarmEmail: z.email('must be an e-mail address').optional(),

@@ -86,6 +86,11 @@ const REGULATIONS: readonly Acknowledgement[] = [
     reason: 'The log would hold the addresses of senders.',
   },
   {
+    id: 'CloudWatchAlarmAction',
+    path: /\/Canary\/Errors\/Resource$/,
+    reason: 'CodeDeploy looks at it during a deployment, and at no other time. Other alarms send mails.',
+  },
+  {
     id: 'SNSEncryptedKMS',
     path: /\/Topic\/Resource$/,
     reason:
@@ -221,6 +226,11 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
     path: /-data\/Backups\/Plan\/Ledger\/Role\//,
     reason: "AWS's own policy for its backups, which changes with what they need.",
+  },
+  {
+    id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+    path: /\/Canary\/Group\/ServiceRole\//,
+    reason: "AWS's own policy for CodeDeploy: it may move an alias between versions, and look at alarms.",
   },
   ...FUNCTION_NAMES.map((name) => ({
     id: `AwsSolutions-IAM5[Resource::${LOGS}${name}:log-stream:*]`,

@@ -15,6 +15,12 @@ const functionOf = (built: Template, name: FunctionName): Properties =>
 
 /** The logical ids of a type's resources that belong to a function. */
 const idOf = (name: FunctionName) => `${name.replaceAll('-', '')}Function`;
+const BY_CANARY: readonly FunctionName[] = ['write-api', 'worker', 'publish'];
+/** Triggers invoke an alias, where a new version first takes a share of the calls. */
+const invokes = (target: unknown, name: FunctionName) =>
+  JSON.stringify(target).includes(
+    `"${name.replaceAll('-', '')}${BY_CANARY.includes(name) ? 'CanaryAlias' : 'Function'}`,
+  );
 const propertiesOf = (type: string): Properties[] =>
   Object.values(api.findResources(type)).map(({ Properties }) => Properties);
 
@@ -40,7 +46,7 @@ describe('stream mapping', () => {
   it.each(WOKEN)(
     'of %s: TRIM_HORIZON, filter on %j in %j, window %i ≤ 5 s, parallelization 1, bounded',
     (name, events, partitions, seconds) => {
-      const mapping = mappings.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
+      const mapping = mappings.find(({ FunctionName }) => invokes(FunctionName, name));
       expect(mapping).toMatchObject({
         EventSourceArn: { 'Fn::ImportValue': expect.stringMatching(/StreamArn/) },
         StartingPosition: 'TRIM_HORIZON',
@@ -62,8 +68,7 @@ describe('stream mapping', () => {
 
 describe('sweep', () => {
   const schedules = propertiesOf('AWS::Events::Rule').filter(({ ScheduleExpression }) => ScheduleExpression);
-  const scheduleOf = (name: FunctionName) =>
-    schedules.filter(({ Targets }) => Targets[0].Arn['Fn::GetAtt'][0].startsWith(idOf(name)));
+  const scheduleOf = (name: FunctionName) => schedules.filter(({ Targets }) => invokes(Targets[0].Arn, name));
 
   it.each<[FunctionName, string]>([
     ['publish', 'rate(1 minute)'],
@@ -80,6 +85,7 @@ describe('sweep', () => {
     (name) => {
       const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
       const config = configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
+      expect(invokes(config.Qualifier, name)).toBe(BY_CANARY.includes(name));
       expect(config).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
       expect(config).not.toHaveProperty('DestinationConfig');
     },
@@ -119,6 +125,38 @@ describe('verify', () => {
 
   it('has a whole processor: the next page of the list waits until one is checked', () => {
     expect(functionOf(api, 'verify').MemorySize).toBeGreaterThanOrEqual(1_769);
+  });
+});
+
+describe('a new version of what writers and readers wait for', () => {
+  const groups = (built: Template) =>
+    Object.values(built.findResources('AWS::CodeDeploy::DeploymentGroup')).map(({ Properties }) => Properties);
+
+  it('takes a tenth of the calls for five minutes, and is taken back when it fails', () => {
+    expect(groups(api)).toHaveLength(BY_CANARY.length);
+    for (const group of groups(api)) {
+      expect(group).toMatchObject({
+        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
+        AutoRollbackConfiguration: { Enabled: true, Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'] },
+        AlarmConfiguration: { Enabled: true, Alarms: [{ Name: { Ref: expect.stringMatching(/CanaryErrors/) } }] },
+      });
+    }
+    const aliases = Object.values(api.findResources('AWS::Lambda::Alias'));
+    expect(aliases.map(({ UpdatePolicy }) => Object.keys(UpdatePolicy))).toEqual(
+      BY_CANARY.map(() => ['CodeDeployLambdaAliasUpdate']),
+    );
+  });
+
+  it('is judged by its own errors: a release that mends a failing version stays', () => {
+    for (const { Dimensions } of propertiesOf('AWS::CloudWatch::Alarm')) {
+      const names = Dimensions.map(({ Name }: Properties) => Name);
+      expect(names).toEqual(['ExecutedVersion', 'FunctionName', 'Resource']);
+    }
+  });
+
+  it('takes all calls at once where that is configured', () => {
+    const [group] = groups(synthesised({ ...MINIMAL, canary: false })('api'));
+    expect(group.DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce');
   });
 });
 
@@ -211,7 +249,7 @@ describe('the HTTP API', () => {
     expect(onlyOf(api, 'AWS::ApiGatewayV2::Integration')).toMatchObject({
       IntegrationType: 'AWS_PROXY',
       PayloadFormatVersion: '2.0',
-      IntegrationUri: { 'Fn::GetAtt': [expect.stringMatching(/^writeapiFunction/), 'Arn'] },
+      IntegrationUri: { Ref: expect.stringMatching(/^writeapiCanaryAlias/) },
     });
   });
 

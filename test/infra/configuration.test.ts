@@ -35,6 +35,7 @@ describe('a configuration', () => {
       originSecretNumber: 1,
       readAccessLogs: false,
       accountConcurrency: 10,
+      canary: true,
       throttle: { requestsPerSecond: 20, burst: 2 },
       reservePublisherConcurrency: false,
       verifyEveryHours: 1,

@@ -80,10 +80,10 @@ export const MONTHS: readonly Traffic[] = [
   },
 ];
 
-/** infra/deployment/alarms.ts; a test counts them. The publisher's five metrics, and CloudFront's additional ones. */
-export const ALARMS = 22;
+/** infra/deployment/alarms.ts, and those of canaries; a test counts them. The publisher's five metrics, and CloudFront's additional ones. */
+export const ALARMS = 25;
 /** An alarm costs as much as the metrics in its expression. */
-export const ALARM_METRICS = 38;
+export const ALARM_METRICS = 41;
 export const METRICS = 5 + 8;
 /** The deployment's own, and that of the write host. */
 const SECRETS = 2;
