@@ -39,6 +39,8 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly maxObjectBytes?: number;
   /** Default: {@link DEFAULT_HISTORY_FILE_BYTES}. */
   readonly historyFileBytes?: HistoryFileBytes;
+  /** Default: {@link DEFAULT_CONCURRENCY}. */
+  readonly concurrency?: Concurrency;
   /** Awaited after a commit, before anything of the generation is public. If it rejects, nothing of it becomes so. */
   readonly beforeApply?: () => Promise<void>;
 }
@@ -88,8 +90,25 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly maxMarkedMarkets?: number;
 }
 
-/** The maximum number of object-store requests at once. */
+/** How much a generation does at once. */
+export interface Concurrency {
+  /** Requests to the object store. Its client must have as many sockets. */
+  readonly objects: number;
+  /** Markets that are read and planned, beside those that are planned and not yet taken: at most as many. */
+  readonly markets: number;
+}
+
+/** The maximum number of object-store requests at once, outside of a generation. */
 export const OBJECT_CONCURRENCY = 16;
+
+/** For a disk: more would only wait for one another. */
+export const DEFAULT_CONCURRENCY: Concurrency = { objects: OBJECT_CONCURRENCY, markets: 8 };
+
+/**
+ * For S3 and DynamoDB, where a request is mostly waiting. One processor signs some 2,000 requests a second, which is less
+ * than S3 takes below one prefix. `npm run bench -- aws` measures it (docs/decisions/101).
+ */
+export const AWS_CONCURRENCY: Concurrency = { objects: 160, markets: 64 };
 
 /** A list of up to this many markets is published with every change. */
 const UNPACED_MARKETS = 10_000;

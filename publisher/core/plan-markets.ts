@@ -1,10 +1,11 @@
 /** Plans the marked markets, and puts their new closed pages in place. */
 import { pMapIterable } from 'p-map';
+import { concurrencyLimit } from '../../storage/ports/concurrency-limit.ts';
 import type { Item } from '../../storage/ports/ledger.ts';
 import { MAX_OBJECT_BYTES } from '../../storage/ports/object-rules.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
-import type { PublisherDependencies } from '../dependencies.ts';
+import { DEFAULT_CONCURRENCY, type PublisherDependencies } from '../dependencies.ts';
 import { FileTooLarge } from '../errors.ts';
 import { assertFits } from '../kernel/assert-fits.ts';
 import type { BundleWriter, HeadPut } from '../kernel/bundle.ts';
@@ -48,7 +49,12 @@ export interface MarketsPlan {
   readonly countsDelta: HeadValue['counts'];
 }
 
-const MARKETS_AT_ONCE = 8;
+/**
+ * Markets of which so many rows are read and cut at once. Their rows and files are many megabytes, so a deployment that
+ * plans more markets at once plans no more of these.
+ */
+const LONG_AT_ONCE = 8;
+const LONG_ROWS = 1_000;
 
 /**
  * How often a market is read until its view adds up. More readings would only wait for a transaction that is being
@@ -126,11 +132,13 @@ export async function planMarkets(
     waiting.clear();
   };
 
+  const { concurrency = DEFAULT_CONCURRENCY } = dependencies;
+  const inTurn = concurrencyLimit(LONG_AT_ONCE);
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked({ dependencies, bundle, generation, log, projections }, market),
+    outcome: await planMarked({ dependencies, bundle, generation, log, projections, inTurn }, market),
   });
-  for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
+  for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: concurrency.markets })) {
     if (typeof outcome === 'string') {
       deferred.set(market.slug, outcome);
       continue;
@@ -179,11 +187,13 @@ interface PlanContext {
   readonly generation: number;
   readonly log: LogPlan | null;
   readonly projections: PlannedProjections;
+  /** For markets with many rows. */
+  readonly inTurn: ReturnType<typeof concurrencyLimit>;
 }
 
 async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
-  const { dependencies, bundle, generation, log, projections } = context;
-  const { ledger, objects, pageSizes } = dependencies;
+  const { dependencies, log, projections } = context;
+  const { ledger, pageSizes } = dependencies;
   const { slug, revision, isRefresh } = market;
   const pageSize = pageSizes.observations;
   const needOfLog = log?.needOf ?? null;
@@ -197,9 +207,27 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
   }
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
-  const refreshed = () => planOnce(context, { ...market, isRefresh: true });
+  const planned = () => planView(context, view);
+  const outcome = await (isLong(view, pageSize) ? context.inTurn(planned) : planned());
+  return outcome ?? (await planOnce(context, { ...market, isRefresh: true }));
+}
+
+/** Files are continued from their bytes, so they are large if the history is long. */
+function isLong({ record, hasFiles, keptPages }: MarketView, pageSize: number): boolean {
+  const rows = record?.value.observations ?? 0;
+  return (hasFiles ? rows : rows - keptPages * pageSize) > LONG_ROWS;
+}
+
+/** Null: the market must be refreshed. */
+async function planView(
+  { dependencies, bundle, generation, log, projections }: PlanContext,
+  view: MarketView,
+): Promise<Planned | string | null> {
+  const { objects, pageSizes } = dependencies;
+  const { record, isRefresh } = view;
+  const pageSize = pageSizes.observations;
   const steps = await projections.market({ dependencies, bundle, generation, view, isRefresh });
-  if (steps === null) return await refreshed();
+  if (steps === null) return null;
   const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
   await spool?.add(entries?.opening() ?? []);
   const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, steps, entries, spool });
@@ -212,8 +240,8 @@ async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Pla
   const stored =
     isRefresh && record !== null ? await readStoredHeads(objects, view, history.head.nextCursor) : undefined;
   const part = await steps.finish(history);
-  if (part === null) return await refreshed();
-  const plan = planMarket(view, history, generation, entries?.logged ?? null, stored, part);
+  if (part === null) return null;
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, stored, part, objects);
   const tooLarge = findTooLarge(dependencies, plan);
   if (tooLarge !== null) return tooLarge;
   return { view, plan, rendered: history.rendered, spool, hasFailed: steps.hasFailed, taken: part.taken };

@@ -6,7 +6,7 @@ import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts'
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { createS3Client } from '../../storage/s3/s3-client.ts';
 import { openS3Objects } from '../../storage/s3/s3-objects.ts';
-import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../dependencies.ts';
+import { AWS_CONCURRENCY, DEFAULT_PAGE_SIZES, type PublisherStorage } from '../dependencies.ts';
 
 /**
  * Sends no request.
@@ -19,12 +19,14 @@ export function openStorage(): PublisherStorage {
     publicBucket,
     projections = 'all',
   } = readLambdaEnvironment(process.env, { required: ['tableName', 'publicBucket'], optional: ['projections'] });
+  const maxConcurrency = AWS_CONCURRENCY.objects;
   return {
     ledger: openDynamoDbLedger({ client: createDynamoDbClient(), tableName }),
-    objects: openS3Objects({ client: createS3Client(), bucket: publicBucket }),
+    objects: openS3Objects({ client: createS3Client({}, maxConcurrency), bucket: publicBucket, maxConcurrency }),
     nowMs: Date.now,
     newAttemptId: randomUUID,
     pageSizes: DEFAULT_PAGE_SIZES,
+    concurrency: AWS_CONCURRENCY,
     projections: parseProjections(projections) ?? new Set(),
   };
 }

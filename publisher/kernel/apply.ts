@@ -3,6 +3,7 @@ import pMap from 'p-map';
 import {
   HISTORY_FILE_KINDS,
   LIST_FILE_KINDS,
+  type PublicObjectKind,
   SITE_KINDS,
   STATIC_KINDS,
 } from '../../contract/files/public-object-names.ts';
@@ -10,7 +11,7 @@ import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ports/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { type BundleLine, type HeadPut, readBundle, type TilePut } from './bundle.ts';
 import { countPublished } from './count-published.ts';
@@ -23,28 +24,30 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
  * the link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without
  * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so. The checkpoint
  * leads to the tiles, and the snapshot names the size of the log.
+ *
+ * Bodies of one line have no links to one another, and are put in any order. The files of a history lead to its years only
+ * when they are too long, and then the years were there before.
  */
-const PUT_ORDER = [
-  ...STATIC_KINDS,
-  ...SITE_KINDS,
-  'history',
-  ...HISTORY_FILE_KINDS,
-  'market',
-  'market-list',
-  ...LIST_FILE_KINDS,
-  'own',
-  'gone',
-  'log-vkey',
-  'log-checkpoint',
-  'snapshot',
-] as const;
+const PUT_ORDER: readonly (readonly (PublicObjectKind | 'own' | 'gone')[])[] = [
+  STATIC_KINDS,
+  ...SITE_KINDS.map((kind) => [kind]),
+  ['history', ...HISTORY_FILE_KINDS.filter((kind) => kind !== 'history-index')],
+  ['history-index'],
+  ['market'],
+  ['market-list'],
+  LIST_FILE_KINDS,
+  ['own'],
+  ['gone'],
+  ['log-vkey'],
+  ['log-checkpoint'],
+  ['snapshot'],
+];
 
-type Place = (typeof PUT_ORDER)[number];
-
-/** Nothing leads to a file of a projection that is not named here. */
-function placeOf({ key, isGone }: HeadPut): Place {
-  const kind = parsePublicKey(key)?.kind;
-  return isGone ? 'gone' : (PUT_ORDER.find((place) => place === kind) ?? 'own');
+/** Its position in the order. Nothing leads to a file of a projection that is not named here. */
+function placeOf({ key, isGone }: HeadPut): number {
+  const kind = isGone ? 'gone' : parsePublicKey(key)?.kind;
+  const place = PUT_ORDER.findIndex((kinds) => kinds.some((some) => some === kind));
+  return place < 0 ? PUT_ORDER.findIndex((kinds) => kinds.includes('own')) : place;
 }
 
 /**
@@ -61,12 +64,18 @@ export async function applyGeneration(storage: PublisherStorage, head: Head): Pr
   if (isRaised(head.value)) return await markApplied(storage, head, await countPublished(storage.ledger));
   await storage.beforeApply?.();
   const parts: ObjectRef[] = [];
+  let recorded = Promise.resolve();
   try {
     for await (const { ref, lines } of readBundle(storage.objects, bundle)) {
-      await applyPart(storage, generation, lines);
+      // Meanwhile the records of the part before are written: in order, and after its bodies.
+      await Promise.all([putBodies(storage, generation, lines), recorded]);
+      recorded = writeRecords(storage, generation, lines);
+      recorded.catch(() => {});
       parts.push(ref);
     }
+    await recorded;
   } catch (error) {
+    await recorded.catch(() => {});
     // Once another publisher has applied it, the bundle may be gone and newer objects may be in place.
     throw await supersededIfMoved(storage.ledger, head, error);
   }
@@ -75,22 +84,28 @@ export async function applyGeneration(storage: PublisherStorage, head: Head): Pr
   return applied;
 }
 
-async function applyPart(
-  { ledger, objects, newAttemptId, caches }: PublisherStorage,
+async function putBodies(
+  { objects, caches, concurrency: { objects: concurrency } = DEFAULT_CONCURRENCY }: PublisherStorage,
   generation: number,
   lines: readonly BundleLine[],
 ): Promise<void> {
-  const concurrency = OBJECT_CONCURRENCY;
   const tiles = lines.filter((line) => line.kind === 'tile');
   const put = (tile: TilePut) => putTile(objects, generation, { ...tile, body: Buffer.from(tile.body, 'base64') });
   // Somebody may have asked for a tile that was not in the log, or for one whose text is taken down.
   if ((await pMap(tiles, put, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
   const puts = lines.filter((line) => line.kind === 'put');
-  for (const place of PUT_ORDER) {
-    const some = puts.filter((line) => placeOf(line) === place);
+  const byPlace = Map.groupBy(puts, placeOf);
+  for (const place of PUT_ORDER.keys()) {
+    const some = byPlace.get(place) ?? [];
     await pMap(some, (line) => fencedPut(objects, generation, line), { concurrency });
   }
+}
 
+async function writeRecords(
+  { ledger, newAttemptId }: PublisherStorage,
+  generation: number,
+  lines: readonly BundleLine[],
+): Promise<void> {
   const records = lines.filter((line) => line.kind === 'record');
   // Each batch checks HEAD, so that a late batch cannot overwrite the records of a newer generation.
   const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };

@@ -27,6 +27,8 @@ export interface HeadPut {
   readonly isGone?: boolean;
   /** Of a file that the table of public objects does not know: its projection says it. */
   readonly own?: OwnHeaders;
+  /** The ETag of the body that it replaces, by the records; null: the market has no published body. Absent: not known. */
+  readonly replaces?: string | null;
 }
 
 /** A tile of the log. It changes only when an entry is taken down. Its key is its place in the log: only a committed generation may put it. */

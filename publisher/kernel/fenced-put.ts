@@ -5,6 +5,9 @@
  * another publisher has swapped in the meantime. An ETag never comes back under a newer generation, because the bytes
  * of a head never come back: a market's revision, a history's length and the snapshot's generation only grow.
  *
+ * For the same reason a put need not look first if the records of the published state have the ETag. They are of an
+ * earlier generation. If the store has that ETag, nobody has put anything since; if not, the put is refused, and looks.
+ *
  * One exception is a market that is removed and then defined again exactly as before. A publisher's request from before
  * could then put the body from before the removal. A delete request of the sweep from before could remove the new body
  * (collect-garbage.ts). The market's next change or a rebuild puts the right body back. Files of histories that are
@@ -19,7 +22,7 @@
  * removes it (collect-garbage.ts).
  */
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';
 import { ledgerBehind } from '../errors.ts';
 import type { HeadPut, OwnHeaders } from './bundle.ts';
 import { publicMetadata } from './put-immutable.ts';
@@ -33,7 +36,7 @@ const MAX_ROUNDS = 20;
 export async function fencedPut(
   objects: ObjectStore,
   generation: number,
-  { key, body, nextCursor, isGone = false, own }: HeadPut,
+  { key, body, nextCursor, isGone = false, own, replaces }: HeadPut,
 ): Promise<void> {
   const name = parsePublicKey(key);
   if (name === null && own === undefined) throw new RangeError(`${key} is not the key of a public object`);
@@ -41,15 +44,23 @@ export async function fencedPut(
     name === null
       ? { ...(own as OwnHeaders), generation, nextCursor }
       : publicMetadata(name, generation, nextCursor, isGone);
+  const bytes = Buffer.from(body);
+  if (replaces !== undefined) {
+    const known = conditionOf(replaces as ETag | null);
+    if ((await objects.put(key, bytes, metadata, known)).kind === 'stored') return;
+  }
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const present = await objects.stat(key);
     if (present?.metadata.generation === generation) return;
     if (present !== null && present.metadata.generation > generation) {
       throw ledgerBehind(key, present.metadata.generation, generation);
     }
-    const condition = present ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
-    if ((await objects.put(key, Buffer.from(body), metadata, condition)).kind === 'stored') return;
+    if ((await objects.put(key, bytes, metadata, conditionOf(present?.etag ?? null))).kind === 'stored') return;
     // Another publisher was faster: look again.
   }
   throw new Error(`${key} could not be put in ${MAX_ROUNDS} rounds, although no newer object is in place`);
+}
+
+function conditionOf(etag: ETag | null): PutCondition {
+  return etag === null ? { kind: 'absent' } : { kind: 'matches', etag };
 }

@@ -39,6 +39,8 @@ export interface MarketView {
   readonly published: PublishedHeads | null;
   /** The log states everything anew: see {@link LogState}. */
   readonly isReset: boolean;
+  /** Rendered from the first observation on: the records of what is published are in doubt. */
+  readonly isRefresh: boolean;
   /** Whether the history's files are due. */
   readonly hasFiles: boolean;
   /** The number of closed history pages, from the oldest on, that no change touches. */
@@ -107,6 +109,7 @@ export async function viewMarket(
     isIndexed,
     published,
     isReset: need === 'anew',
+    isRefresh,
     hasFiles,
     keptPages: lastKept ? lastKept.index + 1 : 0,
     publishedPages,

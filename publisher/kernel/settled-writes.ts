@@ -31,6 +31,7 @@ export async function withSettledWrites<Storage extends Pick<PublisherStorage, '
     list: (prefix, options) => objects.list(prefix, options),
     put: (...put) => write(() => objects.put(...put)),
     delete: (key, etag) => write(() => objects.delete(key, etag)),
+    ...(objects.etagOf && { etagOf: objects.etagOf }),
   };
   try {
     return await work({ ...storage, objects: settling });

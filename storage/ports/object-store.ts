@@ -65,4 +65,9 @@ export interface ObjectStore {
   put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult>;
   delete(key: string, etag: ETag): Promise<'deleted' | 'refused'>;
   list(prefix: string, options?: { readonly after?: string }): Promise<KeyPage>;
+  /**
+   * The ETag of an object with these bytes, so that a writer that remembers it need not look at the object before the
+   * next swap. Sends no request. Absent: the store cannot tell, or a look costs nothing.
+   */
+  etagOf?(body: Uint8Array): ETag;
 }

@@ -172,8 +172,17 @@ export type FilesPosition = {
 
 export type FileSize = { rows: number; csv: number; ndjson: number };
 
-/** A file in both formats: its rows, and the SHA-256 of each body in hex. Of a file that is too long, of the problem. */
-export type PublishedFile = { rows: number; csv: string; ndjson: string; isTooLong?: true };
+/**
+ * A file in both formats: its rows, and the SHA-256 of each body in hex. Of a file that is too long, of the problem.
+ * `etags`: as of {@link PublishedHeads}.
+ */
+export type PublishedFile = {
+  rows: number;
+  csv: string;
+  ndjson: string;
+  isTooLong?: true;
+  etags?: { csv: string; ndjson: string };
+};
 
 /** The files of a history. The records of its years are beside this one. */
 export type PublishedFiles = {
@@ -204,6 +213,8 @@ export type PublishedHeads = {
   joined: number;
   /** Absent: its history is not published as files. */
   files?: PublishedFiles;
+  /** ETags of the bodies in the store, so that it need not be asked before they are replaced. Absent: not known. */
+  etags?: { market: string; history: string };
   /** The bodies say that the market is removed: no list shows it, and it has no pages. Absent: they show the market. */
   isRemoved?: true;
   /** The log states the market up to this revision. Absent: the log has nothing of it. */

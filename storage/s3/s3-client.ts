@@ -15,7 +15,7 @@ export const S3_REQUEST_TIMEOUT_MS = 30_000;
  */
 export const S3_IDLE_TIMEOUT_MS = 5_000;
 
-/** Also the limit on the store's requests at once: waiting for a socket would count as connecting. */
+/** By default. Also the limit on the store's requests at once: waiting for a socket would count as connecting. */
 export const S3_MAX_SOCKETS = 64;
 
 /** How to reach S3. In a Lambda function all of it may be left out: region and role come from the environment. */
@@ -24,8 +24,8 @@ export type S3Place = Pick<
   'region' | 'endpoint' | 'credentials' | 'forcePathStyle' | 'requestChecksumCalculation' | 'responseChecksumValidation'
 >;
 
-export function createS3Client(place: S3Place = {}): S3Client {
-  const agent = { keepAlive: true, maxSockets: S3_MAX_SOCKETS };
+export function createS3Client(place: S3Place = {}, maxSockets: number = S3_MAX_SOCKETS): S3Client {
+  const agent = { keepAlive: true, maxSockets };
   return new S3Client({
     maxAttempts: S3_ATTEMPTS,
     retryMode: 'standard',

@@ -8,6 +8,7 @@
  * nothing. Otherwise the object is read. If it has the bytes of the put, it counts as stored; if not, the outcome is
  * unknown, and the put rejects.
  */
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -89,6 +90,8 @@ class S3Objects implements ObjectStore {
   readonly #isShared: boolean;
   readonly #maxBodyBytes: number;
   readonly #inTurn: ReturnType<typeof concurrencyLimit>;
+  /** Not for a shared bucket: under its own encryption, an ETag may be anything. */
+  readonly etagOf?: (body: Uint8Array) => ETag;
 
   constructor({ client, bucket, prefix = '', isShared = false, ...options }: S3ObjectsOptions) {
     const { conditions = async () => ALL, maxConcurrency = S3_MAX_SOCKETS, maxBodyBytes = MAX_OBJECT_BYTES } = options;
@@ -99,6 +102,7 @@ class S3Objects implements ObjectStore {
     this.#isShared = isShared;
     this.#maxBodyBytes = maxBodyBytes;
     this.#inTurn = concurrencyLimit(maxConcurrency);
+    if (!isShared) this.etagOf = (body) => `"${createHash('md5').update(body).digest('hex')}"` as ETag;
   }
 
   async get(key: string, options: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {

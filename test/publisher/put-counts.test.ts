@@ -1,12 +1,13 @@
 /** The exact cost of a publish in requests: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
 import type { PublicObjectKind } from '../../contract/files/public-object-names.ts';
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/files/public-objects.ts';
-import { DEFAULT_PAGE_SIZES, type LogSettings } from '../../publisher/dependencies.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { DEFAULT_PAGE_SIZES, type LogSettings, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { LAYOUT_PREFIX } from '../../publisher/kernel/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectHead } from '../../storage/ports/object-store.ts';
 import { marketPartition, orderKey } from '../../storage/records/markets.ts';
 import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
@@ -37,10 +38,14 @@ function kindOf(key: string): PutKind {
   return parsePublicKey(key)?.kind ?? (key.startsWith(LAYOUT_PREFIX) ? 'layout' : 'bundle');
 }
 
-async function costOfPublish({ ledger, objects, clock }: World, log?: LogSettings): Promise<Cost> {
+async function costOfPublish(
+  { ledger, objects, clock }: World,
+  log?: LogSettings,
+  settings: Partial<PublisherDependencies> = {},
+): Promise<Cost> {
   const recording = faultyStorage(ledger, objects, -1, ({ run }) => run());
   objects.resetCounts();
-  const dependencies = dependenciesOn(recording.ledger, recording.objects, clock);
+  const dependencies = { ...dependenciesOn(recording.ledger, recording.objects, clock), ...settings };
   const outcome = await publish(log === undefined ? dependencies : withLog(dependencies, log));
   const keys = objects.puts.map(({ key }) => key);
   const calls = recording.operations.map(({ what }) => what);
@@ -229,6 +234,39 @@ describe('a publish makes exactly these puts, in one generation, deletes its own
     });
     expect(await marksLeft(world)).toEqual([]);
     expect(await costOfPublish(world)).toMatchObject({ puts: {}, tries: 0, transactions: 0, deletes: [] });
+  });
+});
+
+/** Whether the store is of this ledger; then the heads that are not of one market. */
+const ALWAYS = ['snapshot', 'market-list', 'snapshot'];
+
+describe('a look at the store before a put', () => {
+  const looks = ({ calls }: Cost) =>
+    calls.flatMap((call) =>
+      call.startsWith(`objects.stat ${PUBLIC_PREFIX}`) ? [kindOf(call.slice('objects.stat '.length))] : [],
+    );
+
+  test('is not needed for bodies whose ETags the records have, and for a new market', async () => {
+    const projections = new Set(['history-files'] as const);
+    const world = createWorld();
+    await world.ingest([market('l'), ...days('l', 13)]);
+    await costOfPublish(world, undefined, { projections });
+    await world.ingest([price('l', 26, 5), market('w'), ...days('w', 2)]);
+    const cost = await costOfPublish(world, undefined, { projections });
+    expect(cost.puts).toMatchObject({ market: 2, history: 2, 'history-csv': 2, 'history-year-ndjson': 1 });
+    expect(looks(cost)).toEqual(ALWAYS);
+  });
+
+  test('comes after a put that was refused, because the store has another body', async () => {
+    const world = await settledWorld();
+    await world.ingest([price('j', 8, 5)]);
+    const key = publicKey({ kind: 'market', slug: 'j' });
+    const { etag, metadata } = (await world.objects.stat(key)) as ObjectHead;
+    await world.objects.put(key, Buffer.from('{}'), metadata, { kind: 'matches', etag });
+    expect(looks(await costOfPublish(world))).toEqual([ALWAYS[0], 'market', ...ALWAYS.slice(1)]);
+    expect(JSON.parse(Buffer.from(world.objects.snapshot().get(key)?.body ?? []).toString())).toMatchObject({
+      slug: 'j',
+    });
   });
 });
 

@@ -119,6 +119,7 @@ export function objectsPortOf(
         ({ keys }) => `${keys.length} keys`,
       );
     },
+    etagOf: (body) => etagOfDigest(bodyDigest(body)),
   };
 }
 

@@ -23,7 +23,7 @@ export class ObjectStoreMisuse extends Error {
   override readonly name = 'ObjectStoreMisuse';
 }
 
-export type ObjectStoreMethod = keyof ObjectStore;
+export type ObjectStoreMethod = Exclude<keyof ObjectStore, 'etagOf'>;
 
 export interface MemoryObjects extends ObjectStore {
   /** Calls by method since the last {@link MemoryObjects.resetCounts}, with any outcome. */
@@ -113,7 +113,7 @@ function objectsOf({ entries, immutableETags, newestGenerations }: Stored): Memo
       counts.put++;
       checkObjectKey(key);
       checkObjectBody(key, body);
-      const etag = etagOfDigest(bodyDigest(body));
+      const etag = etagOf(body);
       checkPut(key, etag, metadata, condition);
       const current = entries.get(key);
       const holds = condition.kind === 'absent' ? current === undefined : current?.etag === condition.etag;
@@ -148,7 +148,12 @@ function objectsOf({ entries, immutableETags, newestGenerations }: Stored): Memo
       const page = keys.slice(0, LIST_PAGE_SIZE);
       return { keys: page, next: keys.length > page.length ? (page.at(-1) ?? null) : null };
     },
+    etagOf,
   };
+}
+
+function etagOf(body: Uint8Array): ETag {
+  return etagOfDigest(bodyDigest(body));
 }
 
 function headOf({ etag, body, metadata }: Entry): ObjectHead {

@@ -44,6 +44,11 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
       return found.kind === 'found' ? new TextDecoder().decode(found.body) : found.kind;
     };
 
+    test('tells the ETag of bytes as a put gives it, if it tells', async () => {
+      const etag = await created(KEY, 'one');
+      expect(objects.etagOf?.(bytes('one')) ?? etag).toBe(etag);
+    });
+
     test('gives an object back with its bytes and all its metadata', async () => {
       const body = Uint8Array.from({ length: 70_000 }, (_, index) => index % 251);
       const metadata: ObjectMetadata = {

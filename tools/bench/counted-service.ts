@@ -105,6 +105,7 @@ export async function openCountedService(projections: readonly Projection[] = []
 
 export function openMemoryObjects(): ObjectStore {
   const objects = new Map<string, StoredObject>();
+  const etagOf = (body: Uint8Array) => etagOfDigest(bodyDigest(body));
   return {
     async get(key, { ifNoneMatch } = {}) {
       const found = objects.get(key);
@@ -120,7 +121,7 @@ export function openMemoryObjects(): ObjectStore {
       const current = objects.get(key);
       const holds = condition.kind === 'absent' ? current === undefined : current?.etag === condition.etag;
       if (!holds) return { kind: 'refused' };
-      const etag = etagOfDigest(bodyDigest(body));
+      const etag = etagOf(body);
       objects.set(key, { etag, sizeBytes: body.byteLength, metadata, body });
       return { kind: 'stored', etag };
     },
@@ -135,5 +136,6 @@ export function openMemoryObjects(): ObjectStore {
       const page = keys.slice(0, LIST_PAGE_SIZE);
       return { keys: page, next: keys.length > page.length ? (page.at(-1) ?? null) : null };
     },
+    etagOf,
   };
 }

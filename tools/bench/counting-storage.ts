@@ -85,6 +85,7 @@ export function countObjects(objects: ObjectStore, counter: OperationCounter): O
       counter.of(prefix === LAYOUT_PREFIX).objectLists++;
       return await objects.list(prefix, options);
     },
+    ...(objects.etagOf && { etagOf: objects.etagOf }),
   };
 }
 

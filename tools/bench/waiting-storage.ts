@@ -33,6 +33,7 @@ export function waitingObjects(objects: ObjectStore, places: number): ObjectStor
     put: (...asked) => wait('put', () => objects.put(...asked)),
     delete: (...asked) => wait('put', () => objects.delete(...asked)),
     list: (...asked) => wait('put', () => objects.list(...asked)),
+    ...(objects.etagOf && { etagOf: objects.etagOf }),
   };
 }
 

@@ -3,12 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { type Removal, removedMarketDocument } from '../../../contract/files/removed-market.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
+import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import {
   historyPageKey,
   type PublishedHeads,
   publishedHeadsKey,
   supersededPageKey,
 } from '../../../storage/records/publication.ts';
+import { etagsOf } from '../../kernel/body-etags.ts';
 import type { BundleLine, HeadPut } from '../../kernel/bundle.ts';
 import type { HistoryPlan } from '../../kernel/history-plan.ts';
 import type { MarketView } from '../../kernel/market-view.ts';
@@ -52,6 +54,7 @@ export function planMarket(
   logged: LoggedFields | null,
   shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
   part: MarketPart = NO_PART,
+  objects: Pick<ObjectStore, 'etagOf'> = {},
 ): MarketPlan {
   const { slug, record, published } = view;
   if (record === null) return planLoss(view, generation, part);
@@ -61,10 +64,17 @@ export function planMarket(
   const lines: BundleLine[] = [...part.lines];
   if (history.head.digest !== shown.history) {
     const { body, nextCursor } = history.head;
-    lines.push({ kind: 'put', key: publicKey({ kind: 'history', slug }), body, nextCursor });
+    lines.push({
+      kind: 'put',
+      key: publicKey({ kind: 'history', slug }),
+      body,
+      nextCursor,
+      ...replaced(view, 'history'),
+    });
   }
   if (isPut) {
-    lines.push({ kind: 'put', key: publicKey({ kind: 'market', slug }), body: market.body, nextCursor: null });
+    const key = publicKey({ kind: 'market', slug });
+    lines.push({ kind: 'put', key, body: market.body, nextCursor: null, ...replaced(view, 'market') });
   }
   const heads: PublishedHeads = {
     marketDigest: market.digest,
@@ -74,6 +84,7 @@ export function planMarket(
     observations: record.value.observations,
     unknownValues: record.value.unknownValues,
     joined: published === null ? generation : published.joined,
+    ...etagsOf(objects, { market: market.body, history: history.head.body }),
     ...filesOf(part),
     ...(logged ?? loggedBefore(published)),
   };
@@ -83,6 +94,12 @@ export function planMarket(
   lines.push(...pageRecords(slug, generation, history));
   // A lost generation may have put the body: then it is in place, but no list shows the market.
   return { body: market.body, isChanged: isPut || published === null, lines, parts: part.parts, gone: [] };
+}
+
+/** A market that was never published has no body. A refresh does not believe the records, so it looks. */
+function replaced({ published, isRefresh }: MarketView, kind: 'market' | 'history'): Pick<HeadPut, 'replaces'> {
+  const etag = published === null ? null : published.etags?.[kind];
+  return isRefresh || etag === undefined ? {} : { replaces: etag };
 }
 
 function filesOf({ files }: MarketPart): Pick<PublishedHeads, 'files'> {
@@ -107,19 +124,21 @@ export function isListed(published: PublishedHeads | null): boolean {
 
 /** Puts the problem document in the place of both bodies. The pages stay for readers who are on their way through them. */
 function planRemoval(
-  { slug, record, published, isReset }: MarketView,
+  view: MarketView,
   history: HistoryPlan,
   generation: number,
   logged: LoggedFields | null,
   shown: ShownHeads,
   part: MarketPart,
 ): MarketPlan {
+  const { slug, record, published, isReset } = view;
   const { revision, value } = record as NonNullable<MarketView['record']>;
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
   const gone: HeadPut[] = [...part.gone];
   for (const kind of ['history', 'market'] as const) {
     if (digest === shown[kind]) continue;
-    gone.push({ kind: 'put', key: publicKey({ kind, slug }), body, nextCursor: null, isGone: true });
+    const key = publicKey({ kind, slug });
+    gone.push({ kind: 'put', key, body, nextCursor: null, isGone: true, ...replaced(view, kind) });
   }
   const heads: PublishedHeads = {
     marketDigest: digest,

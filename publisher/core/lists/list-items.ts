@@ -1,5 +1,5 @@
 /** The items of a new list: from the pages of the previous list, or from the published bodies of all markets. */
-import pMap from 'p-map';
+import pMap, { pMapIterable } from 'p-map';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { statusOfObject } from '../../../contract/problems/edge-problems.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
@@ -36,6 +36,9 @@ export interface ListSource {
 /** Bounds the memory if many markets are new. */
 const ITEMS_AT_ONCE = 1_000;
 
+/** Pages that are read ahead. */
+const PAGES_AT_ONCE = 8;
+
 /** A page of the published list is missing or damaged. */
 export class ListPageLost extends Error {
   override readonly name = 'ListPageLost';
@@ -58,8 +61,8 @@ export async function* itemsOfPages(
   const changed = [...changes].sort(([left], [right]) => (left < right ? 1 : -1));
   let next = 0;
   while (end !== null && (changed[next]?.[0] ?? '') >= end) next++;
-  for (const page of pages.toReversed()) {
-    const items = await readItems(objects, page);
+  const read = async (page: ListSource) => ({ page, items: await readItems(objects, page) });
+  for await (const { page, items } of pMapIterable(pages.toReversed(), read, { concurrency: PAGES_AT_ONCE })) {
     if (items === null) throw new ListPageLost(page.key);
     const own: [string, ListChange][] = [];
     for (let entry = changed[next]; entry !== undefined && entry[0] >= page.first; entry = changed[++next])

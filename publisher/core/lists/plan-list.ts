@@ -3,7 +3,7 @@ import pMap, { pMapIterable } from 'p-map';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { ListState } from '../../../storage/records/publication.ts';
-import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
+import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import { type ListedPage, type ListLayout, readLayout } from '../../kernel/list-layout.ts';
 import { putPage } from '../../kernel/put-immutable.ts';
 import type { PageEntries } from '../planned-projections.ts';
@@ -123,7 +123,7 @@ async function cutList(
   { kept, markets, ...cut }: Cut,
   isDoubtful: boolean,
 ): Promise<ListPlan> {
-  const { objects, pageSizes } = storage;
+  const { objects, pageSizes, concurrency = DEFAULT_CONCURRENCY } = storage;
   const read = ofPage(markets);
   const cutter = new ListCutter({ ...cut, generation, pageSize: pageSizes.markets });
   const put = async (cutPage: CutListPage) => {
@@ -133,7 +133,7 @@ async function cutList(
   const pages: ListedPage[] = [];
   const entries: PageEntries[] = [];
   // In any order: no reader can reach one of them before HEAD is swapped, and by then all of them are in place.
-  for await (const done of pMapIterable(cutter.pages(), put, { concurrency: OBJECT_CONCURRENCY })) {
+  for await (const done of pMapIterable(cutter.pages(), put, { concurrency: concurrency.objects })) {
     pages.push(done.page);
     if (done.entries !== undefined) entries.push(done.entries);
   }
@@ -145,7 +145,7 @@ async function cutList(
   };
   if (read === null) return { head, layout, pages: [], isPreviousKnown: true };
   const readKept = async (page: ListedPage) => read(await keptPage(storage, page));
-  const ofKept = await pMap(kept, readKept, { concurrency: OBJECT_CONCURRENCY });
+  const ofKept = await pMap(kept, readKept, { concurrency: concurrency.objects });
   return { head, layout, pages: [read(head.body), ...entries.reverse(), ...ofKept], isPreviousKnown: true };
 }
 

@@ -90,6 +90,11 @@ export class HistoryFiles {
     return { all: this.#all, year: this.#year, ofYear: this.#ofYear };
   }
 
+  /** Those that were not taken yet. */
+  get finishedYears(): readonly string[] {
+    return this.#finished.flatMap(({ year }) => year ?? []);
+  }
+
   /** The years that were finished since the last call. */
   takeYears(): readonly HistoryFile[] {
     const finished = this.#finished;

@@ -27,6 +27,7 @@ import {
 } from '../../../storage/records/publication.ts';
 import type { PublisherStorage } from '../../dependencies.ts';
 import { assertFits } from '../../kernel/assert-fits.ts';
+import { etagsOf } from '../../kernel/body-etags.ts';
 import { BUNDLE_PART_BYTES, type BundleLine, type HeadPut } from '../../kernel/bundle.ts';
 import type { HistoryPlan } from '../../kernel/history-plan.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
@@ -160,10 +161,25 @@ export class MarketFiles {
     const isThere = async (name: PublicObjectName, known: PublishedFile | string | null = null): Promise<boolean> =>
       this.#mayHaveMore ? (await dependencies.objects.stat(publicKey(name))) !== null : !isRefresh && known !== null;
     const due = historyFilesDue(closedPages > 0 ? Number.POSITIVE_INFINITY : cut, closedPages);
-    const hasYears = due.hasYears || (await isThere({ kind: 'history-index', slug }, this.#before?.index));
+    const hasYears =
+      due.hasYears ||
+      (await isThere({ kind: 'history-index', slug }, this.#before?.index)) ||
+      (await this.#isAnyYearThere());
     // The index leads to the file of the whole history. Without a row there is no such file: an object is never empty.
     const isWhole = due.hasWhole || hasYears || (await isThere(historyFileName(slug, 'csv', null), this.#before?.all));
     return { hasWhole: isWhole && size.rows > 0, hasYears };
+  }
+
+  /** A generation that was interrupted, and lost in a restore, may have put files of years and not yet their index. */
+  async #isAnyYearThere(): Promise<boolean> {
+    if (!this.#mayHaveMore) return false;
+    const { objects } = this.#context.dependencies;
+    for (const year of this.rows.finishedYears) {
+      for (const format of HISTORY_FORMATS) {
+        if ((await objects.stat(publicKey(historyFileName(this.#slug, format, year)))) !== null) return true;
+      }
+    }
+    return false;
   }
 
   get #slug(): string {
@@ -172,14 +188,19 @@ export class MarketFiles {
 
   async #plan({ year, size, bodies }: HistoryFile, known: PublishedFile | null): Promise<PublishedFile> {
     const digests: { [Format in HistoryFormat]?: string } = {};
+    const tooLong = (format: HistoryFormat) =>
+      canonicalJson(historyTooLongDocument(this.#slug, format, year, [...this.#current].sort()));
+    const texts = bodies ?? { csv: tooLong('csv'), ndjson: tooLong('ndjson') };
+    const { view, isRefresh, dependencies } = this.#context;
     for (const format of HISTORY_FORMATS) {
+      const etag = view.published === null ? null : known?.etags?.[format];
+      const put = { isGone: bodies === null, ...(!isRefresh && etag !== undefined && { replaces: etag }) };
       const name = historyFileName(this.#slug, format, year);
-      const body =
-        bodies?.[format] ?? canonicalJson(historyTooLongDocument(this.#slug, format, year, [...this.#current].sort()));
-      digests[format] = await this.#put(name, body, known?.[format] ?? null, bodies === null);
+      digests[format] = await this.#put(name, texts[format], known?.[format] ?? null, put);
     }
     const { csv = '', ndjson = '' } = digests;
-    return { rows: size.rows, csv, ndjson, ...(bodies === null ? { isTooLong: true } : {}) };
+    const etags = etagsOf(dependencies.objects, texts);
+    return { rows: size.rows, csv, ndjson, ...(bodies === null ? { isTooLong: true } : {}), ...etags };
   }
 
   /** Rendered only if a page or a year has changed. */
@@ -201,7 +222,7 @@ export class MarketFiles {
       return { cursor, count, firstObservedAt: instantOf(first), lastObservedAt: instantOf(last) };
     });
     const body = canonicalJson(historyIndex(this.#slug, closed, years) as Json);
-    return await this.#put({ kind: 'history-index', slug: this.#slug }, body, known, false);
+    return await this.#put({ kind: 'history-index', slug: this.#slug }, body, known, { isGone: false });
   }
 
   #hasSameYears(years: readonly string[]): boolean {
@@ -212,12 +233,18 @@ export class MarketFiles {
    * Adds the body unless it is published. A file that no record names is put also if the store has it: the sweep may be
    * about to remove it. Returns its digest.
    */
-  async #put(name: PublicObjectName, body: string | Buffer, known: string | null, isGone: boolean): Promise<string> {
+  async #put(
+    name: PublicObjectName,
+    body: string | Buffer,
+    known: string | null,
+    put: Pick<HeadPut, 'isGone' | 'replaces'> & { readonly isGone: boolean },
+  ): Promise<string> {
     const { dependencies, isRefresh, bundle } = this.#context;
     const digest = sha256Hex(body);
-    const shown = isRefresh && known !== null ? await storedDigest(dependencies.objects, name, null, isGone) : known;
+    const shown =
+      isRefresh && known !== null ? await storedDigest(dependencies.objects, name, null, put.isGone) : known;
     if (digest === shown) return digest;
-    const line: BundleLine = { kind: 'put', key: publicKey(name), body: body.toString(), nextCursor: null, isGone };
+    const line: BundleLine = { kind: 'put', key: publicKey(name), body: body.toString(), nextCursor: null, ...put };
     assertFits(dependencies, line);
     this.#lines.push(line);
     this.#bytes += body.length;

@@ -9,7 +9,7 @@ import type { Market } from '../../../contract/values/market.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import { type NewestPrices, readRecentPrices } from '../../core/bodies/recent-prices.ts';
-import { OBJECT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
+import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import type { PlannedFiles } from '../../kernel/planned-files.ts';
 import type { NewList } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
@@ -63,7 +63,7 @@ export async function addLatest(
   files: Pick<PlannedFiles, 'add'>,
   { entries, changed, newest, before, isTrusted }: LatestPlan,
 ): Promise<LatestState> {
-  const { objects } = storage;
+  const { objects, concurrency = DEFAULT_CONCURRENCY } = storage;
   const isLatest = hasLatest(storage, entries.length);
   const isRecent = hasRecent(storage, entries.length);
   const known = isTrusted ? await readShown(objects, before, isLatest, isRecent) : null;
@@ -73,7 +73,7 @@ export async function addLatest(
     const prices = await readRecentPrices(objects, slug, newest.get(slug) ?? null);
     return { recordedAt: prices.recordedAt, recent: isRecent ? prices.entry(slug) : null };
   };
-  const shown = await pMap(entries, show, { concurrency: OBJECT_CONCURRENCY });
+  const shown = await pMap(entries, show, { concurrency: concurrency.objects });
 
   const put = async (kind: 'latest' | 'latest-csv' | 'recent', text: string, last: string | undefined) => {
     const { body, digest } = rendered(text);
