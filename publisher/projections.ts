@@ -7,6 +7,7 @@ import { exports } from './projections/exports/projection.ts';
 import { feeds } from './projections/feeds/projection.ts';
 import { historyFiles } from './projections/history-files/projection.ts';
 import { latest } from './projections/latest/projection.ts';
+import { marketPages } from './projections/market-pages/projection.ts';
 import { modified } from './projections/modified/projection.ts';
 import { pages } from './projections/pages/projection.ts';
 import { releases } from './projections/releases/projection.ts';
@@ -20,6 +21,7 @@ export const PROJECTORS: readonly Projector[] = [
   feeds,
   releases,
   sources,
+  marketPages,
   badges,
   embeds,
   compat,

@@ -1,8 +1,10 @@
 /** The pages for people, as they were built for a deployment: about a hundred files. */
 
+import { NOT_FOUND_PAGE } from '../contract/files/object-paths.ts';
 import { OPERATOR_PLACE, operatorHtml } from '../contract/files/operator-html.ts';
 import type { PublicObjectName } from '../contract/files/public-object-names.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../contract/files/public-objects.ts';
+import { escapedHtml } from '../contract/values/html-text.ts';
 import type { Operator } from '../contract/values/operator.ts';
 import { sha256Hex } from '../storage/ports/sha256.ts';
 import type { PublishedSite } from '../storage/records/publication.ts';
@@ -33,6 +35,20 @@ export function withOperator(site: Site, operator: Operator): Site {
   const read = async (file: string): Promise<string> => {
     const text = await site.read(file);
     return isPage(file) ? text.replaceAll(OPERATOR_PLACE, () => said) : text;
+  };
+  return { digest: digestOf(files), files, read };
+}
+
+/** The same pages below the base path of readers. Only the one that hosts send from any depth has links from the root. */
+export function withBasePath(site: Site, readBaseUrl: string | null): Site {
+  const path = readBaseUrl === null ? '' : new URL(readBaseUrl).pathname.replace(/\/$/, '');
+  const file = NOT_FOUND_PAGE.slice(1);
+  const digest = site.files[file];
+  if (path === '' || digest === undefined) return site;
+  const files = { ...site.files, [file]: sha256Hex(`${digest} ${path}`) };
+  const read = async (name: string): Promise<string> => {
+    const text = await site.read(name);
+    return name === file ? text.replaceAll(/ (href|src)="(?=\/)/g, (start) => start + escapedHtml(path)) : text;
   };
   return { digest: digestOf(files), files, read };
 }

@@ -17,8 +17,8 @@ Settings in the environment:
   TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
   TIDEMARK_METRICS_PORT=N       serve /metrics on this port of 127.0.0.1, or of TIDEMARK_METRICS_HOST
   TIDEMARK_PROJECTIONS=LIST     files that are published besides the bodies: all, none, or some of log,
-                                history-files, latest, recent, feeds, exports, compat (the default), market-feeds,
-                                badges, embeds
+                                history-files, latest, recent, market-pages, feeds, exports, compat (the default),
+                                market-feeds, badges, embeds
   TIDEMARK_READ_BASE_URL=URL    where readers find the service, for files that name it
   TIDEMARK_VERIFY_HOURS=N       how often the server verifies what it serves (default 24; 0: never)
   TIDEMARK_LOG_ORIGIN=NAME      the name of the signed log, for the first start, such as

@@ -4,13 +4,13 @@
 export const FRESH_SECONDS = 15;
 
 /** How long caches may keep a body that never changes and never goes: a year, as HTTP caches understand it. */
-export const IMMUTABLE_SECONDS = 365 * 24 * 60 * 60;
+export const IMMUTABLE_SECONDS = 31_536_000;
 
 /** How long an expired body may be served after that while the origin fails (RFC 5861, section 4). */
 export const STALE_IF_ERROR_SECONDS = 300;
 
 /** A cursor of the newest generation works for at least this long after a newer generation replaces it. */
-export const CURSOR_LIFETIME_SECONDS = 24 * 60 * 60;
+export const CURSOR_LIFETIME_SECONDS = 86_400;
 
 export const MARKETS_PAGE_SIZE = 100;
 

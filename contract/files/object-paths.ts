@@ -18,6 +18,11 @@ export const marketPath = (slug: string): string => `${ROOT}/markets/${slug}.jso
 export const historyPath = (slug: string): string => `${ROOT}/markets/${slug}/history.json`;
 export const historyIndexPath = (slug: string): string => `${ROOT}/markets/${slug}/history/index.json`;
 
+/** One page for any market: its script reads the slug. No market has this path. */
+export const ANY_MARKET_PAGE = '/market/index.html';
+/** What a browser gets in the place of a page that is not there. */
+export const NOT_FOUND_PAGE = '/404.html';
+
 /** The folders of later pages. A market may have the slug `pages`: no cursor is called `history`. */
 export const MARKET_PAGES = `${ROOT}/markets/pages`;
 export const historyPages = (slug: string): string => `${ROOT}/markets/${slug}/history/pages`;

@@ -5,7 +5,7 @@
 
 export const PROJECTIONS = [
   ...(['log', 'history-files', 'latest', 'recent', 'exports', 'compat'] as const),
-  ...(['feeds', 'market-feeds', 'badges', 'embeds'] as const),
+  ...(['market-pages', 'feeds', 'market-feeds', 'badges', 'embeds'] as const),
 ] as const;
 
 export type Projection = (typeof PROJECTIONS)[number];

@@ -28,6 +28,7 @@ import {
   LATEST_CSV_URL,
   MARKETS_URL,
   MODIFIED_URL,
+  PAGES_OF_MARKETS_URL,
   RELEASES_URL,
   SOURCES_FILE_URL,
 } from './routes.ts';
@@ -71,7 +72,7 @@ const EXPORT_FILE = '(?:observations|markets)-[0-9]{6}-[0-9a-f]{32}';
 const PART = '[0-9a-f]{2}';
 const HISTORY = `${MARKETS_URL}/{slug}/history`;
 /** Of the pages for people: `file` is the path in the built site, without its extension here. */
-const SITE_FILE = '(?!(?:api|badges|embed|errors|site)/)(?:[a-z0-9-]+/){0,2}[a-z0-9-]+';
+const SITE_FILE = '(?!(?:api|badges|embed|errors|markets|site)/)(?:[a-z0-9-]+/){0,2}[a-z0-9-]+';
 
 /** Patterns of the fields whose form is the same in all paths. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -142,6 +143,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'market-feed': ofMarket(`${FEEDS_URL}/markets/{slug}.atom`, ATOM_TYPE),
   releases: kind(RELEASES_URL, 'text/calendar; charset=utf-8', 'feeds'),
   sources: kind(SOURCES_FILE_URL, JSON_TYPE, 'markets'),
+  'market-page': ofMarket(`${PAGES_OF_MARKETS_URL}/{slug}.html`, PAGE_CONTENT_TYPE),
   badge: ofMarket(`${BADGES_URL}/{slug}.svg`, SVG_TYPE),
   'badge-json': ofMarket(`${BADGES_URL}/{slug}.json`, JSON_TYPE),
   embed: ofMarket(`${EMBEDS_URL}/{slug}.html`, PAGE_CONTENT_TYPE),

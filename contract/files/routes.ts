@@ -34,6 +34,9 @@ export function marketFeedUrl(slug: string): string {
   return `${FEEDS_URL}/markets/${slug}.atom`;
 }
 
+/** For people: `/markets/{slug}` is the file with `.html`. */
+export const PAGES_OF_MARKETS_URL = '/markets';
+
 /** For pages of others: the newest price of one market as an image, or as a page in a frame. */
 export const BADGES_URL = '/badges';
 export const EMBEDS_URL = '/embed';

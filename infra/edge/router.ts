@@ -125,18 +125,25 @@ const NAMED_PAGES: { readonly [uri: string]: string } = {
   '/docs/reference': '/docs/index.html',
   '/problems': '/docs/problems.html',
 };
-/** One page shows every market: its script reads the slug, which people also type in capitals. */
-const MARKET_PAGE = new RegExp(`^/markets/(?![^/]{${SLUG_MAX_LENGTH + 1}})${SLUG_PATTERN}$`, 'i');
+/** People also type the slug in capitals. */
+const MARKET_PAGE = new RegExp(`^/markets/(?![^/.]{${SLUG_MAX_LENGTH + 1}})(${SLUG_PATTERN})(\\.html)?$`);
+/** A deployment that makes no pages of markets has the page of any market here: infra/stacks/edge.ts. */
+const MARKET_FILE = '/markets/$1.html';
 /** For frames of other sites. */
 const EMBED = new RegExp(`^/embed/[a-z0-9-]{1,${SLUG_MAX_LENGTH}}(\\.html)?$`);
 /** The `type` of a problem leads to a page, too. */
 const PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
-const PAGE_FILE = /^\/(index|markets\/market|status\/index|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
+const PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
+/** For browsers, in the place of the problem. The router cannot read the page of the site. */
+const NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
 /** Pages that are the index of a folder. Links of a page are relative to its file, so the others are no folders. */
 const FOLDERS = ['/', '/status/', '/docs/', '/problems/'];
 const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
 
-/** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */
+/**
+ * Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query; what stands in a 404
+ * depends on `Accept`, too.
+ */
 export function handler(event: ViewerRequestEvent): ViewerRequest | RouterResponse {
   const request = event.request;
   // The first check, because every later step costs time in proportion to the length.
@@ -149,7 +156,11 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   }
   const uri = decodeUnreserved(request.uri);
   const target = targetOf(uri);
-  if (target === null) return refuse(NO_RESOURCE_PROBLEM);
+  if (target === null) {
+    const accept = request.headers.accept || { value: '' };
+    const isBrowser = accept.value.includes('text/html') && !uri.startsWith('/api/');
+    return refuse(NO_RESOURCE_PROBLEM, isBrowser ? NOT_FOUND_HTML : undefined);
+  }
   if (target.isPage && uri.endsWith('/') && !FOLDERS.includes(uri)) return redirect(uri);
   const names = Object.keys(request.querystring);
   // Links to pages get parameters on their way, such as `utm_source`. Nothing reads them.
@@ -214,7 +225,8 @@ function pageOf(typed: string): string | null {
   if (PAGE_FILE.test(typed)) return typed;
   const uri = typed.replace(/([^/])\/$/, '$1');
   if (isNamedIn(NAMED_PAGES, uri)) return NAMED_PAGES[uri] as string;
-  if (MARKET_PAGE.test(uri)) return '/markets/market.html';
+  const lower = uri.toLowerCase();
+  if (MARKET_PAGE.test(lower)) return lower.replace(MARKET_PAGE, MARKET_FILE);
   if (EMBED.test(uri)) return `${uri.replace(/\.html$/, '')}.html`;
   return PAGE.test(uri) ? `${uri}.html` : null;
 }
@@ -272,9 +284,9 @@ function preflight(): RouterResponse {
  * Answers of the router are not cached. The edge runs the router for every request, so a cache would save nothing; and
  * a reader must not go on seeing 404 for a path that the next deployment adds.
  */
-function refuse(document: EdgeProblem): RouterResponse {
+function refuse(document: EdgeProblem, page?: string): RouterResponse {
   const headers: { [name: string]: { value: string } } = {
-    'content-type': { value: PROBLEM_CONTENT_TYPE },
+    'content-type': { value: page === undefined ? PROBLEM_CONTENT_TYPE : 'text/html' },
     'cache-control': { value: 'no-store' },
     'access-control-allow-origin': { value: '*' },
     'x-content-type-options': { value: 'nosniff' },
@@ -285,6 +297,6 @@ function refuse(document: EdgeProblem): RouterResponse {
     statusDescription: document.title,
     headers: headers,
     // The documents are flat, so listing their names in order gives canonical JSON, as every problem.
-    body: { encoding: 'text', data: JSON.stringify(document, Object.keys(document).sort()) },
+    body: { encoding: 'text', data: page || JSON.stringify(document, Object.keys(document).sort()) },
   };
 }

@@ -17,6 +17,7 @@ import {
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucketPolicy, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { FRESH_SECONDS, IMMUTABLE_SECONDS } from '../../contract/files/limits.ts';
+import { ANY_MARKET_PAGE } from '../../contract/files/object-paths.ts';
 import { PUBLIC_PREFIX, publicPath } from '../../contract/files/public-objects.ts';
 import { CACHE_TAG_METADATA } from '../../storage/aws/names.ts';
 import { addAliasRecords } from '../constructs/alias-records.ts';
@@ -27,7 +28,14 @@ import { publicBucketPolicy } from '../deployment/public-bucket-policy.ts';
 type EdgeFunctionName = 'router' | 'response';
 
 /** Built by tools/build/build-router.ts. */
-const functionFile = (name: EdgeFunctionName) => join(import.meta.dirname, `../edge/${name}.generated.js`);
+function functionText(name: EdgeFunctionName, { projections }: Pick<Configuration, 'projections'>): string {
+  const text = readFileSync(join(import.meta.dirname, `../edge/${name}.generated.js`), 'utf8');
+  if (name !== 'router' || projections.includes('market-pages')) return text;
+  // The router cannot ask the bucket whether a market has a page of its own.
+  const own = '"/markets/$1.html"';
+  if (!text.includes(own)) throw new Error(`the built router has no ${own}`);
+  return text.replace(own, JSON.stringify(ANY_MARKET_PAGE));
+}
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
@@ -214,7 +222,7 @@ export class EdgeStack extends Stack {
       // The alarms are in another stack, and know it by this.
       functionName: accountWideName(configuration, name),
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(readFileSync(functionFile(name), 'utf8')),
+      code: FunctionCode.fromInline(functionText(name, configuration)),
     });
   }
 

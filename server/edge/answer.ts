@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problem } from '../../contract/problems/problems.ts';
 import { canonicalJson, type Json } from '../../contract/values/canonical-json.ts';
+import { forBrowsers, isForPeople, readWithFallback } from './absent-page.ts';
 import type { ObjectCache } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
 import { originForm } from './framing.ts';
@@ -52,15 +53,18 @@ export function createAnswer(options: AnswerOptions): Answer {
     }
     const routed = route(request.method as string, target);
     if (routed.kind === 'answer') {
-      sendReply(request, response, { status: routed.status, fields: routed.headers, body: routed.body });
-      counts.add(routed.status, 'none');
+      const reply = { status: routed.status, fields: routed.headers, body: routed.body };
+      counts.add(reply.status, 'none');
+      if (reply.status === 404 && isForPeople(target)) return sendForBrowsers(request, response, reply);
+      sendReply(request, response, reply);
       return null;
     }
     const { key } = routed;
     const isPassedOver = wantsNewest(request);
     const entry = isPassedOver ? undefined : cache.fresh(key);
     const variant = entry?.view.ready(codingFor(request, entry.view));
-    if (entry === undefined || variant === undefined) return sendRead(request, response, key, isPassedOver);
+    if (entry === undefined || variant === undefined || (entry.view.status === 410 && isForPeople(target)))
+      return sendRead(request, response, { key, isPassedOver, isForPeople: isForPeople(target) });
     const reply = objectReply(request, entry.view, variant, ageSeconds(entry), 'hit');
     counts.add(reply.status, 'hit');
     sendReply(request, response, reply);
@@ -71,10 +75,9 @@ export function createAnswer(options: AnswerOptions): Answer {
   async function sendRead(
     request: IncomingMessage,
     response: ServerResponse,
-    key: string,
-    isPassedOver: boolean,
+    asked: { readonly key: string; readonly isPassedOver: boolean; readonly isForPeople: boolean },
   ): Promise<void> {
-    const found = await cache.read(key, isPassedOver ? 'newest' : 'fresh');
+    const { key, found } = await readWithFallback(cache, asked.key, asked.isPassedOver ? 'newest' : 'fresh');
     let reply: EdgeReply;
     if (found.kind === 'absent') reply = absentReply(key, ageSeconds(found), found.provenance);
     else if (found.kind === 'unavailable') {
@@ -85,7 +88,12 @@ export function createAnswer(options: AnswerOptions): Answer {
       reply = objectReply(request, view, variant, ageSeconds(found.entry), found.provenance);
     }
     counts.add(reply.status, found.kind === 'unavailable' ? 'none' : COUNTED_STATUS[found.provenance]);
-    sendReply(request, response, reply);
+    if (asked.isForPeople) await sendForBrowsers(request, response, reply);
+    else sendReply(request, response, reply);
+  }
+
+  async function sendForBrowsers(request: IncomingMessage, response: ServerResponse, reply: EdgeReply): Promise<void> {
+    sendReply(request, response, await forBrowsers(cache, request, reply));
   }
 
   function ageSeconds({ validatedAtMs }: { readonly validatedAtMs: number }): number {

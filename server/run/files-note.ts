@@ -12,7 +12,7 @@ import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { type NoteSigner, openNote, signNote, verifierKey } from '../../contract/log/notes.ts';
 import { rendererOf } from '../../publisher/core/bodies/render.ts';
-import type { PublisherStorage } from '../../publisher/dependencies.ts';
+import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { writeDurably } from '../backup/copied-files.ts';
 import type { PublicTarget } from '../target/target.ts';
@@ -20,7 +20,7 @@ import type { PublicTarget } from '../target/target.ts';
 /** No public object has this name, and tools for static hosts leave names with a dot out. */
 const NAME = '.tidemark-files';
 
-type Rendered = Pick<PublisherStorage, 'objects' | 'pageSizes' | 'projections'>;
+type Rendered = Pick<PublisherDependencies, 'objects' | 'pageSizes' | 'projections' | 'readBaseUrl' | 'site'>;
 
 /** Whether the folder has the files of its note, and this version renders the same. False for a bucket. */
 export async function fitsNote(

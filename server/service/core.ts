@@ -6,7 +6,7 @@ import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
 import { assertSameOrigin } from '../../publisher/kernel/same-origin.ts';
-import { withOperator } from '../../publisher/site.ts';
+import { withBasePath, withOperator } from '../../publisher/site.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -50,7 +50,7 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
       waitlist: waitlistBody({ email: config.waitlistEmail }),
       openapi: await readOpenApi(),
     }),
-    site: withOperator(await readSite(), config.operator),
+    site: withOperator(withBasePath(await readSite(), config.readBaseUrl), config.operator),
     listEverySeconds,
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),

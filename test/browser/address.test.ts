@@ -11,8 +11,9 @@ afterAll(() => browser.close());
 
 test.each([
   ['/markets/GOLD-USD', '/markets/gold-usd'],
+  ['/markets/GOLD-USD.html', '/markets/gold-usd.html'],
   ['/markets/Gold-USD?utm_source=x', '/markets/gold-usd?utm_source=x'],
-  ['/markets/market.html?slug=GOLD-USD', '/markets/market.html?slug=gold-usd'],
+  ['/market/index.html?slug=GOLD-USD', '/market/index.html?slug=gold-usd'],
 ])('%s shows the market, at %s', async (typed, expected) => {
   const { page, complaints } = await openPage(browser);
   await page.goto(typed);

@@ -69,6 +69,7 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'market-feed': fc.record({ kind: fc.constant('market-feed'), slug }),
   releases: fc.constant({ kind: 'releases' }),
   sources: fc.constant({ kind: 'sources' }),
+  'market-page': fc.record({ kind: fc.constant('market-page'), slug }),
   badge: fc.record({ kind: fc.constant('badge'), slug }),
   'badge-json': fc.record({ kind: fc.constant('badge-json'), slug }),
   embed: fc.record({ kind: fc.constant('embed'), slug }),

@@ -29,7 +29,6 @@ test('files that the function does not answer have the header fields of our serv
   expect(Math.max(...rules.map((line) => line.length))).toBeLessThan(2000);
 });
 
-test('the function is asked for all but the assets, and what is missing is no page at the root', () => {
+test('the function is asked for all but the assets', () => {
   expect(JSON.parse(textOf('_routes.json'))).toEqual({ version: 1, include: ['/*'], exclude: ['/assets/*'] });
-  expect(textOf('404.html')).toContain('<h1>Not found</h1>');
 });

@@ -66,7 +66,16 @@ export const REQUESTS: readonly (readonly [path: string, asked?: Asked])[] = [
   ['/docs/guides/paging'],
   ['/docs/guides/paging/'],
   ['/docs/reference/?x=1'],
-  ['/markets/market.html?slug=z'],
+  ['/market/index.html?slug=z'],
+  ['/markets/z.html'],
+  ['/markets/b'],
+  ['/markets/none'],
+  ['/markets/market.html'],
+  // No page of its own.
+  ['/markets/c'],
+  ...['/none', '/a/b/c', '/markets/none', '/markets/b', '/markets/c', '/404.html', `${LIST}/none`, GONE].map(
+    (path) => [path, { headers: { Accept: 'text/html,*/*;q=0.8' } }] as const,
+  ),
   ['/markets/'],
   ['/problems'],
   ['/problems/not-found'],
@@ -118,9 +127,15 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     of: ['nginx', 'caddy', 'cloudflare'],
-    when: (request, status) => status === 404 && !request.includes('cursor='),
+    when: (request, status) => status === 404 && !/cursor=| \/(?!api\/).*text\/html/.test(request),
     ignored: ['body'],
     because: 'one file for every 404 names the causes of all',
+  },
+  {
+    of: ['nginx', 'caddy'],
+    when: (request) => request === 'GET /markets/Z',
+    ignored: ['body'],
+    because: 'they do not change letters: the script of the page of any market does',
   },
   {
     of: ['nginx', 'caddy'],
@@ -161,7 +176,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     of: ['cloudflare'],
     when: (request) => request.includes('/healthz'),
-    ignored: ['status', 'content-type', 'access-control-allow-origin', 'body'],
+    ignored: ['status', 'content-type', 'cache-control', 'vary', 'access-control-allow-origin', 'body'],
     because: 'there is no service',
   },
 ];

@@ -38,13 +38,15 @@ type ProjectionKind =
   | 'modified'
   | 'feed'
   | 'market-feed'
+  | 'market-page'
   | 'releases'
   | 'sources'
   | `badge${string}`
   | `embed${string}`;
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|releases|sources|badge|embed)/.test(kind) ||
-  (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|compat-|site-|latest|recent|modified|feed|market-feed|market-page|releases|sources|badge|embed)/.test(
+    kind,
+  ) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';

@@ -140,7 +140,7 @@ test('an embed shows price, change, day, source and a line, in less than 15 KB a
   expect(text).toContain('+0.01 % since 19 Apr 2026');
   expect(text).toContain('<time datetime="2026-04-20T00:00:00Z">20 Apr 2026</time>');
   expect(text).toContain('<a href="https://example.com/a" target="_blank" rel="noopener nofollow">a test</a>');
-  expect(text).toContain('href="../markets/market.html?slug=a" target="_blank"');
+  expect(text).toContain('href="../market/index.html?slug=a" target="_blank"');
   // The chart goes on over pages of four rows.
   expect(/<polyline points="([^"]*)"/.exec(text)?.[1]?.split(' ')).toHaveLength(30);
   expect(text).not.toContain('<script');

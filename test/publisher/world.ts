@@ -1,5 +1,6 @@
 /** A small Tidemark without a server: a ledger, a strict object store, a clock that tests move, and a reader. */
 
+import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
 import { PUBLIC_PREFIX } from '../../contract/files/public-objects.ts';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
 import { NOT_FOUND_PROBLEM, statusOfObject } from '../../contract/problems/edge-problems.ts';
@@ -93,6 +94,7 @@ export function readerOf(objects: ObjectStore): PublicReader {
       ['content-type', contentType],
       ['cache-control', cacheControl],
       ...BROWSER_FIELDS,
+      ...(contentType === PAGE_CONTENT_TYPE ? Object.entries(pageHeaders(routed.key.slice(PUBLIC_PREFIX.length))) : []),
       ['etag', found.etag as string],
     ]);
     if (headers['if-none-match'] === found.etag) return { status: 304, headers: fields, body: new Uint8Array() };

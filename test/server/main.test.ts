@@ -59,7 +59,7 @@ function withoutCursors(text: string): string {
 async function expectPages(baseUrl: string): Promise<void> {
   for (const [path, file] of [
     ['/', 'index.html'],
-    ['/markets/gold-usd', 'markets/market.html'],
+    ['/market/index.html', 'market/index.html'],
     ['/docs/', 'docs/index.html'],
     ['/status/', 'status/index.html'],
   ]) {

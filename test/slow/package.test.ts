@@ -63,7 +63,7 @@ it('is small, and holds no sources and no tests', () => {
         ...['caddy/Caddyfile', 'caddy/folder.Caddyfile', 'nginx/folder.conf', 'nginx/tidemark.conf'].map(
           (name) => `infra/hosting/${name}`,
         ),
-        ...['_headers', '_routes.json', '_worker.js', '404.html'].map((name) => `infra/hosting/cloudflare/${name}`),
+        ...['_headers', '_routes.json', '_worker.js'].map((name) => `infra/hosting/cloudflare/${name}`),
         ...['cloudflare.yml', 'github.yml', 'gitlab.yml', 'publish.sh'].map((name) => `infra/hosting/job/${name}`),
         ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
           (unit) => `infra/hosting/systemd/${unit}`,

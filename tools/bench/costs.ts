@@ -127,6 +127,8 @@ export async function countCosts() {
   const exported = await log.service.export();
   const compatOfDay = await files.service.compat();
   const newest = minus(files.lastOne.list, lastOne.list);
+  const pages = await count(['market-pages']);
+  const pagesOfAll = minus(pages.all.generation, all.generation);
   const feeds = await count(['feeds']);
   const feedOfGeneration = minus(feeds.one.generation, one.generation);
   const feedsOfList = minus(feeds.lastOne.list, lastOne.list);
@@ -144,6 +146,7 @@ export async function countCosts() {
     [`log: a generation of ${MARKETS} observations`, minus(log.all.generation, all.generation)],
     [`history-files: a generation of ${LONG} markets`, minus(files.long.generation, long.generation)],
     ['latest, recent: with a list of 3 pages', newest],
+    [`market-pages: a generation of ${MARKETS} markets`, pagesOfAll],
     ['feeds: a generation of 1 market', feedOfGeneration],
     ['feeds: with a list of 3 pages', feedsOfList],
     [`exports: a day, of ${MARKETS} markets`, exported],
@@ -170,6 +173,7 @@ export async function countCosts() {
     filesOfMarket: dollarsOf(minus(files.long.generation, long.generation)) / LONG,
     newest: dollarsOf(newest),
     newestRemembered: dollarsOf(each(minus(files.all.list, all.list), newest, MARKETS - 1)),
+    pageOfMarket: dollarsOf(pagesOfAll) / MARKETS,
     feedOfGeneration: dollarsOf(feedOfGeneration),
     feedsOfList: dollarsOf(feedsOfList),
     exportOfDay: dollarsOf(exported),

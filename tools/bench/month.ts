@@ -33,6 +33,7 @@ export interface MonthCosts {
   readonly filesOfMarket: number;
   readonly newest: number;
   readonly newestRemembered: number;
+  readonly pageOfMarket: number;
   readonly feedOfGeneration: number;
   readonly feedsOfList: number;
   readonly exportOfDay: number;
@@ -154,6 +155,7 @@ export function monthLines(traffic: Traffic, costs: MonthCosts): readonly (reado
       'latest, recent: newest values',
       lists * (costs.newest + 2 * (pages - 3) * PRICES.objectGet + remembered * costs.newestRemembered),
     ],
+    ['market-pages: pages for people', generations * changed * costs.pageOfMarket],
     ['feeds: changes, what changed last', generations * costs.feedOfGeneration + lists * costs.feedsOfList],
     ['exports: every day', DAYS * (costs.exportOfDay + exportSeconds * PRICES.functionSecond)],
     [

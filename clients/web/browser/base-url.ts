@@ -11,5 +11,5 @@ export function addressOf(path: string): string {
 
 /** A file, and not `/markets/{slug}`: every host has it. */
 export function marketAddress(slug: string): string {
-  return addressOf(`/markets/market.html?slug=${encodeURIComponent(slug)}`);
+  return addressOf(`/market/index.html?slug=${encodeURIComponent(slug)}`);
 }

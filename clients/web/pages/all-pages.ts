@@ -7,6 +7,7 @@ import { referencePages } from '../docs/reference-pages.ts';
 import { explorerPage } from './explorer.ts';
 import { withFileLinks } from './file-links.ts';
 import { MARKET_PAGE, marketPage } from './market.ts';
+import { NOT_FOUND_FILE, notFoundPage } from './not-found.ts';
 import { statusPage } from './status.ts';
 
 /** By the path of the file in `clients/web/built`. */
@@ -14,6 +15,7 @@ export function allPages(): ReadonlyMap<string, string> {
   const pages = new Map([
     ['index.html', explorerPage()],
     [MARKET_PAGE, marketPage()],
+    [NOT_FOUND_FILE, notFoundPage()],
     ['status/index.html', statusPage()],
     ['docs/index.html', docsIndexPage()],
     ...guidePages(),

@@ -3,12 +3,16 @@
  * relative to its own: so the site works below any path, and on hosts that neither add endings nor know folders. Pure.
  */
 import { posix } from 'node:path';
+import { NOT_FOUND_FILE } from './not-found.ts';
 
 /** @param files the paths of all pages in the built site */
 export function withFileLinks(file: string, text: string, files: ReadonlySet<string>): string {
   const link = (url: string): string => {
     const [path = '', ...rest] = url.slice(1).split(/(?=#)/);
-    return posix.relative(posix.dirname(file), fileOf(path, files)) + rest.join('');
+    const target = fileOf(path, files);
+    // This page stands at any depth, so its links begin at the root: the publisher knows the base path.
+    const link = file === NOT_FOUND_FILE ? `/${target}` : posix.relative(posix.dirname(file), target);
+    return link + rest.join('');
   };
   const pattern = file.endsWith('.html') ? /( (?:href|src)=")(\/[^"]*)/g : /(\]\()(\/[^)]*)/g;
   return text.replaceAll(pattern, (_, before: string, url: string) => before + link(url));

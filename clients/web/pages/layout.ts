@@ -19,7 +19,8 @@ export interface PageContent {
   readonly title: string;
   /** One sentence, for search results and link previews. */
   readonly description: string;
-  readonly section: (typeof SECTIONS)[number]['name'];
+  /** Null: of none of them. */
+  readonly section: (typeof SECTIONS)[number]['name'] | null;
   /** The content of `main`, with one `h1`. */
   readonly main: Html;
   /** The name of its script in /assets, without the ending. A page without one needs no JavaScript. */
@@ -35,9 +36,9 @@ export function page({ title, description, section, main, script, style }: PageC
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>${title} · Tidemark</title>
 <meta name="description" content="${description}">
-<meta name="color-scheme" content="light dark">
 <meta property="og:site_name" content="Tidemark">
 <meta property="og:type" content="website">
 <meta property="og:title" content="${title}">

@@ -1,10 +1,14 @@
-/** One file for all markets: its script reads the slug from the address, which is `?slug=` or `/markets/{slug}`. */
+/**
+ * One file for all markets: its script reads the slug from the address, which is `?slug=` or `/markets/{slug}`. The pages that the
+ * publisher makes of markets are this one with other contents.
+ */
+import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { MARKETS_URL } from '../../../contract/files/routes.ts';
 import { html } from './html.ts';
 import { page } from './layout.ts';
 
-/** In the folder of `/markets/{slug}`: links are relative, and so the same for both addresses. */
-export const MARKET_PAGE = 'markets/market.html';
+/** One folder deep, as `/markets/{slug}`: links are relative, and so the same for both addresses. */
+export const MARKET_PAGE = ANY_MARKET_PAGE.slice(1);
 
 export function marketPage(): string {
   return page({

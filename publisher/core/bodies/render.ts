@@ -4,6 +4,7 @@
  */
 
 import { sourceExpectedNextAt } from '../../../contract/files/expected-next.ts';
+import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
 import { type Projection, projectionsText } from '../../../contract/files/projections.ts';
 import { historyUrl } from '../../../contract/files/routes.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
@@ -12,21 +13,25 @@ import type { Metric } from '../../../contract/values/metric.ts';
 import { moneyTexts } from '../../../contract/values/money-texts.ts';
 import { valuesIn } from '../../../storage/ports/newest-values.ts';
 import type { MarketRecordValue, ObservationValue } from '../../../storage/records/markets.ts';
+import type { Site } from '../../site.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 12;
+const RENDERER_VERSION = 13;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
-export function rendererOf({ pageSizes, projections = new Set(), readBaseUrl }: RendererSettings): string {
+export function rendererOf({ pageSizes, projections = new Set(), readBaseUrl, site }: RendererSettings): string {
   const sizes = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
   const name = projections.size === 0 ? sizes : `${sizes}/${projectionsText(projections)}`;
-  return readBaseUrl === undefined ? name : `${name}/${readBaseUrl}`;
+  const frame = projections.has('market-pages') ? site?.files[ANY_MARKET_PAGE.slice(1)] : undefined;
+  const framed = frame === undefined ? name : `${name}/${frame.slice(0, 16)}`;
+  return readBaseUrl === undefined ? framed : `${framed}/${readBaseUrl}`;
 }
 
 interface RendererSettings {
   readonly pageSizes: Readonly<Record<'markets' | 'observations', number>>;
   readonly projections?: ReadonlySet<Projection>;
   readonly readBaseUrl?: string;
+  readonly site?: Pick<Site, 'files'>;
 }
 
 /** The body of `GET /api/v1/markets/:slug`, which is also the market's item in the list. */

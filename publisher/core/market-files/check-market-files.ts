@@ -1,4 +1,5 @@
 /** What must hold of the files of markets: they show what the bodies show, byte for byte. */
+import type { Projection } from '../../../contract/files/projections.ts';
 import { PUBLIC_OBJECTS } from '../../../contract/files/public-objects.ts';
 import { type RecentEntry, RecentPrices } from '../../../contract/files/recent-prices.ts';
 import { removedMarketDocument } from '../../../contract/files/removed-market.ts';
@@ -93,11 +94,12 @@ async function expectedOf(
   recent: RecentEntry,
   answers: readonly ReadFile[],
 ): Promise<readonly (ReadFile & { readonly expected: string | undefined })[]> {
-  const { textsOf, readBaseUrlIn } = await load();
+  const { textsOf, settingsIn } = await load();
   const found: MarketTexts = Object.fromEntries(
     answers.flatMap(({ kind, answer }) => (answer.status === 200 ? [[kind, textOf(answer)]] : [])),
   );
-  const texts = textsOf({ market, recent, readBaseUrl: readBaseUrlIn?.(found) ?? null });
+  const none = { readBaseUrl: null, projections: new Set<Projection>(), frame: null };
+  const texts = textsOf({ market, recent, ...none, ...settingsIn?.(found) });
   return answers.map((read) => ({ ...read, expected: texts[read.kind] }));
 }
 

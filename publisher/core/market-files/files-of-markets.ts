@@ -8,14 +8,21 @@ import type { Market } from '../../../contract/values/market.ts';
 /** Kinds of which each market has one file. */
 export type MarketFileKind = Extract<PublicObjectName, { readonly slug: string }>['kind'];
 
+/** What a deployment gives to its files. */
+export interface FileSettings {
+  /** The base URL of the service for readers, without a slash at the end. Null: it is not known. */
+  readonly readBaseUrl: string | null;
+  readonly projections: ReadonlySet<Projection>;
+  /** The text of `frameFile`. Null: there is none, or no file needs it. */
+  readonly frame: string | null;
+}
+
 /** What a file may show. */
-export interface ShownInFile {
+export interface ShownInFile extends FileSettings {
   /** The log has only a digest of the name of its representative. */
   readonly market: Omit<Market, 'representedBy' | 'representedBySalt'>;
   /** The last prices, oldest first. */
   readonly recent: RecentEntry;
-  /** The base URL of the service for readers, without a slash at the end. Null: it is not known. */
-  readonly readBaseUrl: string | null;
 }
 
 /** Texts by kind. A kind that is left out has no file. */
@@ -24,8 +31,8 @@ export type MarketTexts = { readonly [Kind in MarketFileKind]?: string };
 /** Pure. */
 export interface FileForms {
   readonly textsOf: (shown: ShownInFile) => MarketTexts;
-  /** The base URL that published texts name. Absent: they name none. */
-  readonly readBaseUrlIn?: (texts: MarketTexts) => string | null;
+  /** The settings that published texts show. Absent: they show none. */
+  readonly settingsIn?: (texts: MarketTexts) => Partial<FileSettings>;
 }
 
 export interface FilesOfMarkets {
@@ -37,6 +44,8 @@ export interface FilesOfMarkets {
   readonly paths: readonly string[];
   /** Loaded when a generation or a check needs it. */
   readonly load: () => Promise<FileForms>;
+  /** The page of the site in whose place the files are. */
+  readonly frameFile?: string;
   /** Kinds that exist only if the base URL is known. */
   readonly needBaseUrl?: readonly MarketFileKind[];
 }

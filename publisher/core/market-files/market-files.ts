@@ -16,18 +16,22 @@ interface State {
 
 /** The projection of these files. */
 export function marketFiles(files: FilesOfMarkets): Projector {
-  const { name, kinds, what, paths, needBaseUrl = [] } = files;
+  const { name, kinds, what, paths, frameFile, needBaseUrl = [] } = files;
   const isUnneeded = (kind: string, state: State | undefined) =>
     state?.readBaseUrl === null && needBaseUrl.some((other) => other === kind);
   return {
     name,
     kinds,
     filesOfMarket: kinds.length,
-    async plan({ dependencies: { projections, readBaseUrl = null } }) {
+    async plan({ dependencies: { projections, readBaseUrl = null, site } }) {
       if (projections?.has(name) !== true) return NO_PLAN;
       const { planMarketFiles } = await import('./plan-market-files.ts');
+      const frame = frameFile === undefined ? null : ((await site?.read(frameFile)) ?? null);
+      const settings = { readBaseUrl, projections, frame };
       return {
-        market: async (market) => ({ finish: async (history) => await planMarketFiles(files, market, history) }),
+        market: async (market) => ({
+          finish: async (history) => await planMarketFiles(files, settings, market, history),
+        }),
         missed: () => NO_PART,
         finish: async () => ({ state: { readBaseUrl } }),
       };

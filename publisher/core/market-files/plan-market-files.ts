@@ -10,14 +10,14 @@ import { rendered } from '../../kernel/rendered.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
 import { newestPrices, readRecentPrices } from '../bodies/recent-prices.ts';
 import { marketBody } from '../bodies/render.ts';
-import { type FilesOfMarkets, type MarketFileKind, nameOfFile } from './files-of-markets.ts';
+import { type FileSettings, type FilesOfMarkets, type MarketFileKind, nameOfFile } from './files-of-markets.ts';
 
 export async function planMarketFiles(
   { kinds, load, needBaseUrl = [] }: FilesOfMarkets,
-  { dependencies, view, isRefresh }: MarketContext,
+  settings: FileSettings,
+  { dependencies: { objects }, view, isRefresh }: MarketContext,
   history: HistoryPlan,
 ): Promise<MarketPart> {
-  const { objects, readBaseUrl = null } = dependencies;
   const { slug, record, published, isShown } = view;
   const changed = async (kind: MarketFileKind, text: string, isGone: boolean): Promise<readonly HeadPut[]> => {
     const { body, digest } = rendered(text);
@@ -29,7 +29,7 @@ export async function planMarketFiles(
   if (removal !== undefined) {
     if (published === null || (published.isRemoved && !isRefresh)) return NO_PART;
     const text = canonicalJson(removedMarketDocument(removal));
-    const wanted = kinds.filter((kind) => readBaseUrl !== null || !needBaseUrl.includes(kind));
+    const wanted = kinds.filter((kind) => settings.readBaseUrl !== null || !needBaseUrl.includes(kind));
     const gone = await Promise.all(wanted.map((kind) => changed(kind, text, true)));
     return { ...NO_PART, gone: gone.flat() };
   }
@@ -37,7 +37,7 @@ export async function planMarketFiles(
   const market = JSON.parse(marketBody(slug, record.revision, record.value)) as Market;
   const prices = await readRecentPrices(objects, slug, newestPrices(history, market.unit.quantity));
   const { textsOf } = await load();
-  const texts = textsOf({ market, recent: prices.entry(slug), readBaseUrl });
+  const texts = textsOf({ market, recent: prices.entry(slug), ...settings });
   const lines = await Promise.all(
     kinds.map(async (kind) => (texts[kind] === undefined ? [] : await changed(kind, texts[kind], false))),
   );

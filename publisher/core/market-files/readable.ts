@@ -38,13 +38,22 @@ export function readableValue({ name, metrics, unit }: Pick<Market, 'name' | 'me
   };
 }
 
-function readablePrice(metric: PublicMetric, unit: Market['unit']): ReadablePrice | null {
+/** Null: the value is unknown. */
+export function readablePrice(metric: PublicMetric, unit: Market['unit']): ReadablePrice | null {
   if (metric.kind === 'scalar')
     return metric.value === null ? null : { amount: `${grouped(metric.value)} ${metric.unit}`, per: '' };
-  if (metric.amountMinor === null) return null;
-  const { decimal, quantity } = smallestReadable(metric.amountMinor, metric.currency, unit.quantity);
+  return metric.amountMinor === null ? null : readableMoney(metric.amountMinor, metric.currency, unit);
+}
+
+function readableMoney(amountMinor: number, currency: string, unit: Market['unit']): ReadablePrice {
+  const { decimal, quantity } = smallestReadable(amountMinor, currency, unit.quantity);
   const per = quantity === 1 ? `per ${unit.of}` : `per ${grouped(String(quantity))} ${several(unit.of)}`;
-  return { amount: `${grouped(decimal)} ${metric.currency}`, per };
+  return { amount: `${grouped(decimal)} ${currency}`, per };
+}
+
+/** @param decimal for the quantity of the market, in major units with all decimals of its currency */
+export function readableDecimal(decimal: string, currency: string, unit: Market['unit']): ReadablePrice {
+  return readableMoney(Number(decimal.replace('.', '')), currency, unit);
 }
 
 function smallestReadable(amountMinor: number, currency: string, quoted: number) {

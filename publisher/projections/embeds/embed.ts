@@ -39,7 +39,7 @@ export function embedTexts({ market, recent, readBaseUrl }: ShownInFile): Market
     '<meta name="robots" content="noindex">',
     ...(oembed === null ? [] : [`${OEMBED_LINK}${xmlText(oembed)}">`]),
     `<style>${STYLE}</style>\n</head>\n<body>\n<main>`,
-    `<h1><a href="../markets/market.html?slug=${slug}" target="_blank">${xmlText(title)}</a></h1>`,
+    `<h1><a href="../market/index.html?slug=${slug}" target="_blank">${xmlText(title)}</a></h1>`,
     `<p>${value}${change === null ? '' : ` <small>${xmlText(change)}</small>`}</p>`,
     chartSvg(recent),
     `${source}\n</main>\n</body>\n</html>\n`,
@@ -68,7 +68,11 @@ function oembedOf(title: string, slug: string, readBaseUrl: string) {
 const OEMBED_LINK = '<link rel="alternate" type="application/json+oembed" href="';
 
 /** The page names its oEmbed answer with the base URL. */
-export function readBaseUrlIn({ embed = '' }: MarketTexts): string | null {
+export function embedSettingsIn({ embed = '' }: MarketTexts): { readonly readBaseUrl: string | null } {
+  return { readBaseUrl: readBaseUrlIn(embed) };
+}
+
+function readBaseUrlIn(embed: string): string | null {
   const start = embed.indexOf(OEMBED_LINK);
   if (start < 0) return null;
   const [href = ''] = embed.slice(start + OEMBED_LINK.length).split('"', 1);

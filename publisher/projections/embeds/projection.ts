@@ -7,8 +7,8 @@ export const embeds = marketFiles({
   what: 'The newest price of each market for the frames of other sites, with oEmbed.',
   paths: ['/embed/{slug}.json'],
   async load() {
-    const { embedTexts, readBaseUrlIn } = await import('./embed.ts');
-    return { textsOf: embedTexts, readBaseUrlIn };
+    const { embedTexts, embedSettingsIn } = await import('./embed.ts');
+    return { textsOf: embedTexts, settingsIn: embedSettingsIn };
   },
   needBaseUrl: ['embed-json'],
 });

@@ -25,8 +25,10 @@ const ROUTES = Object.values(ALL_OPERATIONS).map(
 );
 
 /** Links lead to files, relative to the file that has them. */
-function isLost(from: string, href: string): boolean {
-  if (href.startsWith('/')) return true;
+function isLost(from: string, given: string): boolean {
+  // Only this page stands at any depth.
+  if (given.startsWith('/') !== (from === '404.html' && !given.startsWith('#'))) return true;
+  const href = given.replace(/^\//, '');
   const [path = '', id] = href.split('#');
   const file = path === '' ? from : posix.join(posix.dirname(from), path);
   if (ROUTES.some((route) => route.test(`/${file.replace(/\.json$/, '')}`) || route.test(`/${file}`)))

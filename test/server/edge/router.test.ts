@@ -55,14 +55,17 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
     '/api/v1/recent.json',
     '/api/v1/exports/latest.json',
     '/index.html',
-    '/markets/market.html',
+    '/market/index.html',
+    '/404.html',
+    '/markets/gold-usd.html',
     '/status/index.html',
     '/docs/index.html',
     '/docs/schemas.html',
     '/docs/guides/caching.html',
     '/problems/not-found.html',
   ].map((path) => [path, path] as const),
-  ['/markets/GOLD-usd', '/markets/market.html'],
+  ['/markets/GOLD-usd', '/markets/gold-usd.html'],
+  ['/markets/Gold-USD.html', '/markets/gold-usd.html'],
   ['/embed/gold-usd', '/embed/gold-usd.html'],
   ['/embed/gold-usd?utm_source=x', '/embed/gold-usd.html'],
   ['/api/v1/latest', '/api/v1/latest.json'],
@@ -192,7 +195,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ...['/problems', '/problems/'].map((path) => [path, '/docs/problems.html'] as const),
   ['/markets/gold-usd//', 'not-found'],
   ...['gold-usd', 'GOLD-Usd', 'a', '7', 'history', SLUG80].map(
-    (slug) => [`/markets/${slug}`, '/markets/market.html'] as const,
+    (slug) => [`/markets/${slug}`, `/markets/${slug.toLowerCase()}.html`] as const,
   ),
   ['/docs/schemas', '/docs/schemas.html'],
   ['/docs/guides/caching', '/docs/guides/caching.html'],
@@ -202,8 +205,8 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ),
   // Links to pages get parameters on their way; nothing reads them.
   ['/?utm_source=letter&utm_medium=email', '/index.html'],
-  [`/markets/gold-usd?cursor=${C}`, '/markets/market.html'],
-  ['/markets/market.html?slug=gold-usd', '/markets/market.html'],
+  [`/markets/gold-usd?cursor=${C}`, '/markets/gold-usd.html'],
+  ['/market/index.html?slug=gold-usd', '/market/index.html'],
   ['/docs/schemas?x', '/docs/schemas.html'],
   ['/assets/site.css?v=1', 'unknown-query-parameter'],
   ['/llms.txt?x', 'unknown-query-parameter'],
@@ -414,6 +417,17 @@ describe('answers of the router itself', () => {
     expect(routed.body.toString()).toBe(canonicalJson(NO_RESOURCE_PROBLEM as unknown as Json));
     expect(routed.body.toString()).toContain(OPENAPI_URL);
     expect(routed.body.toString()).not.toContain('cursor');
+  });
+
+  test('404 is a short page for a browser, but not below /api/', () => {
+    const typeOf = (uri: string, accept: string) => {
+      const event = toEvent('GET', uri);
+      const got = handler({ ...event, request: { ...event.request, headers: { accept: { value: accept } } } });
+      return 'statusCode' in got ? [got.statusCode, got.headers['content-type']?.value] : null;
+    };
+    expect(typeOf('/nowhere', 'text/html,*/*;q=0.8')).toEqual([404, 'text/html']);
+    expect(typeOf('/nowhere', '*/*')).toEqual([404, 'application/problem+json']);
+    expect(typeOf('/api/nowhere', 'text/html')).toEqual([404, 'application/problem+json']);
   });
 
   // Links of a page are relative to its file.

@@ -11,9 +11,10 @@ const FILES: readonly (readonly [SiteKind, string, readonly string[]])[] = [
   ['site-page', 'index.html', ['/', '/index.html', '/?utm_source=letter&x=%3Cscript%3E']],
   [
     'site-page',
-    'markets/market.html',
-    ['/markets/gold-usd', '/markets/market.html?slug=7', '/markets/gold-usd?fbclid=1'],
+    'market/index.html',
+    ['/market/index.html?slug=7', '/markets/gold-usd', '/markets/gold-usd.html', '/markets/GOLD-usd?fbclid=1'],
   ],
+  ['site-page', '404.html', ['/404.html']],
   ['site-page', 'docs/index.html', ['/docs', '/docs/']],
   ['site-page', 'docs/guides/log.html', ['/docs/guides/log', '/docs/guides/%6Cog']],
   ['site-page', 'status/index.html', ['/status', '/status/']],
@@ -124,6 +125,58 @@ describe('the edge', () => {
     const { status, headers, body } = parseReply(text);
     expect([status, headers['content-type']]).toEqual([404, 'application/problem+json']);
     expect(JSON.parse(body.toString())).toEqual(NO_RESOURCE_PROBLEM);
+  });
+
+  describe('for a browser', () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const put = (name: PublicObjectName, body: string, type?: string) => edge.objects.put(name, body, null, type);
+
+    test.each(['/none', '/a/b/c', '/markets/none', '/docs/guides/none', '/assets/none.js', '/embed/none'])(
+      '%s is a 404 with a page, for programs with a problem, and caches keep them apart',
+      async (url) => {
+        const got = await ask(edge, url, browser);
+        expect([got.status, got.headers['content-type'], got.body.toString()]).toEqual([
+          ...[404, 'text/html; charset=utf-8', bodyOf('404.html')],
+        ]);
+        expect(page(got.headers)).toEqual(PAGE_HEADERS);
+        const program = await ask(edge, url, { accept: '*/*' });
+        expect([program.status, program.headers['content-type']]).toEqual([404, 'application/problem+json']);
+        expect([got.headers.vary, program.headers.vary]).toEqual(['Accept', 'Accept']);
+        expect((await ask(edge, url, browser, 'HEAD')).status).toBe(404);
+      },
+    );
+
+    test('the API answers browsers as programs', async () => {
+      const got = await ask(edge, '/api/v1/markets/none', browser);
+      expect([got.status, got.headers['content-type']]).toEqual([404, 'application/problem+json']);
+    });
+
+    test('a market without a page of its own has that of any market; its own one comes first', async () => {
+      put({ kind: 'market', slug: 'new' }, '{}');
+      expect((await ask(edge, '/markets/new')).body.toString()).toBe(bodyOf('market/index.html'));
+      put({ kind: 'market-page', slug: 'own' }, 'its own page', 'text/html; charset=utf-8');
+      put({ kind: 'market', slug: 'own' }, '{}');
+      expect((await ask(edge, '/markets/OWN')).body.toString()).toBe('its own page');
+    });
+
+    test.each([true, false])(
+      'a removed market is a 410: a page, or the document. With its own files: %s',
+      async (own) => {
+        const slug = `gone-${own}`;
+        const gone = 'application/problem+json';
+        put({ kind: 'market', slug }, '{"status":410}', gone);
+        if (own) put({ kind: 'market-page', slug }, '{"status":410}', gone);
+        for (let time = 0; time < 2; time++) {
+          const got = await ask(edge, `/markets/${slug}`, browser);
+          expect([got.status, got.body.toString(), got.headers.vary]).toEqual([
+            ...[410, bodyOf('market/index.html'), 'Accept'],
+          ]);
+          const program = await ask(edge, `/markets/${slug}`);
+          expect([program.status, program.body.toString()]).toEqual([410, '{"status":410}']);
+          expect(program.headers.vary).toBe('Accept-Encoding, Accept');
+        }
+      },
+    );
   });
 
   test('queries of pages do not fill the cache, and other files take none', async () => {

@@ -5,13 +5,13 @@ import { unknownState } from './page-states.ts';
 
 const root = document.getElementById('market') as HTMLElement;
 const { href, pathname, search } = location;
-const given = new URLSearchParams(search).get('slug') ?? pathname.replace(/^.*\//, '');
+const given = new URLSearchParams(search).get('slug') ?? pathname.replace(/^.*\/|\.html$/g, '');
 // People also type it in capitals.
 const slug = given.toLowerCase();
 if (slug !== given) {
   const url = new URL(href);
   if (url.searchParams.has('slug')) url.searchParams.set('slug', slug);
-  else url.pathname = pathname.slice(0, -given.length) + slug;
+  else url.pathname = pathname.replace(/[^/]*$/, (file) => file.toLowerCase());
   history.replaceState(null, '', url);
 }
 if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)) new MarketPage(root, slug).start();

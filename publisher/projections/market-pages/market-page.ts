@@ -1,0 +1,224 @@
+/**
+ * The page of one market: its newest values, their sources and the last prices, with what search engines and previews of links
+ * read. Its classes are those of the script's own page (clients/web/browser/market), which takes its place without a jump. Pure.
+ */
+import { FILE_ROWS_MAX } from '../../../contract/files/history-rows.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
+import {
+  EMBEDS_URL,
+  historyFileUrl,
+  historyUrl,
+  marketFeedUrl,
+  marketUrl,
+  PAGES_OF_MARKETS_URL,
+} from '../../../contract/files/routes.ts';
+import { compareMetrics, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
+import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
+import {
+  readableChange,
+  readableDecimal,
+  readableMoment,
+  readablePrice,
+  readableValue,
+} from '../../core/market-files/readable.ts';
+import { xmlText } from '../../kernel/xml-text.ts';
+import { frameOf } from './frame.ts';
+
+/** Of the last prices. */
+const ROWS_MAX = 10;
+/** Files that a page may lead to, by what its link says. */
+const LINKED = {
+  'history-files': 'text/csv',
+  'market-feeds': 'application/atom+xml',
+  embeds: 'application/json+oembed',
+};
+
+export function pageTexts(shown: ShownInFile): MarketTexts {
+  const [before, between, after] = frameOf(shown.frame);
+  return { 'market-page': `${before}${headOf(shown)}${between}${contentOf(shown)}\n${after}` };
+}
+
+/** What a published page says of its deployment. */
+export function pageSettingsIn(texts: MarketTexts) {
+  const page = texts['market-page'] ?? null;
+  const canonical = page === null ? null : (/<link rel="canonical" href="([^"]*)">/.exec(page)?.[1] ?? null);
+  const readBaseUrl = canonical?.replaceAll('&amp;', '&').replace(/\/markets\/[^/]*$/, '') ?? null;
+  const isLinked = (type: string) => page?.includes(` type="${type}" href="`) === true;
+  const linked = Object.entries(LINKED).filter(([, type]) => isLinked(type));
+  return { frame: page, readBaseUrl, projections: new Set(linked.map(([name]) => name as Projection)) };
+}
+
+/** From the title to the links. */
+function headOf(shown: ShownInFile): string {
+  const { market, readBaseUrl, projections } = shown;
+  const { slug, name, history } = market;
+  const link = (rel: string, type: string | null, href: string) =>
+    `<link rel="${rel}"${type === null ? '' : ` type="${type}"`} href="${xmlText(href)}">`;
+  const tag = (attribute: 'name' | 'property', key: string, content: string) =>
+    `<meta ${attribute}="${key}" content="${xmlText(content)}">`;
+  const description = descriptionOf(shown);
+  const canonical = readBaseUrl === null ? null : `${readBaseUrl}${PAGES_OF_MARKETS_URL}/${slug}.html`;
+  const hasCsv = projections.has('history-files') && history.count > 1 && history.count <= FILE_ROWS_MAX;
+  const feed = projections.has('market-feeds') ? marketFeedUrl(slug) : null;
+  const oembed = readBaseUrl !== null && projections.has('embeds') ? `${readBaseUrl}${EMBEDS_URL}/${slug}.json` : null;
+  const lines = [
+    `<title>${xmlText(name)} · Tidemark</title>`,
+    tag('name', 'description', description),
+    tag('property', 'og:site_name', 'Tidemark'),
+    tag('property', 'og:type', 'website'),
+    tag('property', 'og:title', name),
+    tag('property', 'og:description', description),
+    canonical && tag('property', 'og:url', canonical),
+    tag('name', 'twitter:card', 'summary'),
+    canonical && link('canonical', null, canonical),
+    link('alternate', 'application/json', relative(`${marketUrl(slug)}.json`)),
+    hasCsv ? link('alternate', LINKED['history-files'], relative(historyFileUrl(slug, 'csv', null))) : null,
+    feed && link('alternate', LINKED['market-feeds'], relative(feed)),
+    oembed && link('alternate', LINKED.embeds, oembed),
+  ];
+  return lines.map((line) => (line === null ? '' : `${line}\n`)).join('');
+}
+
+/** From the folder of the page. */
+const relative = (url: string): string => `..${url}`;
+
+function descriptionOf({ market, recent }: ShownInFile): string {
+  const { title, metric, price, unknown } = readableValue(market);
+  if (metric === null) return `${title}: ${unknown}.`;
+  const value = price === null ? `unknown (${unknown})` : `${price.amount} ${price.per}`.trimEnd();
+  const change = readableChange(recent);
+  return (
+    `${title}: ${value} on ${readableMoment(metric.observedAt)}${change === null ? '' : `, ${change}`}. ` +
+    `Source: ${metric.sourceLabel}.`
+  );
+}
+
+function contentOf(shown: ShownInFile): string {
+  const { market, recent } = shown;
+  const { name, slug, kind, unit } = market;
+  const { price, metric, unknown } = readableValue(market);
+  const change = readableChange(recent);
+  const facts =
+    metric === null
+      ? []
+      : ([
+          ['Observed', timeOf(metric.observedAt)],
+          ['Released', metric.releasedAt === null ? 'not known' : timeOf(metric.releasedAt)],
+          ['Source', outside(metric.sourceLabel, metric.sourceUrl)],
+          ['Confidence', `${metric.confidence}, ${metric.status}`],
+        ] as const);
+  const unitWords = `per ${unit.quantity === 1 ? '' : `${unit.quantity.toLocaleString('en')} `}${unit.of}`;
+  return [
+    '<div id="market">\n<div class="market-head"><header class="market-top">',
+    `<div class="market-name"><h1>${xmlText(name)}</h1>`,
+    `<p class="soft"><span class="code">${slug}</span> · ${xmlText(`${kind} · ${price?.per || unitWords}`)}</p></div>`,
+    badgesOf(market),
+    ...(isOnList(market)
+      ? [tilesOf(market)]
+      : [
+          price === null
+            ? `<p class="market-price unknown">${xmlText(metric === null ? unknown : `unknown: ${unknown}`)}</p>`
+            : `<p class="market-price"><span class="number figure">${xmlText(price.amount)}</span> ` +
+              `<span class="soft">${xmlText(price.per)}</span>` +
+              `<span class="market-changes">${change === null ? '' : `<span>${xmlText(change)}</span>`}</span></p>`,
+          facts.length === 0
+            ? ''
+            : `<dl class="market-facts">${facts.map(([term, fact]) => `<div><dt>${term}</dt><dd>${fact}</dd></div>`).join('')}</dl>`,
+        ]),
+    '</header></div>',
+    rowsOf(shown),
+    sourcesOf(market),
+    filesOf(shown),
+    '</div>',
+  ].join('\n');
+}
+
+type ShownMarket = ShownInFile['market'];
+
+/** Notes that need no clock. The script adds those that do. */
+function badgesOf({ disputedMetrics, status, metrics }: ShownMarket): string {
+  const shown = Object.values(metrics).filter((metric) => metric !== null);
+  const notes: readonly (readonly [text: string, look: string])[] = [
+    ...(disputedMetrics.length > 0 ? [['disputed', 'alarm'] as const] : []),
+    ...(status === 'retired' ? [['retired', 'notice'] as const] : []),
+    ...(shown.some(({ confidence }) => confidence === 'low') ? [['low confidence', 'notice'] as const] : []),
+  ];
+  if (notes.length === 0) return '';
+  const items = notes.map(([text, look]) => `<li class="badge badge-${look}">${text}</li>`);
+  return `<ul class="badges" aria-label="Notes on this market">${items.join('')}</ul>`;
+}
+
+/** Whether the market has no price of its own, but others. */
+function isOnList({ metrics }: ShownMarket): boolean {
+  return metrics.price === null && Object.keys(metrics).length > 1;
+}
+
+function tilesOf({ metrics, unit }: ShownMarket): string {
+  const known = Object.entries(metrics).flatMap(([name, metric]) => (metric === null ? [] : [{ name, metric }]));
+  const rank = ({ metric }: (typeof known)[number]) => (metric.kind === 'money' ? 0 : 1);
+  const sorted = known.sort((one, other) => rank(one) - rank(other) || compareMetrics(one.name, other.name));
+  const tiles = sorted.map(({ name, metric }) => {
+    const price = readablePrice(metric, unit);
+    const value =
+      price === null
+        ? `<span class="unknown">${xmlText(`unknown: ${unknownWords(metric.unknownReason)}`)}</span>`
+        : `<span class="number figure">${xmlText(price.amount)}</span> <span class="small soft">${xmlText(price.per)}</span>`;
+    return (
+      `<div class="panel metric-tile"><dt>${xmlText(metricTitle(name))}</dt><dd>${value}</dd>` +
+      `<dd class="small soft">since ${timeOf(metric.observedAt)} · ${outside(metric.sourceLabel, metric.sourceUrl)}</dd></div>`
+    );
+  });
+  return `<dl class="metric-tiles" aria-label="Newest values">\n${tiles.join('\n')}\n</dl>`;
+}
+
+/** The last prices, newest first: of the source of the newest one. */
+function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: ShownInFile): string {
+  const { decimal, observedAt } = recent;
+  if (decimal.length === 0) return '';
+  const from = Math.max(0, decimal.length - ROWS_MAX);
+  const rows = decimal
+    .slice(from)
+    .map((text, index) => {
+      const price = text === null ? null : readableDecimal(text, nativeCurrency, unit);
+      const value = price === null ? '<td>unknown</td>' : `<td class="number">${xmlText(price.amount)}</td>`;
+      return `<tr><td>${timeOf(observedAt[from + index] as string)}</td>${value}</tr>`;
+    })
+    .reverse();
+  const source = metrics.price?.sourceLabel;
+  return [
+    '<section class="market-section">\n<h2>Last prices</h2>',
+    source === undefined ? '' : `<p class="soft">By ${xmlText(source)}.</p>`,
+    '<div class="table-box"><table>\n<thead><tr><th scope="col">Observed</th><th scope="col" class="number">Price</th></tr></thead>',
+    `<tbody>\n${rows.join('\n')}\n</tbody>\n</table></div>\n</section>`,
+  ].join('\n');
+}
+
+function sourcesOf({ sources }: ShownMarket): string {
+  if (sources.length === 0) return '';
+  const items = sources.map(
+    ({ label, url, licence }) =>
+      `<li>${outside(label, url)}${licence === null ? '' : ` · licence: ${xmlText(licence)}`}</li>`,
+  );
+  return `<section class="market-section">\n<h2>Sources</h2>\n<ul>${items.join('\n')}</ul>\n</section>`;
+}
+
+function filesOf({ market: { slug, history }, projections }: ShownInFile): string {
+  const hasFiles = projections.has('history-files') && history.count > 1 && history.count <= FILE_ROWS_MAX;
+  const links = [
+    ['This market as JSON', `${marketUrl(slug)}.json`],
+    [
+      `Its history, ${history.count.toLocaleString('en')} ${history.count === 1 ? 'observation' : 'observations'}`,
+      `${historyUrl(slug)}.json`,
+    ],
+    ...(hasFiles
+      ? (['csv', 'ndjson'] as const).map((form) => [`as ${form.toUpperCase()}`, historyFileUrl(slug, form, null)])
+      : []),
+  ] as const;
+  const items = links.map(([text, url]) => `<a href="${relative(url as string)}">${text}</a>`);
+  return `<section class="market-section">\n<h2>Downloads</h2>\n<p>${items.join(' · ')}</p>\n</section>`;
+}
+
+const timeOf = (instant: string) => `<time datetime="${instant}">${readableMoment(instant)}</time>`;
+
+const outside = (label: string, url: string) =>
+  `<a href="${xmlText(url)}" rel="noopener nofollow">${xmlText(label)}</a>`;

@@ -1,0 +1,15 @@
+/** Each market as a page for people: it reads without a script, and the script of the site goes on from there. */
+import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
+import { marketFiles } from '../../core/market-files/market-files.ts';
+
+export const marketPages = marketFiles({
+  name: 'market-pages',
+  kinds: ['market-page'],
+  what: 'Each market as a page for people, which reads without a script.',
+  paths: [],
+  frameFile: ANY_MARKET_PAGE.slice(1),
+  async load() {
+    const { pageTexts, pageSettingsIn } = await import('./market-page.ts');
+    return { textsOf: pageTexts, settingsIn: pageSettingsIn };
+  },
+});

@@ -1,0 +1,60 @@
+/**
+ * Pages that are not there. A market may have no page of its own: the projection is switched off, or has not come to it. A browser
+ * gets a page in the place of a problem document, with the same status.
+ */
+import type { IncomingMessage } from 'node:http';
+import { FRESH_SECONDS } from '../../contract/files/limits.ts';
+import { ANY_MARKET_PAGE, NOT_FOUND_PAGE } from '../../contract/files/object-paths.ts';
+import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import type { CacheAnswer, ObjectCache, Wanted } from './cache.ts';
+import { CORS_FIELDS, type FieldList, NO_SNIFFING, type Representation } from './representation.ts';
+import type { EdgeReply } from './respond.ts';
+
+const KEYS = { 404: PUBLIC_PREFIX + NOT_FOUND_PAGE, 410: PUBLIC_PREFIX + ANY_MARKET_PAGE } as const;
+/** Caches keep both forms apart. */
+const VARIES: FieldList = ['Vary', 'Accept'];
+
+type Cache = Pick<ObjectCache<Representation>, 'read'>;
+
+interface ReadObject {
+  readonly key: string;
+  readonly found: CacheAnswer<Representation>;
+}
+
+/** Reads an object, or what takes the place of a market's page: the page of any market, or the document of the removal. */
+export async function readWithFallback(cache: Cache, key: string, wanted: Wanted): Promise<ReadObject> {
+  const found = await cache.read(key, wanted);
+  const name = found.kind === 'absent' ? parsePublicKey(key) : null;
+  if (name?.kind !== 'market-page') return { key, found };
+  const marketKey = publicKey({ kind: 'market', slug: name.slug });
+  const market = await cache.read(marketKey);
+  if (market.kind === 'absent') return { key, found };
+  if (market.kind !== 'found' || market.entry.view.status === 410) return { key: marketKey, found: market };
+  return { key: KEYS[410], found: await cache.read(KEYS[410]) };
+}
+
+/** @param target path and query */
+export function isForPeople(target: string): boolean {
+  return !target.startsWith('/api/');
+}
+
+/** Of an answer with 404 or 410 to a path for people: as a page if a browser asks for one, and if the site has it. */
+export async function forBrowsers(
+  cache: Cache,
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  reply: EdgeReply,
+): Promise<EdgeReply> {
+  const { status } = reply;
+  if (status !== 404 && status !== 410) return reply;
+  const page = headers.accept?.includes('text/html') === true ? await cache.read(KEYS[status]) : null;
+  if (page?.kind !== 'found') return { ...reply, fields: [...reply.fields, ...VARIES] };
+  const { body } = page.entry.view.identity;
+  const fields = [
+    ...['Content-Type', PAGE_CONTENT_TYPE, 'Content-Length', String(body.length)],
+    ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, ...VARIES, ...CORS_FIELDS, ...NO_SNIFFING],
+    // The script of a removed market's page reads why.
+    ...Object.entries(pageHeaders(NOT_FOUND_PAGE)).flat(),
+  ];
+  return { status, fields, body };
+}

@@ -1,0 +1,152 @@
+/** Pages of markets: what they show, when they are made again, what they cost, and the faults that verify finds in them. */
+import { expect, test } from 'vitest';
+import type { Projection } from '../../contract/files/projections.ts';
+import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { siteOf } from '../../publisher/site.ts';
+import { readSite } from '../../server/folder/site-folder.ts';
+import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { removeMarket } from './remove-market.ts';
+import { createWorld, market, price, readerOf } from './world.ts';
+
+const READ_BASE_URL = 'https://data.example.com/below';
+const KEY = 'public/markets/a.html';
+const site = await readSite();
+
+async function pagesWorld(
+  more: readonly Projection[] = [],
+  readBaseUrl: string | null = READ_BASE_URL,
+): Promise<FilesWorld> {
+  const { dependencies, ...world } = createWorld();
+  const settings = { ...dependencies, site, ...(readBaseUrl !== null && { readBaseUrl }) };
+  const files = createFilesWorld({ ...world, dependencies: settings }, ['market-pages', ...more]);
+  await files.ingest([market('a'), market('b')]);
+  await files.ingest(Array.from({ length: 12 }, (_, day) => price('a', day, 123400 + 100 * day)));
+  await files.publish();
+  return files;
+}
+
+async function pageOf({ objects }: FilesWorld, slug = 'a'): Promise<string> {
+  const { status, body } = await readerOf(objects)(`/markets/${slug}`);
+  expect(status, slug).toBe(200);
+  return Buffer.from(body).toString();
+}
+
+test('a page has price, change, day, source and the last ten prices in it, and no script of its own', async () => {
+  const world = await pagesWorld();
+  const text = await pageOf(world);
+  expect(text).toContain('<h1>Market a</h1>');
+  expect(text).toContain('<span class="number figure">1,245.00 USD</span> <span class="soft">per unit</span>');
+  expect(text).toContain('<span>+0.08 % since 11 Jan 2026</span>');
+  expect(text).toContain('<time datetime="2026-01-12T00:00:00Z">12 Jan 2026</time>');
+  expect(text).toContain('<a href="https://example.com/a" rel="noopener nofollow">a test</a>');
+  const rows = [...text.matchAll(/<tr><td><time[^>]*>([^<]*)<\/time><\/td><td class="number">([^<]*)</g)];
+  expect(rows.map(([, day, value]) => `${day}: ${value}`)).toEqual(
+    Array.from({ length: 10 }, (_, at) => `${12 - at} Jan 2026: ${(1245 - at).toLocaleString('en')}.00 USD`),
+  );
+  expect(text.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="../assets/market.js">']);
+  expect(Buffer.byteLength(text)).toBeLessThan(7_000);
+  expect(await pageOf(world, 'b')).toContain('<p class="market-price unknown">no price recorded</p>');
+  expect(await world.findings()).toEqual([]);
+});
+
+test('what search engines and previews read: absolute where a base URL is known, relative elsewhere', async () => {
+  const text = await pageOf(await pagesWorld(['embeds', 'history-files', 'market-feeds']));
+  const url = `${READ_BASE_URL}/markets/a.html`;
+  const description = 'Market a: 1,245.00 USD per unit on 12 Jan 2026, +0.08 % since 11 Jan 2026. Source: a test.';
+  for (const line of [
+    '<title>Market a · Tidemark</title>',
+    `<meta name="description" content="${description}">`,
+    '<meta property="og:title" content="Market a">',
+    `<meta property="og:description" content="${description}">`,
+    `<meta property="og:url" content="${url}">`,
+    '<meta name="twitter:card" content="summary">',
+    `<link rel="canonical" href="${url}">`,
+    '<link rel="alternate" type="application/json" href="../api/v1/markets/a.json">',
+    '<link rel="alternate" type="text/csv" href="../api/v1/markets/a/history.csv">',
+    '<link rel="alternate" type="application/atom+xml" href="../feeds/markets/a.atom">',
+    `<link rel="alternate" type="application/json+oembed" href="${READ_BASE_URL}/embed/a.json">`,
+  ])
+    expect(text).toContain(`${line}\n`);
+  const without = await pageOf(await pagesWorld([], null));
+  expect(without).not.toMatch(/canonical|og:url|oembed|text\/csv|atom/);
+});
+
+test('a page shows each value of a market with several, and why one is unknown', async () => {
+  const world = await pagesWorld();
+  const metric = (name: string, amountMinor: number | null) => ({ ...price('c', 0, amountMinor), metric: name });
+  await world.ingest([
+    { ...market('c'), name: 'A & B <"c">' },
+    metric('outputPrice', 250),
+    metric('inputPrice', null),
+  ] as IngestRecordInput[]);
+  await world.ingest([price('a', 12, null)]);
+  await world.publish();
+  const text = await pageOf(world, 'c');
+  expect(text).toMatch(
+    /<dt>Input price<\/dt><dd><span class="unknown">unknown: [^<]+<.*<dt>Output price<\/dt><dd><span class="number figure">2\.50 USD</s,
+  );
+  expect(text).toContain('<h1>A &amp; B &lt;&quot;c&quot;&gt;</h1>');
+  expect(await pageOf(world)).toContain('<p class="market-price unknown">unknown: the source published no value</p>');
+  expect(await world.findings()).toEqual([]);
+});
+
+test('of 200 markets, one change puts one page; nothing new puts none', async () => {
+  const world = await pagesWorld();
+  const slugs = Array.from({ length: 200 }, (_, index) => `m${index}`);
+  await world.ingest(slugs.map((slug) => market(slug)));
+  await world.ingest(slugs.map((slug) => price(slug, 0, 100)));
+  await world.publish();
+  const puts = async () => {
+    world.objects.resetCounts();
+    await world.publish();
+    return world.objects.puts.map(({ key }) => key).filter((key) => key.startsWith('public/markets/'));
+  };
+  expect(await puts()).toEqual([]);
+  await world.ingest([price('m7', 1, 200)]);
+  expect(await puts()).toEqual(['public/markets/m7.html']);
+});
+
+test('another site makes the pages again, in the refresh lane', async () => {
+  const world = await pagesWorld();
+  const texts = await Promise.all(Object.keys(site.files).map(async (file) => [file, await site.read(file)] as const));
+  const other = siteOf(new Map(texts.map(([file, text]) => [file, text.replaceAll('>Status</a>', '>State</a>')])));
+  const settings = { ...world.dependencies, site: other };
+  const next = createFilesWorld({ ...world, dependencies: settings }, ['market-pages']);
+  await next.publish();
+  await rebuild(next.dependencies);
+  expect(await pageOf(world)).toContain('>State</a>');
+  expect(await world.findings()).toEqual([]);
+});
+
+test('a removed market has no page: 410', async () => {
+  const world = await pagesWorld();
+  await removeMarket(world, 'a', 'b');
+  await world.publish();
+  expect((await readerOf(world.objects)('/markets/a')).status).toBe(410);
+  expect(await world.findings(['a'])).toEqual([]);
+});
+
+test('verify finds a page damaged or lost, and a rebuild mends it; pages that are switched off are swept', async () => {
+  const world = await pagesWorld();
+  const right = await pageOf(world);
+  const found = await world.objects.get(KEY);
+  if (found.kind !== 'found') throw new Error('there is no page');
+  const forged = Buffer.from(right.replace('1,245.00 USD', '1,246.00 USD'));
+  await world.objects.put(KEY, forged, found.metadata, { kind: 'matches', etag: found.etag });
+  expect(await world.findings()).toMatchObject([{ rule: 'file' }]);
+  await rebuild(world.dependencies);
+  expect(await pageOf(world)).toBe(right);
+  await world.lose(KEY);
+  expect(await world.findings()).toMatchObject([{ rule: 'status' }]);
+  await rebuild(world.dependencies);
+  expect(await pageOf(world)).toBe(right);
+  const off = createFilesWorld(world, ['latest']);
+  await off.publish();
+  world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
+  const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
+  expect(removed).toEqual(expect.arrayContaining([KEY]));
+  expect(await off.findings()).toEqual([]);
+});
