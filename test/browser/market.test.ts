@@ -276,7 +276,9 @@ describe('while the page is open', () => {
 describe('other states', () => {
   it('an unknown slug, a market without observations, a removed one, and a service that is down', async () => {
     const { page } = await openPage(browser, { baseURL: inject('changedUrl') });
-    await page.goto('/markets/no-such-market');
+    expect((await page.goto('/markets/no-such-market'))?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await page.goto('/market/index.html?slug=no-such-market');
     await page.getByRole('heading', { name: 'There is no such market' }).waitFor();
     await page.goto('/markets/empty-usd');
     await page.getByText('no price recorded yet').waitFor();
@@ -289,7 +291,7 @@ describe('other states', () => {
     await page.getByRole('heading', { name: 'This market was removed' }).waitFor();
     expect(await page.locator('main').innerText()).toMatch(/1 Oct 2026, 00:00 UTC[\s\S]*<b>Merged<\/b>/);
     expect(await page.getByRole('link', { name: 'gold-usd' }).getAttribute('href')).toMatch(
-      /\/markets\/market\.html\?slug=gold-usd$/,
+      /\/market\/index\.html\?slug=gold-usd$/,
     );
     await page.route('**/api/v1/markets/platinum-usd.json', (route) =>
       route.fulfill({ status: 410, json: { code: 'taken-down', title: 'Taken down' } }),

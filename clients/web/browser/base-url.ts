@@ -1,3 +1,7 @@
+import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
+import type { Projection } from '../../../contract/files/projections.ts';
+import { PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
+
 /**
  * The folder in which the pages lie, and the API beside them: scripts are in its `assets`. So pages read the files of their
  * own folder, also where that is no root of a host.
@@ -9,7 +13,15 @@ export function addressOf(path: string): string {
   return new URL(`.${path}`, BASE_URL).href;
 }
 
-/** A file, and not `/markets/{slug}`: every host has it. */
+let hasMarketPages = false;
+
+/** To be called with each snapshot that was read. */
+export function knowProjections(projections: readonly Projection[] | undefined): void {
+  hasMarketPages = projections?.includes('market-pages') === true;
+}
+
+/** A file, and not `/markets/{slug}`: every host has it. Until a snapshot names pages of markets, that of any market. */
 export function marketAddress(slug: string): string {
-  return addressOf(`/market/index.html?slug=${encodeURIComponent(slug)}`);
+  const name = encodeURIComponent(slug);
+  return addressOf(hasMarketPages ? `${PAGES_OF_MARKETS_URL}/${name}.html` : `${ANY_MARKET_PAGE}?slug=${name}`);
 }

@@ -2,9 +2,10 @@
  * The page that other sites show in a frame, and the answer of oEmbed 1.0 (https://oembed.com) about it. The page has no script,
  * follows the colours and the size of its frame, and leads to the page of the market. Pure.
  */
-import { EMBEDS_URL } from '../../../contract/files/routes.ts';
+import { ANY_MARKET_PAGE } from '../../../contract/files/object-paths.ts';
+import { EMBEDS_URL, PAGES_OF_MARKETS_URL } from '../../../contract/files/routes.ts';
 import { canonicalJson } from '../../../contract/values/canonical-json.ts';
-import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
+import type { FileSettings, MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
 import { readableChange, readableMoment, readableValue } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
 import { chartSvg } from './chart.ts';
@@ -20,7 +21,7 @@ const STYLE =
   'polyline{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}' +
   'a{color:LinkText}@media(prefers-color-scheme:dark){svg{color:#6cb6ff}}@media(max-height:11rem){figure{display:none}}';
 
-export function embedTexts({ market, recent, readBaseUrl }: ShownInFile): MarketTexts {
+export function embedTexts({ market, recent, readBaseUrl, projections }: ShownInFile): MarketTexts {
   const { name, slug } = market;
   const { title, metric: shown, price, unknown } = readableValue(market);
   const oembed = readBaseUrl === null ? null : `${readBaseUrl}${EMBEDS_URL}/${slug}.json`;
@@ -39,7 +40,7 @@ export function embedTexts({ market, recent, readBaseUrl }: ShownInFile): Market
     '<meta name="robots" content="noindex">',
     ...(oembed === null ? [] : [`${OEMBED_LINK}${xmlText(oembed)}">`]),
     `<style>${STYLE}</style>\n</head>\n<body>\n<main>`,
-    `<h1><a href="../market/index.html?slug=${slug}" target="_blank">${xmlText(title)}</a></h1>`,
+    `<h1><a href="..${projections.has('market-pages') ? `${PAGES}${slug}.html` : `${ANY_MARKET_PAGE}?slug=${slug}`}" target="_blank">${xmlText(title)}</a></h1>`,
     `<p>${value}${change === null ? '' : ` <small>${xmlText(change)}</small>`}</p>`,
     chartSvg(recent),
     `${source}\n</main>\n</body>\n</html>\n`,
@@ -65,11 +66,13 @@ function oembedOf(title: string, slug: string, readBaseUrl: string) {
   };
 }
 
+const PAGES = `${PAGES_OF_MARKETS_URL}/`;
 const OEMBED_LINK = '<link rel="alternate" type="application/json+oembed" href="';
 
-/** The page names its oEmbed answer with the base URL. */
-export function embedSettingsIn({ embed = '' }: MarketTexts): { readonly readBaseUrl: string | null } {
-  return { readBaseUrl: readBaseUrlIn(embed) };
+/** The page names its oEmbed answer with the base URL, and leads to the page of its market. */
+export function embedSettingsIn({ embed = '' }: MarketTexts): Partial<FileSettings> {
+  const hasPages = embed.includes(`<h1><a href="..${PAGES}`);
+  return { readBaseUrl: readBaseUrlIn(embed), projections: new Set(hasPages ? ['market-pages'] : []) };
 }
 
 function readBaseUrlIn(embed: string): string | null {

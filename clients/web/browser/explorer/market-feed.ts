@@ -6,7 +6,7 @@ import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../../contract/files
 import { LATEST_URL, MARKETS_URL, RECENT_URL, SNAPSHOT_URL } from '../../../../contract/files/routes.ts';
 import type { Market, Snapshot } from '../../../../contract/values/market.ts';
 import { below, pageOf, type ReadPage } from '../../../typescript/public-files.ts';
-import { BASE_URL } from '../base-url.ts';
+import { BASE_URL, knowProjections } from '../base-url.ts';
 import { PublicAnswers, UnreachableError } from '../market/public-answers.ts';
 import { clockOffsetMs } from '../service-clock.ts';
 import { dataOf, entriesOfLatest, entriesOfList, keepEqual } from './latest-rows.ts';
@@ -62,6 +62,7 @@ export class MarketFeed {
     try {
       const snapshot = await this.#answers.readAgain(`${SNAPSHOT_URL}.json`);
       if (snapshot.kind === 'found') this.snapshot = snapshot.body as Snapshot;
+      knowProjections(this.snapshot?.projections);
       await Promise.all([this.#refreshEntries(), hasCharts && this.#publishes('recent') && this.#refreshRecent()]);
     } catch (cause) {
       if (cause instanceof UnreachableError) throw cause;
