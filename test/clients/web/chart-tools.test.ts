@@ -7,6 +7,7 @@ import { seenCsv } from '../../../clients/web/browser/market/tools/chart-csv.ts'
 import { framed } from '../../../clients/web/browser/market/tools/chart-frame.ts';
 import { citationOf } from '../../../clients/web/browser/market/tools/citation.ts';
 import { seenName } from '../../../clients/web/browser/market/tools/file-name.ts';
+import { finished } from '../../../clients/web/browser/market/turns.ts';
 import { HISTORY_COLUMNS } from '../../../contract/files/history-rows.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 
@@ -28,7 +29,7 @@ const rows = [row(4, 'A & B'), row(3, 'other'), row(3, 'A & B'), row(2, 'A & B')
 
 function seen(more: Partial<SeenChart> = {}): SeenChart {
   return {
-    data: chartData(rows, { slug: 'gold-usd', metrics: ['price'], words }),
+    data: finished(chartData(rows, { slug: 'gold-usd', metrics: ['price'], words })),
     ...{ hidden: new Set(), axisTexts: ['USD per troy ounce'], range: { min: second(2), max: second(4) } },
     ...{ slug: 'gold-usd', marketName: 'Gold', metric: 'price', asOf: null, chosen: null },
     readAtMs: Date.UTC(2026, 1, 1),

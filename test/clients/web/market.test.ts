@@ -19,6 +19,7 @@ import {
   wholeRange,
   zoomed,
 } from '../../../clients/web/browser/market/time-range.ts';
+import { finished } from '../../../clients/web/browser/market/turns.ts';
 import { changeText, valuesBefore } from '../../../clients/web/browser/market/value-changes.ts';
 import { agoText, badgesOf, isOnList, momentText, safeUrl } from '../../../clients/web/browser/market/words.ts';
 import { unitText } from '../../../clients/web/browser/shown-value.ts';
@@ -193,15 +194,15 @@ describe('chart data', () => {
     row(1),
     row(1, { metric: 'volume', kind: 'scalar', value: '5', unit: 'lots' } as Partial<PublicObservation>),
   ];
-  const data = chartData(visible, { metrics: ['price'], words });
+  const data = finished(chartData(visible, { metrics: ['price'], words }));
 
   it('has a line for each source; an unknown value is a gap, and a mistake is none', () => {
     expect(data.series.map(({ name, values }) => [name, [...values]])).toEqual([
       ['one', [1, undefined, null, 4]],
       ['two', [undefined, undefined, undefined, 9]],
     ]);
-    expect(chartData(visible, { metrics: ['volume'], words }).series[0]?.unit).toBe('lots');
-    expect(chartData([], { metrics: ['price'], words, standsUntil: 9 }).seconds).toEqual([]);
+    expect(finished(chartData(visible, { metrics: ['volume'], words })).series[0]?.unit).toBe('lots');
+    expect(finished(chartData([], { metrics: ['price'], words, standsUntil: 9 })).seconds).toEqual([]);
   });
 
   it.each([
@@ -211,7 +212,7 @@ describe('chart data', () => {
     ['index', [100, undefined, null, 400]],
   ] as const)('has the places of its values on the scale %s', (scale, values) => {
     const scaled = (rows: readonly PublicObservation[], from: number) =>
-      scaledChart(chartData(rows, { metrics: ['price'], words }), scale, from).series.map((line) => [
+      scaledChart(finished(chartData(rows, { metrics: ['price'], words })), scale, from).series.map((line) => [
         ...line.values,
       ])[0];
     expect(scaled(visible, 0)).toEqual(values);
@@ -224,7 +225,7 @@ describe('chart data', () => {
     const rows = [row(8), row(4), row(2)];
     const second = (day: number) => Date.UTC(2026, 0, day) / 1000;
     const places = (day: number) =>
-      scaledChart(chartData(rows, { metrics: ['price'], words }), 'index', second(day)).series[0]?.values;
+      scaledChart(finished(chartData(rows, { metrics: ['price'], words })), 'index', second(day)).series[0]?.values;
     expect([places(1), places(3), places(9)]).toEqual([
       [100, 200, 400],
       [50, 100, 200],
@@ -250,13 +251,13 @@ describe('chart data', () => {
     const standsUntil = Date.UTC(2026, 0, 9) / 1000;
     const perMillion = new RowWords({ quantity: 10_000_000, of: 'token' });
     const metrics = ['inputPrice', 'outputPrice'];
-    const { series, seconds } = chartData(rows, { metrics, words: perMillion, standsUntil });
+    const { series, seconds } = finished(chartData(rows, { metrics, words: perMillion, standsUntil }));
     expect(seconds).toHaveLength(4);
     expect(series.map(({ name, values }) => [name, [...values]])).toEqual([
       ['Input price', [undefined, 5, undefined, 5]],
       ['Output price', [0.1, undefined, null, null]],
     ]);
-    expect(chartData(rows, { metrics, words, standsUntil: 0 }).seconds).toHaveLength(3);
+    expect(finished(chartData(rows, { metrics, words, standsUntil: 0 })).seconds).toHaveLength(3);
   });
 
   it('is walked from point to point, and never past an end', () => {
@@ -313,15 +314,15 @@ describe('as of', () => {
     ['released', '2026-01-05T00:00:00Z', ['obs_3', 'old']],
     ['recorded', '2020-01-01T00:00:00Z', []],
   ] as const)('by the clock %s at %s, %j is visible', (clock, at, ids) => {
-    const view = historyView(market, rows, { atMs: Date.parse(at), clock });
+    const view = finished(historyView(market, rows, { atMs: Date.parse(at), clock }));
     expect(idsOf(view.visible)).toEqual(ids);
     expect((view.metrics.price as PublicObservation | null)?.id).toBe(ids[0]);
   });
 
   it('the moments of the slider are few, also of a long history', () => {
-    expect(knownMoments(rows, 'recorded').length).toBe(3);
+    expect(finished(knownMoments(rows, 'recorded')).length).toBe(3);
     const many = Array.from({ length: 5000 }, (_, day) => row(day + 1));
-    const moments = knownMoments(many, 'recorded', 100);
+    const moments = finished(knownMoments(many, 'recorded', 100));
     expect([moments.length, moments[0], moments.at(-1)]).toEqual([100, Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 5000)]);
   });
 
@@ -459,9 +460,8 @@ describe('reading a history', () => {
       answers: new PublicAnswers(served.ask, BASE),
       slug: 'gold-usd',
       store,
-      hasFiles,
     });
-    const end = await reader.readAll({ onPart: () => {}, signal: new AbortController().signal });
+    const end = await reader.readAll({ onPart: () => {}, signal: new AbortController().signal, hasFiles });
     return { store, reader, end };
   }
 
@@ -496,7 +496,7 @@ describe('reading a history', () => {
     const served = host(9);
     const { store, reader } = await read(served);
     served.asked.length = 0;
-    const reading = { onPart: () => {}, signal: new AbortController().signal };
+    const reading = { onPart: () => {}, signal: new AbortController().signal, hasFiles: true };
     await reader.readChanges(9, reading);
     expect(served.asked).toEqual(['.json']);
     const corrected = row(4, { id: 'new_4', supersedes: 'obs_4' });

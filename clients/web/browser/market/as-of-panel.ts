@@ -1,8 +1,7 @@
 /** The page as of an earlier moment: a slider over the moments at which something was recorded, and a field for any moment. */
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { instantOfMs, knownMoments } from './as-of-view.ts';
+import { instantOfMs } from './as-of-view.ts';
 import { button, element } from './elements.ts';
-import type { ObservationStore } from './observation-store.ts';
 import { many, momentText } from './words.ts';
 
 const CLOCKS = [
@@ -18,8 +17,6 @@ export class AsOfPanel {
   readonly #radios = new Map<AsOf['clock'], HTMLInputElement>();
   readonly #onChange: (asOf: AsOf | null, refused: string | null) => void;
   #moments: readonly number[] = [];
-  /** The clock and the version of the store that the moments are of. */
-  #momentsOf = '';
   #asOf: AsOf | null = null;
 
   /** @param onChange also with the reason why a date is refused that does not exist */
@@ -64,13 +61,12 @@ export class AsOfPanel {
     );
   }
 
-  show(store: ObservationStore, asOf: AsOf | null, note: string): void {
+  /** @param moments by this clock, ascending: the stops of the slider */
+  show(moments: readonly number[], asOf: AsOf | null, note: string): void {
     this.#asOf = asOf;
-    const clock = asOf?.clock ?? this.#clock();
+    this.#moments = moments;
+    const clock = asOf?.clock ?? this.clock;
     (this.#radios.get(clock) as HTMLInputElement).checked = true;
-    const momentsOf = `${clock} ${store.version}`;
-    if (momentsOf !== this.#momentsOf) this.#moments = knownMoments(store.newestFirst(), clock);
-    this.#momentsOf = momentsOf;
     this.#slider.max = String(this.#moments.length);
     const at = asOf === null ? -1 : this.#moments.findLastIndex((ms) => ms <= asOf.atMs);
     this.#slider.value = String(asOf === null ? this.#moments.length : Math.max(0, at));
@@ -84,11 +80,12 @@ export class AsOfPanel {
       asOf === null ? `Showing the latest. ${count} ${note}` : `As of ${moment}. ${count} ${limits} ${note}`;
   }
 
-  #clock(): AsOf['clock'] {
+  /** The one that is chosen. */
+  get clock(): AsOf['clock'] {
     return this.#radios.get('released')?.checked === true ? 'released' : 'recorded';
   }
 
   #set(atMs: number | null): void {
-    this.#onChange(atMs === null ? null : { atMs, clock: this.#clock() }, null);
+    this.#onChange(atMs === null ? null : { atMs, clock: this.clock }, null);
   }
 }

@@ -3,6 +3,7 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
+import { PAUSE_EVERY, type Work } from './turns.ts';
 
 export interface HistoryView {
   /** Newest first, all metrics. */
@@ -13,17 +14,19 @@ export interface HistoryView {
 }
 
 /** @param rows newest first, replaced versions included. @param asOf null: now */
-export function historyView(
+export function* historyView(
   market: Pick<Market, 'metrics' | 'bySource'>,
-  rows: Iterable<PublicObservation>,
+  rows: readonly PublicObservation[],
   asOf: AsOf | null,
-): HistoryView {
-  if (asOf === null) {
-    const visible = [...rows].filter(({ supersededBy }) => supersededBy === null);
-    return { visible, metrics: market.metrics, bySource: market.bySource };
+): Work<HistoryView> {
+  const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
+  const visible: PublicObservation[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (reading === null ? row.supersededBy === null : reading.add(row))
+      visible.push(reading === null ? row : asKnownThen(row));
+    if (at % PAUSE_EVERY === 0) yield;
   }
-  const reading = new AsOfReading<PublicObservation>(asOf);
-  const visible = [...rows].filter((row) => reading.add(row)).map(asKnownThen);
+  if (reading === null) return { visible, metrics: market.metrics, bySource: market.bySource };
   return { visible, metrics: { price: null, ...reading.metrics }, bySource: reading.bySource };
 }
 
@@ -36,14 +39,20 @@ function asKnownThen(row: PublicObservation): PublicObservation {
  * The moments at which something became known, ascending, in milliseconds: the stops of the slider. At most `max` of
  * them, evenly chosen, the first and the last included.
  */
-export function knownMoments(rows: Iterable<PublicObservation>, clock: AsOf['clock'], max = 2000): readonly number[] {
+export function* knownMoments(
+  rows: readonly PublicObservation[],
+  clock: AsOf['clock'],
+  max = 2000,
+): Work<readonly number[]> {
   const moments = new Set<number>();
-  for (const { recordedAt, releasedAt, supersededAt } of rows) {
+  for (const [at, { recordedAt, releasedAt, supersededAt }] of rows.entries()) {
+    if (at % PAUSE_EVERY === 0) yield;
     moments.add(Date.parse(clock === 'recorded' ? recordedAt : (releasedAt ?? recordedAt)));
     if (clock === 'recorded' && supersededAt !== null) moments.add(Date.parse(supersededAt));
   }
-  const all = [...moments].sort((left, right) => left - right);
-  if (all.length <= max) return all;
+  // Numbers that stand side by side are sorted much faster.
+  const all = Float64Array.from(moments).sort();
+  if (all.length <= max) return [...all];
   return Array.from({ length: max }, (_, index) => all[Math.round((index * (all.length - 1)) / (max - 1))] as number);
 }
 

@@ -20,22 +20,22 @@ export const SERIES_DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3]
  * @param isPrinted paper is light
  */
 export function chartColours(host: HTMLElement, isPrinted = false): ChartColours {
-  const probe = document.createElement('span');
-  // Otherwise every colour would be that of text, and the canvas one blot.
-  probe.style.setProperty('forced-color-adjust', 'none');
-  if (isPrinted) probe.style.colorScheme = 'light';
-  host.append(probe);
-  const colour = (name: string): string => {
+  const series = [1, 2, 3, 4].map((number) => `series-${number}`);
+  const names = ['ink', 'ink-soft', 'rule', 'surface', 'accent', 'notice', 'alarm', ...series];
+  const probes = names.map((name) => {
+    const probe = document.createElement('span');
+    // Otherwise every colour would be that of text, and the canvas one blot.
+    probe.style.setProperty('forced-color-adjust', 'none');
     probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const series = [1, 2, 3, 4].map((number) => colour(`series-${number}`));
-  const colours = {
-    ...{ ink: colour('ink'), soft: colour('ink-soft'), rule: colour('rule'), surface: colour('surface') },
-    ...{ accent: colour('accent'), notice: colour('notice'), alarm: colour('alarm'), series },
-  };
-  probe.remove();
-  return colours;
+    if (isPrinted) probe.style.colorScheme = 'light';
+    return probe;
+  });
+  // Together, because each one alone would have the styles of the page computed anew.
+  host.append(...probes);
+  const colours = probes.map((probe) => getComputedStyle(probe).color);
+  for (const probe of probes) probe.remove();
+  const [ink = '', soft = '', rule = '', surface = '', accent = '', notice = '', alarm = '', ...ofSeries] = colours;
+  return { ink, soft, rule, surface, accent, notice, alarm, series: ofSeries };
 }
 
 /** Calls back when other colours are to be read. */

@@ -5,6 +5,7 @@ import { metricTitle } from '../../../../contract/values/metric-words.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { type ChartScale, scaledNumber, scaledText } from './chart-scale.ts';
 import type { RowWords } from './row-words.ts';
+import { PAUSE_EVERY, type Work } from './turns.ts';
 import { unitOf } from './words.ts';
 
 export interface ChartSeries {
@@ -19,6 +20,8 @@ export interface ChartSeries {
   /** Of each moment: its place on the chart alone, never a text; null: unknown, a gap; undefined: no observation. */
   readonly values: (number | null | undefined)[];
   readonly rows: (PublicObservation | undefined)[];
+  /** The places of rows that are marked also where there is no room for all points, ascending. */
+  readonly marked: readonly number[];
 }
 
 export interface ChartData {
@@ -55,15 +58,16 @@ export interface ChartWish {
  *
  * @param visible rows of all metrics, newest first, as the history has them: the first one of a moment and source counts
  */
-export function chartData(
+export function* chartData(
   visible: readonly PublicObservation[],
   { slug = '', metrics, title = metricTitle(metrics[0] ?? ''), order = [], words, standsUntil = null }: ChartWish,
-): ChartData {
+): Work<ChartData> {
   const seconds: number[] = [];
-  const series = new Map<string, ChartSeries & { readonly metric: string }>();
+  const series = new Map<string, ChartSeries & { readonly metric: string; readonly marked: number[] }>();
   const [units, sources] = [new Set<string>(), new Set<string>()];
   for (let index = visible.length - 1; index >= 0; index--) {
     const row = visible[index] as PublicObservation;
+    if (index % PAUSE_EVERY === 0) yield;
     if (!metrics.includes(row.metric) || row.announced) continue;
     const second = Date.parse(row.observedAt) / 1000;
     if (seconds.at(-1) !== second) seconds.push(second);
@@ -81,6 +85,7 @@ export function chartData(
       words,
       values: [],
       rows: [],
+      marked: [],
     };
     series.set(key, line);
     // From the oldest row on: a row of the same moment that comes later is the one that the market shows.
@@ -98,6 +103,12 @@ export function chartData(
   if (standsUntil !== null && standsUntil > (seconds.at(-1) ?? Number.POSITIVE_INFINITY)) {
     seconds.push(standsUntil);
     for (const { values } of lines) values[seconds.length - 1] = values.findLast((value) => value !== undefined);
+  }
+  for (const line of lines) {
+    for (const [at, row] of line.rows.entries()) {
+      if (row !== undefined && (words.mark(row) !== null || isLone(line.values, at))) line.marked.push(at);
+      if (at % PAUSE_EVERY === 0) yield;
+    }
   }
   const named = lines.map(({ metric, name, values, rows, ...line }) => {
     values.length = seconds.length;
@@ -177,6 +188,19 @@ function chartNumber(row: PublicObservation, words: RowWords): number | null | u
   const digits = words.digits(row);
   if (digits !== null) return Number(digits);
   return row.retraction === 'mistake' ? undefined : null;
+}
+
+/** Whether a value has no line to its left or right. */
+function isLone(values: ChartSeries['values'], at: number): boolean {
+  return values[at] != null && isGap(values, at, -1) && isGap(values, at, 1);
+}
+
+/** Whether a line ends here: at the edge, or before an unknown value. */
+function isGap(values: ChartSeries['values'], from: number, direction: 1 | -1): boolean {
+  for (let at = from + direction; at >= 0 && at < values.length; at += direction) {
+    if (values[at] !== undefined) return values[at] === null;
+  }
+  return true;
 }
 
 function isTakenBack(row: PublicObservation): boolean {

@@ -37,20 +37,23 @@ const KEY: readonly (readonly [KeyMark, string])[] = [
 
 /** The marks as the canvas draws them. */
 export function marksKey(): HTMLElement {
-  const list = element('ul', { class: 'chart-key small soft', 'aria-label': 'Marks' });
-  for (const [mark, words] of KEY) {
+  const canvases = KEY.map(([mark]) => {
     const canvas = element('canvas', { width: '32', height: '32', class: 'chart-key-mark', 'aria-hidden': 'true' });
-    const draw = (): void => {
+    return { mark, canvas };
+  });
+  const items = canvases.map(({ canvas }, at) => element('li', {}, canvas, KEY[at]?.[1] ?? ''));
+  const list = element('ul', { class: 'chart-key small soft', 'aria-label': 'Marks' }, ...items);
+  const draw = (): void => {
+    const colours = chartColours(list);
+    for (const { mark, canvas } of canvases) {
       const ctx = canvas.getContext('2d') as CanvasRenderingContext2D;
-      const colours = chartColours(list);
       ctx.clearRect(0, 0, 32, 32);
       ctx.lineWidth = 3;
       drawMark(ctx, mark, { x: 16, y: 16, size: 10, ground: colours.surface, colours });
-    };
-    // Colours are known once it is in the page.
-    new ResizeObserver(draw).observe(canvas);
-    onOtherColours(draw);
-    list.append(element('li', {}, canvas, words));
-  }
+    }
+  };
+  // Colours are known once it is in the page.
+  new ResizeObserver(draw).observe(list);
+  onOtherColours(draw);
   return list;
 }

@@ -43,15 +43,13 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
   ctx.lineWidth = 1.5 * scale;
   const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
   const arePointsDrawn = (to - from + 1) * POINT_SPACE * scale < bbox.width;
-  for (const [index, { name, rows, values, words }] of data.series.entries()) {
+  for (const [index, { name, rows, words, marked }] of data.series.entries()) {
     if (hidden.has(name)) continue;
     const colour = colours.series[lookOfSeries(index).colour] as string;
-    for (let at = from; at <= to; at++) {
+    for (const at of arePointsDrawn ? rows.keys() : marked) {
       const row = rows[at];
-      if (row === undefined) continue;
+      if (row === undefined || at < from || at > to) continue;
       const mark = words.mark(row);
-      const isLone = values[at] != null && isGap(values, at, -1) && isGap(values, at, 1);
-      if (mark === null && !isLone && !arePointsDrawn) continue;
       const { x, y } = pointOf(plot, data, { at, series: index });
       if (mark === null) dot(ctx, x, y, 2.5 * scale, colour);
       else drawMark(ctx, mark, { x, y, size: 5 * scale, ground: colours.surface, colours });
@@ -205,12 +203,4 @@ function dot(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number
   ctx.beginPath();
   ctx.arc(x, y, radius, 0, 2 * Math.PI);
   ctx.fill();
-}
-
-/** Whether a line ends here: at the edge, or before an unknown value. */
-function isGap(values: readonly (number | null | undefined)[], from: number, direction: 1 | -1): boolean {
-  for (let at = from + direction; at >= 0 && at < values.length; at += direction) {
-    if (values[at] !== undefined) return values[at] === null;
-  }
-  return true;
 }

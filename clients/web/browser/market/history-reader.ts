@@ -9,6 +9,7 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { ReadPage } from '../../../typescript/public-files.ts';
 import { KEPT_ROWS_MAX, type ObservationStore } from './observation-store.ts';
 import type { PublicAnswers } from './public-answers.ts';
+import { inTurns, PAUSE_EVERY, type Work } from './turns.ts';
 
 /** A history with more closed pages is read by its files. */
 const PAGES_READ_MAX = 24;
@@ -23,6 +24,8 @@ export interface HistoryReading {
   /** Called after each part, with the rows in the store. */
   readonly onPart: () => void;
   readonly signal: AbortSignal;
+  /** Whether the deployment publishes files and the index. */
+  readonly hasFiles: boolean;
 }
 
 /** How the reading ended. */
@@ -38,8 +41,8 @@ export class HistoryReader {
   readonly #answers: PublicAnswers;
   readonly #slug: string;
   readonly #store: ObservationStore;
-  /** Whether the deployment publishes files and the index. */
-  readonly #hasFiles: boolean;
+  /** The newest page, if it was asked for before its time. */
+  #ahead: Promise<HistoryPage | null> | null = null;
   /** The closed pages that an index has named. Those with another cursor have changed since. */
   #cursors: ReadonlySet<string> | null = null;
   index: HistoryIndex | null = null;
@@ -48,19 +51,23 @@ export class HistoryReader {
     readonly answers: PublicAnswers;
     readonly slug: string;
     readonly store: ObservationStore;
-    readonly hasFiles: boolean;
   }) {
     this.#answers = options.answers;
     this.#slug = options.slug;
     this.#store = options.store;
-    this.#hasFiles = options.hasFiles;
+  }
+
+  /** Asks for the newest page before {@link readAll}, which says how that went. */
+  readAhead(): void {
+    this.#ahead = this.#askNewest();
+    this.#ahead.catch(() => {});
   }
 
   /** Reads everything. @throws UnreachableError; the store then keeps what was read */
   async readAll(reading: HistoryReading): Promise<HistoryEnd> {
     const newest = await this.#readNewest(reading);
     if (newest === null || newest.page.next === null) return 'whole';
-    const index = this.#hasFiles ? await this.#readIndex() : null;
+    const index = reading.hasFiles ? await this.#readIndex() : null;
     if (index === null) return await this.#walk(newest, reading);
     if (index.closedPages.length <= PAGES_READ_MAX) {
       await this.#readPages(index.closedPages.toReversed(), reading);
@@ -72,7 +79,7 @@ export class HistoryReader {
       const rows = await this.#answers.readLines(ndjson);
       if (rows === null)
         await this.#readPages(pagesBetween(index, `${year}-01-01T00:00:00Z`, `${year}-12-31T23:59:59.999Z`), reading);
-      else this.#take((rows as PublicObservation[]).reverse(), reading);
+      else await this.#takeInTurns((rows as PublicObservation[]).reverse(), reading);
     }
     return await this.#readCorrected(index, reading);
   }
@@ -86,7 +93,7 @@ export class HistoryReader {
     const newest = await this.#readNewest(reading);
     if (this.#store.size >= count || newest === null || newest.page.next === null) return;
     const known = this.#cursors;
-    const index = this.#hasFiles ? await this.#readIndex() : null;
+    const index = reading.hasFiles ? await this.#readIndex() : null;
     if (index === null) {
       await this.#walk(newest, reading, count);
       return;
@@ -96,11 +103,16 @@ export class HistoryReader {
   }
 
   async #readNewest(reading: HistoryReading): Promise<HistoryPage | null> {
-    const url = historyUrl(this.#slug);
-    // A copy of some seconds ago may be older than the market's body.
-    const newest = await this.#answers.found((files) => files.page<PublicObservation>(url), 'no-cache');
+    const newest = await (this.#ahead ?? this.#askNewest());
+    this.#ahead = null;
     if (newest !== null) this.#take(newest.data, reading);
     return newest;
+  }
+
+  async #askNewest(): Promise<HistoryPage | null> {
+    const url = historyUrl(this.#slug);
+    // A copy of some seconds ago may be older than the market's body.
+    return await this.#answers.found((files) => files.page<PublicObservation>(url), 'no-cache');
   }
 
   async #readIndex(): Promise<HistoryIndex | null> {
@@ -147,6 +159,18 @@ export class HistoryReader {
     }
     await this.#readPages([...pages].slice(0, CORRECTED_PAGES_MAX), reading);
     return pages.size > CORRECTED_PAGES_MAX ? 'newest-versions' : 'whole';
+  }
+
+  async #takeInTurns(rows: readonly PublicObservation[], reading: HistoryReading): Promise<void> {
+    const store = this.#store;
+    function* adding(): Work<void> {
+      for (let from = 0; from < rows.length; from += PAUSE_EVERY) {
+        store.add(rows.slice(from, from + PAUSE_EVERY));
+        yield;
+      }
+    }
+    await inTurns(adding());
+    reading.onPart();
   }
 
   #take(rows: readonly PublicObservation[], reading: HistoryReading): void {

@@ -9,36 +9,35 @@ import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
-import { type HistoryView, historyView, instantOfMs, knownMoments } from './as-of-view.ts';
+import { instantOfMs } from './as-of-view.ts';
 import { ChartPanel } from './chart-panel.ts';
-import { ConvertedSection } from './converted-section.ts';
-import { downloadsSection } from './downloads-section.ts';
-import { button, element, refreshAges } from './elements.ts';
+import { element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
 import { checkInLog } from './log-receipt.ts';
 import type { DrawnChart } from './market-chart.ts';
 import { marketTop } from './market-top.ts';
 import { ObservationStore } from './observation-store.ts';
-import { ObservationsTable } from './observations-table.ts';
-import { offeredMetrics } from './offered-metrics.ts';
 import { PageAddress } from './page-address.ts';
-import { removedState, unknownState, unreachableState } from './page-states.ts';
+import { PageSections } from './page-sections.ts';
+import { removedState, staleNotice, unknownState, unreachableState } from './page-states.ts';
+import { PreparedHistory } from './prepared-history.ts';
 import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { END_WORDS, progressText, timeOf } from './reading-words.ts';
 import { RowWords } from './row-words.ts';
 import type { SeenChart } from './seen-chart.ts';
-import { chartOf, shownHistory } from './shown-history.ts';
-import { sourcesSection } from './sources-section.ts';
+import { chartOf, type ShownHistory } from './shown-history.ts';
 import { ToolsPanel } from './tools-panel.ts';
-import { changesIn, priceChanges, valuesBefore } from './value-changes.ts';
-import { badgesOf, momentText } from './words.ts';
+import { nextTurn } from './turns.ts';
+import { priceChanges, valuesBefore } from './value-changes.ts';
+import { badgesOf } from './words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
-/** While a long history comes in, the chart is drawn so often; and less often where that takes long. */
-const DRAW_MS = 250;
-const DRAW_SHARE = 4;
+/** While a long history comes in, the chart is drawn again once it has so many times the rows. */
+const DRAW_FACTOR = 2;
+/** The parts of a page with more rows, and of one that is new, appear one after the other. */
+const LONG_ROWS = 5000;
 
 export class MarketPage {
   readonly #root: HTMLElement;
@@ -48,26 +47,23 @@ export class MarketPage {
   readonly #stopped = new AbortController();
   readonly #notice = element('div', { role: 'status' });
   readonly #top = element('div', { class: 'market-head' });
-  readonly #converted = new ConvertedSection();
-  readonly #sources = element('div', {});
-  readonly #downloads = element('div', {});
   readonly #checked = element('p', { class: 'small soft checked-at' });
   readonly #chart: ChartPanel;
   readonly #provenance = new ProvenancePanel();
   readonly #tools = new ToolsPanel(() => this.#seen());
   readonly #asOfPanel: AsOfPanel;
-  readonly #table: ObservationsTable;
-  readonly #replaced = element('input', { type: 'checkbox', id: 'replaced' });
+  readonly #sections: PageSections;
   #market: Market | null = null;
   #projections: ReadonlySet<Projection> = new Set();
-  #reader: HistoryReader | null = null;
+  readonly #reader: HistoryReader;
+  #isBegun = false;
   /** Of the files for other programs. */
   #part: string | null = null;
   #chosen: PublicObservation | null = null;
   /** Of the metric that is shown. */
   #newest: PublicObservation | undefined;
   readonly #address = new PageAddress(
-    () => this.#showChange(),
+    () => void this.#showChange(),
     () => this.#showMoved(),
   );
   #end: HistoryEnd | null = null;
@@ -75,18 +71,22 @@ export class MarketPage {
   #isAsking = false;
   /** Those that the head shows: a source becomes late while the page is open. */
   #badges = '';
-  #drawMs = 0;
-  #drawTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #prepared = new PreparedHistory(this.#store);
+  #shown: ShownHistory | null = null;
+  #showing: Promise<void> = Promise.resolve();
+  /** Rows of the store. */
+  #drawnSize = 0;
 
   constructor(root: HTMLElement, slug: string) {
     this.#root = root;
     this.#slug = slug;
     this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
+    this.#reader = new HistoryReader({ answers: this.#answers, slug, store: this.#store });
     this.#chart = new ChartPanel(
       {
         onChoose: (row) => this.#choose(row),
         onHover: (row) => this.#provenance.hover(row),
-        onMetric: (metric) => this.#chooseMetric(metric),
+        onMetric: (metric) => void this.#chooseMetric(metric),
         onScale: (scale) => this.#address.go({ scale }),
         onRange: (read) => this.#address.askFor(read),
         onMove: (range) => this.#address.moved(range),
@@ -94,12 +94,11 @@ export class MarketPage {
       [this.#tools.root],
     );
     this.#asOfPanel = new AsOfPanel((asOf, refused) => this.#address.go({ asOf, refused }));
-    const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
-    this.#replaced.addEventListener('change', () => this.#show());
-    this.#table = new ObservationsTable((row) => {
+    const onRow = (row: PublicObservation): void => {
       this.#choose(row);
       this.#chart.focus();
-    }, replaced);
+    };
+    this.#sections = new PageSections(onRow, () => void this.#show());
   }
 
   start(): void {
@@ -118,11 +117,15 @@ export class MarketPage {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
-      const answer = await this.#answers.readAgain(`${marketUrl(this.#slug)}.json`);
+      const asked = this.#answers.readAgain(`${marketUrl(this.#slug)}.json`);
+      // All at once: each answer is a way to the host and back.
+      if (!this.#isBegun) this.#reader.readAhead();
+      const ofService = this.#isBegun ? null : this.#answers.found((files) => files.resource(SNAPSHOT_URL));
+      const [answer, snapshot] = await Promise.all([asked, ofService]);
       this.#readAtMs = Date.now();
       if (answer.kind === 'missing') this.#showState(unknownState(this.#slug));
       else if (answer.kind === 'gone') this.#showState(removedState(this.#slug, answer.problem));
-      else await this.#take(answer.kind === 'found' ? (answer.body as Market) : null);
+      else await this.#take(answer.kind === 'found' ? (answer.body as Market) : null, snapshot);
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
       this.#showStale(error.message);
@@ -132,64 +135,50 @@ export class MarketPage {
   }
 
   /** @param market null: it is the same as before */
-  async #take(market: Market | null): Promise<void> {
+  async #take(market: Market | null, snapshot: object | null): Promise<void> {
     this.#market = market ?? this.#market;
-    if (this.#reader === null) await this.#begin();
+    if (!this.#isBegun) await this.#begin(snapshot);
     this.#notice.replaceChildren();
     this.#checked.textContent = `Read at ${timeOf(this.#readAtMs)}. The page asks again every 15 seconds.`;
     if (market !== null) {
       document.title = `${market.name} · Tidemark`;
-      this.#show();
+      await this.#show();
     }
     await this.#readHistory(market !== null);
-    if (this.#badges !== badgesText(this.#market as Market)) this.#showTop(this.#view());
+    if (this.#shown !== null && this.#badges !== badgesText(this.#market as Market)) this.#showTop(this.#shown);
   }
 
-  async #begin(): Promise<void> {
-    const snapshot = await this.#answers.found((files) => files.resource(SNAPSHOT_URL));
+  async #begin(snapshot: object | null): Promise<void> {
+    this.#isBegun = true;
     this.#projections = new Set((snapshot as Partial<Snapshot> | null)?.projections);
     // Browsers hash only on a secure host.
     if (this.#projections.has('compat') && isSecureContext)
       this.#part = hexOf(await sha256Of(encodedText(this.#slug))).slice(0, 2);
-    const hasFiles = this.#projections.has('history-files');
-    this.#reader = new HistoryReader({ answers: this.#answers, slug: this.#slug, store: this.#store, hasFiles });
     const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
     this.#provenance.options = {
       check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#slug, row) : null,
       slug: this.#slug,
-      words: this.#words,
+      words: new RowWords((this.#market as Market).unit, (id) => this.#store.byId(id)),
       versionOf: (id) => this.#store.byId(id),
       onChoose: (row) => this.#choose(row),
       newest: () => this.#newest,
     };
     this.#provenance.choose(null);
     const charts = element('div', { class: 'chart-and-provenance' }, this.#chart.root, this.#provenance.root);
-    this.#root.replaceChildren(
-      ...[
-        this.#notice,
-        this.#top,
-        charts,
-        this.#asOfPanel.root,
-        this.#table.root,
-        this.#converted.root,
-        this.#sources,
-        this.#downloads,
-      ],
-      this.#checked,
-    );
+    const parts = [this.#notice, this.#top, charts, this.#asOfPanel.root, ...this.#sections.roots, this.#checked];
+    this.#root.replaceChildren(...parts);
     this.#root.setAttribute('data-ready', 'true');
     this.#root.setAttribute('data-reading', '');
   }
 
   async #readHistory(hasChanged: boolean): Promise<void> {
     const { count } = (this.#market as Market).history;
-    const reading = { onPart: () => this.#drawSoon(), signal: this.#stopped.signal };
-    if (this.#end === null) this.#end = (await this.#reader?.readAll(reading)) ?? 'whole';
-    else if (hasChanged || this.#isBehind(count)) await this.#reader?.readChanges(count, reading);
+    const hasFiles = this.#projections.has('history-files');
+    const reading = { onPart: () => this.#drawPart(), signal: this.#stopped.signal, hasFiles };
+    if (this.#end === null) this.#end = await this.#reader.readAll(reading);
+    else if (hasChanged || this.#isBehind(count)) await this.#reader.readChanges(count, reading);
     else return;
-    clearTimeout(this.#drawTimer);
-    this.#drawTimer = undefined;
-    this.#show();
+    await this.#show();
     this.#showDownloads();
   }
 
@@ -198,50 +187,44 @@ export class MarketPage {
     return this.#end === 'whole' && this.#store.size < count;
   }
 
-  #drawSoon(): void {
-    this.#drawTimer ??= setTimeout(
-      () => {
-        const begunMs = performance.now();
-        this.#show();
-        this.#drawMs = performance.now() - begunMs;
-        this.#drawTimer = undefined;
-      },
-      DRAW_MS + DRAW_SHARE * this.#drawMs,
-    );
+  #drawPart(): void {
+    this.#showProgress();
+    if (!this.#prepared.isMaking && this.#store.size >= DRAW_FACTOR * this.#drawnSize) void this.#show(true);
   }
 
-  #showChange(): void {
+  #showProgress(): void {
+    this.#chart.showProgress(progressText(this.#store.size, (this.#market as Market).history.count, this.#end));
+  }
+
+  async #showChange(): Promise<void> {
     if (this.#market === null) return;
     const wasInTop = this.#top.contains(document.activeElement);
-    this.#show();
+    await this.#show();
     if (wasInTop) document.getElementById('as-of-slider')?.focus();
   }
 
   /** Values that are compared with the first one follow once the chart rests. */
   #showMoved(): void {
-    const { scale } = this.#address.state;
-    if (scale === 'percent' || scale === 'index') this.#show();
+    if (['percent', 'index'].includes(this.#address.state.scale)) void this.#show();
     else this.#tools.refresh();
   }
 
   /** The point of the same moment is chosen in the other metric: its provenance takes the place of the first one's. */
-  #chooseMetric(metric: string | null): void {
+  async #chooseMetric(metric: string | null): Promise<void> {
     const chosen = this.#chosen;
     this.#address.go({ metric });
-    if (chosen === null) return;
-    const { first } = offeredMetrics(this.#market as Market, this.#store.metrics);
-    const metrics = metric === null ? first : [metric];
-    const sameMoment = this.#view().visible.filter(
+    await this.#showing;
+    if (chosen === null || this.#shown === null) return;
+    const { metrics, view } = this.#shown;
+    const sameMoment = view.visible.filter(
       (row) => metrics.includes(row.metric) && row.observedAt === chosen.observedAt,
     );
     this.#choose(sameMoment.find(({ sourceLabel }) => sourceLabel === chosen.sourceLabel) ?? sameMoment[0] ?? null);
   }
 
   /** When the first value became known. Null: none has, or the history is not read yet. */
-  #firstKnown(): string | null {
-    const { asOf } = this.#address.state;
-    const [first] = asOf === null || this.#end === null ? [] : knownMoments(this.#store.newestFirst(), asOf.clock);
-    return first === undefined ? null : instantOfMs(first);
+  #firstKnown({ moments: [first] }: ShownHistory): string | null {
+    return this.#end === null || first === undefined ? null : instantOfMs(first);
   }
 
   #choose(row: PublicObservation | null): void {
@@ -268,62 +251,66 @@ export class MarketPage {
     };
   }
 
-  #view(): HistoryView {
-    return historyView(this.#market as Market, this.#store.newestFirst(), this.#address.state.asOf);
+  /** Of several calls, the last one wins. @param isPart whether more rows are coming */
+  #show(isPart = false): Promise<void> {
+    this.#showing = this.#prepareAndShow(isPart);
+    return this.#showing;
   }
 
-  get #words(): RowWords {
-    return new RowWords((this.#market as Market).unit, (id) => this.#store.byId(id));
-  }
-
-  #show(): void {
+  async #prepareAndShow(isPart: boolean): Promise<void> {
     const market = this.#market as Market;
-    const { asOf, range, refusedRange } = this.#address.state;
-    const view = this.#view();
-    const shown = shownHistory(market, { view, store: this.#store, state: this.#address.state, nowMs: Date.now() });
-    const { metrics, title, words, isStepped } = shown;
-    this.#newest = shown.newest;
-    this.#chart.show({
-      ...chartOf(shown, this.#address.state),
-      marketName: market.name,
-      metrics: shown.titles,
-      metric: shown.metric,
-      isDisputed: shown.isDisputed,
-      range,
-      refused: refusedRange,
-    });
-    this.#chart.showProgress(progressText(this.#store.size, market.history.count, this.#end));
-    const rows = this.#replaced.checked && asOf === null ? [...this.#store.newestFirst()] : view.visible;
-    const moment = asOf === null ? '' : ` as of ${momentText(instantOfMs(asOf.atMs))}`;
-    this.#table.show({
-      rows: rows.filter((row) => metrics.includes(row.metric)),
-      title: `Observations of ${title.toLowerCase()}`,
-      hasMetrics: metrics.length > 1,
-      changes: isStepped ? changesIn(view, words) : new Map(),
-      words,
-      moment,
-    });
-    this.#replaced.disabled = asOf !== null;
-    this.#asOfPanel.show(this.#store, asOf, END_WORDS[this.#end ?? 'whole']);
-    this.#showTop(view);
-    this.#converted.show(market, view.visible, asOf);
-    this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource, words }));
-    if (this.#downloads.childElementCount === 0) this.#showDownloads();
-    this.#chosen = this.#chosenRow(view);
+    const { asOf, metric } = this.#address.state;
+    const { size } = this.#store;
+    const hasReplaced = this.#sections.hasReplaced && asOf === null;
+    const clock = asOf?.clock ?? this.#asOfPanel.clock;
+    const shown = await this.#prepared.of(market, { asOf, metric, clock, hasReplaced });
+    if (shown === null) return;
+    this.#drawnSize = size;
+    this.#shown = shown;
+    const isNew = this.#sections.isEmpty;
+    const isLong = isNew || size > LONG_ROWS;
+    const isOver = async (): Promise<boolean> => {
+      if (isLong) await nextTurn();
+      return shown !== this.#shown;
+    };
+    this.#showTop(shown);
+    if (await isOver()) return;
+    this.#showChart(market, shown);
+    if (await isOver()) return;
+    if (isNew || !isPart) this.#sections.show(market, shown, asOf);
+    if (isNew) this.#showDownloads();
+    this.#chosen = this.#chosenRow(shown);
     this.#chart.mark(this.#chosen);
     this.#provenance.choose(this.#chosen);
     this.#tools.refresh();
     this.#root.toggleAttribute('data-reading', this.#end === null && this.#store.size === 0);
   }
 
+  #showChart({ name }: Market, shown: ShownHistory): void {
+    const { range, refusedRange } = this.#address.state;
+    this.#newest = shown.newest;
+    this.#chart.show({
+      ...chartOf(shown, this.#address.state),
+      marketName: name,
+      metrics: shown.titles,
+      metric: shown.metric,
+      isDisputed: shown.isDisputed,
+      range,
+      refused: refusedRange,
+    });
+    this.#showProgress();
+    this.#asOfPanel.show(shown.moments, this.#address.state.asOf, END_WORDS[this.#end ?? 'whole']);
+  }
+
   /** As of an earlier moment, a row that was not visible then is not shown. */
-  #chosenRow({ visible }: HistoryView): PublicObservation | null {
+  #chosenRow({ view: { visible } }: ShownHistory): PublicObservation | null {
     const { asOf, point } = this.#address.state;
     if (point === null) return null;
     return (asOf === null ? this.#store.byId(point) : visible.find(({ id }) => id === point)) ?? null;
   }
 
-  #showTop(view: HistoryView): void {
+  #showTop(shownNow: ShownHistory): void {
+    const { view, isStepped, words } = shownNow;
     const market = this.#market as Market;
     this.#badges = badgesText(market);
     const rowOf = (name: string) => {
@@ -339,11 +326,11 @@ export class MarketPage {
         market,
         metrics: view.metrics,
         rowOf,
-        before: valuesBefore(view.visible),
-        words: this.#words,
+        before: isStepped ? valuesBefore(view.visible) : new Map(),
+        words,
         changes: priceChanges(view),
         asOf,
-        since: this.#firstKnown(),
+        since: asOf === null ? null : this.#firstKnown(shownNow),
         refused: this.#address.state.refused,
         onNow: () => this.#address.go({ asOf: null, refused: null }),
       }),
@@ -351,37 +338,24 @@ export class MarketPage {
   }
 
   #showDownloads(): void {
-    const {
-      history: { count },
-    } = this.#market as Market;
-    this.#downloads.replaceChildren(
-      downloadsSection({
-        slug: this.#slug,
-        count,
-        index: this.#reader?.index ?? null,
-        hasHistoryFiles: this.#projections.has('history-files'),
-        hasLog: this.#projections.has('log'),
-        part: this.#part,
-      }),
-    );
+    const { history } = this.#market as Market;
+    this.#sections.showDownloads({
+      slug: this.#slug,
+      count: history.count,
+      index: this.#reader.index,
+      hasHistoryFiles: this.#projections.has('history-files'),
+      hasLog: this.#projections.has('log'),
+      part: this.#part,
+    });
   }
 
   #showStale(reason: string): void {
-    if (this.#market === null || this.#reader === null) {
+    if (!this.#isBegun) {
       this.#root.replaceChildren(unreachableState(reason, () => void this.#ask()));
       return;
     }
-    const words = `The service cannot be reached: ${reason}. This page shows what it read at ${timeOf(this.#readAtMs)}, and tries again by itself.`;
-    const [shown] = this.#notice.children;
-    if (shown?.firstChild?.textContent === words) return;
-    this.#notice.replaceChildren(
-      element(
-        'div',
-        { class: 'notice stale' },
-        element('p', {}, words),
-        button('Try again', () => void this.#ask()),
-      ),
-    );
+    const notice = staleNotice(reason, this.#readAtMs, () => void this.#ask());
+    if (notice.textContent !== this.#notice.textContent) this.#notice.replaceChildren(notice);
   }
 
   #showState(state: HTMLElement): void {

@@ -1,5 +1,6 @@
 /** The versions of observations that the page has read so far, in the order of the market's history. Pure. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { finished, PAUSE_EVERY, type Work } from './turns.ts';
 
 /** More are not kept, so that the memory of a phone is enough. */
 export const KEPT_ROWS_MAX = 200_000;
@@ -9,7 +10,7 @@ export class ObservationStore {
   readonly #moments = new Map<number, PublicObservation[]>();
   readonly #byId = new Map<string, PublicObservation>();
   readonly #metrics = new Set<string>();
-  #sorted: readonly number[] | null = null;
+  #newestFirst: readonly PublicObservation[] | null = null;
   /** Another number after each change. */
   version = 0;
 
@@ -33,6 +34,7 @@ export class ObservationStore {
    */
   add(rows: readonly PublicObservation[]): void {
     this.version++;
+    this.#newestFirst = null;
     let [lastMs, at] = [Number.NaN, 0];
     for (const row of rows) {
       const ms = Date.parse(row.observedAt);
@@ -40,7 +42,6 @@ export class ObservationStore {
       if (known === undefined) {
         known = [];
         this.#moments.set(ms, known);
-        this.#sorted = null;
       }
       if (ms !== lastMs) at = this.#byId.has(row.id) ? -1 : placeOfFirst(known, row, rows);
       const index = this.#byId.has(row.id) ? known.findIndex(({ id }) => id === row.id) : -1;
@@ -53,9 +54,22 @@ export class ObservationStore {
     }
   }
 
-  *newestFirst(): Generator<PublicObservation> {
-    this.#sorted ??= [...this.#moments.keys()].sort((left, right) => right - left);
-    for (const ms of this.#sorted) yield* this.#moments.get(ms) as PublicObservation[];
+  newestFirst(): readonly PublicObservation[] {
+    return finished(this.inOrder());
+  }
+
+  /** The same. Rows that are added meanwhile are left out. */
+  *inOrder(): Work<readonly PublicObservation[]> {
+    if (this.#newestFirst !== null) return this.#newestFirst;
+    const { version } = this;
+    const moments = Float64Array.from(this.#moments.keys()).sort().reverse();
+    const rows: PublicObservation[] = [];
+    for (const [at, ms] of moments.entries()) {
+      rows.push(...(this.#moments.get(ms) as PublicObservation[]));
+      if (at % PAUSE_EVERY === 0) yield;
+    }
+    if (version === this.version) this.#newestFirst = rows;
+    return rows;
   }
 }
 

@@ -1,6 +1,7 @@
 /** What the page says instead of a market: removed, unknown, or not reachable. */
 import { addressOf, marketAddress } from '../base-url.ts';
 import { button, element, timeElement } from './elements.ts';
+import { timeOf } from './reading-words.ts';
 
 /** @param problem the document of the 410 */
 export function removedState(slug: string, problem: Readonly<Record<string, unknown>>): HTMLElement {
@@ -43,4 +44,10 @@ function allMarkets(): HTMLElement {
 
 function state(title: string, ...children: (Node | null)[]): HTMLElement {
   return element('div', { class: 'page-state' }, element('h1', {}, title), ...children);
+}
+
+/** @param reason why the service cannot be reached. @param readAtMs since the epoch */
+export function staleNotice(reason: string, readAtMs: number, retry: () => void): HTMLElement {
+  const words = `The service cannot be reached: ${reason}. This page shows what it read at ${timeOf(readAtMs)}, and tries again by itself.`;
+  return element('div', { class: 'notice stale' }, element('p', {}, words), button('Try again', retry));
 }

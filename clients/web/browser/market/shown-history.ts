@@ -1,8 +1,9 @@
-/** What the page shows of one market's history: the metric, its lines, its rows and its words. Pure. */
+/** What the page shows of one market's history: the metric, its lines, its rows and its words. Made in turns, pure. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import type { AsOf } from '../../../typescript/as-of.ts';
 import { unitText } from '../shown-value.ts';
-import type { HistoryView } from './as-of-view.ts';
+import { type HistoryView, historyView, knownMoments } from './as-of-view.ts';
 import { type AskedRange, shownRange } from './asked-range.ts';
 import { type ChartData, chartData, firstAtOrAfter, scaledChart } from './chart-data.ts';
 import { axisText } from './chart-scale.ts';
@@ -10,9 +11,25 @@ import type { ObservationStore } from './observation-store.ts';
 import { offeredMetrics } from './offered-metrics.ts';
 import type { PageState } from './page-state.ts';
 import { RowWords } from './row-words.ts';
+import { PAUSE_EVERY, type Work } from './turns.ts';
 import { dayText, isOnList, unitOf } from './words.ts';
 
+export interface HistoryWish {
+  readonly asOf: AsOf | null;
+  /** Null: the one that is shown first. */
+  readonly metric: string | null;
+  /** Of the moments. */
+  readonly clock: AsOf['clock'];
+  /** Whether the table has replaced versions, too. */
+  readonly hasReplaced: boolean;
+}
+
 export interface ShownHistory {
+  /** Those of the table, newest first. */
+  readonly rows: readonly PublicObservation[];
+  readonly view: HistoryView;
+  /** At which something became known, ascending, in milliseconds since the epoch: some of them. */
+  readonly moments: readonly number[];
   /** The metrics on offer, with their titles. `null` is the one that is shown first. */
   readonly titles: ReadonlyMap<string | null, string>;
   /** The one that is shown. Null: the first. */
@@ -32,41 +49,40 @@ export interface ShownHistory {
   readonly isDisputed: boolean;
 }
 
-export function shownHistory(
+export function* shownHistory(
   market: Market,
-  {
-    view,
-    store,
-    state,
-    nowMs,
-  }: {
-    readonly view: HistoryView;
-    readonly store: ObservationStore;
-    readonly state: Pick<PageState, 'asOf' | 'metric'>;
-    readonly nowMs: number;
-  },
-): ShownHistory {
+  store: ObservationStore,
+  { asOf, metric: asked, clock, hasReplaced, nowMs }: HistoryWish & { readonly nowMs: number },
+): Work<ShownHistory> {
+  const all = yield* store.inOrder();
+  const view = yield* historyView(market, all, asOf);
+  const moments = yield* knownMoments(all, clock);
   const words = new RowWords(market.unit, (id) => store.byId(id));
   const { first, titles } = offeredMetrics(market, store.metrics);
-  const metric = titles.has(state.metric) ? state.metric : null;
+  const metric = titles.has(asked) ? asked : null;
   const metrics = metric === null ? first : [metric];
   const title = titles.get(metric) as string;
   const isStepped = isOnList(market.metrics);
   const newest = view.visible.find((row) => metrics.includes(row.metric) && !row.announced);
   const ofMoney = metrics.includes('price') || newest?.kind === 'money';
   const currency = metrics.includes('price') ? market.nativeCurrency : newest === undefined ? '' : unitOf(newest);
+  const data = yield* chartData(view.visible, {
+    slug: market.slug,
+    metrics,
+    title,
+    order: market.sources.map(({ label }) => label),
+    words,
+    standsUntil: isStepped ? Math.floor((asOf?.atMs ?? nowMs) / 1000) : null,
+  });
+  const rows: PublicObservation[] = [];
+  for (const [at, row] of (hasReplaced ? all : view.visible).entries()) {
+    if (metrics.includes(row.metric)) rows.push(row);
+    if (at % PAUSE_EVERY === 0) yield;
+  }
   return {
-    ...{ titles, metric, metrics, title, words, isStepped, newest },
+    ...{ rows, view, moments, titles, metric, metrics, title, words, isStepped, newest, data },
     unit: ofMoney ? `${currency} ${unitText(market.unit)}` : currency,
-    isDisputed: state.asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
-    data: chartData(view.visible, {
-      slug: market.slug,
-      metrics,
-      title,
-      order: market.sources.map(({ label }) => label),
-      words,
-      standsUntil: isStepped ? Math.floor((state.asOf?.atMs ?? nowMs) / 1000) : null,
-    }),
+    isDisputed: asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
   };
 }
 

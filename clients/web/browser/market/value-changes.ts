@@ -2,7 +2,7 @@
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { isShowable } from '../../../../contract/values/showable.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
-import { changeShare, type PriceChange, percentText, priceChange } from '../price-change.ts';
+import { changeShare, type PriceChange, type PricePoint, percentText, priceChange } from '../price-change.ts';
 import type { HistoryView } from './as-of-view.ts';
 import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';
@@ -41,10 +41,15 @@ export function changeText(before: PublicObservation, after: PublicObservation):
 /** Among the prices of the source whose price is shown. */
 export function priceChanges({ visible, metrics }: HistoryView): readonly (PriceChange | null)[] {
   const source = metrics.price?.sourceLabel;
-  const points = visible
-    .filter((row) => row.metric === 'price' && row.sourceLabel === source && !row.announced && isShowable(row))
-    .map((row) => ({ decimal: decimalOf(row), observedAt: row.observedAt }));
-  return CHANGE_SPANS.map(([span]) => priceChange(points, span));
+  return CHANGE_SPANS.map(([span]) => priceChange(pricesOf(visible, source), span));
+}
+
+/** Only as far as they are read: a long history is not gone through. */
+function* pricesOf(visible: readonly PublicObservation[], source: string | undefined): Generator<PricePoint> {
+  for (const row of visible) {
+    if (row.metric === 'price' && row.sourceLabel === source && !row.announced && isShowable(row))
+      yield { decimal: decimalOf(row), observedAt: row.observedAt };
+  }
 }
 
 /** `was 5.00 USD, −50 %`, by the id of the row. */

@@ -1,0 +1,61 @@
+/** The sections below the chart: observations, prices in another currency, sources and downloads. */
+import type { Market } from '../../../../contract/values/market.ts';
+import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import type { AsOf } from '../../../typescript/as-of.ts';
+import { instantOfMs } from './as-of-view.ts';
+import { ConvertedSection } from './converted-section.ts';
+import { type DownloadsContent, downloadsSection } from './downloads-section.ts';
+import { element } from './elements.ts';
+import { ObservationsTable } from './observations-table.ts';
+import type { ShownHistory } from './shown-history.ts';
+import { sourcesSection } from './sources-section.ts';
+import { changesIn } from './value-changes.ts';
+import { momentText } from './words.ts';
+
+export class PageSections {
+  readonly roots: readonly HTMLElement[];
+  readonly #table: ObservationsTable;
+  readonly #converted = new ConvertedSection();
+  readonly #sources = element('div', {});
+  readonly #downloads = element('div', {});
+  readonly #replaced = element('input', { type: 'checkbox', id: 'replaced' });
+  #shown: ShownHistory | null = null;
+
+  /** @param onChoose a row of the table. @param onReplaced replaced versions are to be shown, or no longer */
+  constructor(onChoose: (row: PublicObservation) => void, onReplaced: () => void) {
+    this.#replaced.addEventListener('change', onReplaced);
+    const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
+    this.#table = new ObservationsTable(onChoose, replaced);
+    this.roots = [this.#table.root, this.#converted.root, this.#sources, this.#downloads];
+  }
+
+  get isEmpty(): boolean {
+    return this.#shown === null;
+  }
+
+  get hasReplaced(): boolean {
+    return this.#replaced.checked;
+  }
+
+  /** Does nothing if it is shown already. */
+  show(market: Market, shown: ShownHistory, asOf: AsOf | null): void {
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const { rows, metrics, title, words, isStepped, view } = shown;
+    this.#table.show({
+      rows,
+      title: `Observations of ${title.toLowerCase()}`,
+      hasMetrics: metrics.length > 1,
+      changes: isStepped ? changesIn(view, words) : new Map(),
+      words,
+      moment: asOf === null ? '' : ` as of ${momentText(instantOfMs(asOf.atMs))}`,
+    });
+    this.#replaced.disabled = asOf !== null;
+    this.#converted.show(market, view.visible, asOf);
+    this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource, words }));
+  }
+
+  showDownloads(content: DownloadsContent): void {
+    this.#downloads.replaceChildren(downloadsSection(content));
+  }
+}
