@@ -53,8 +53,8 @@ const reason = textSchema(2_000).describe('For reviewers. Not shown in public.')
 const observation = {
   market: 'gold-usd',
   metric: 'price',
-  observedAt: '2026-11-18T00:00:00Z',
-  sourceUrl: 'https://source.example/gold/2026-11-18.json',
+  observedAt: '2026-09-29T00:00:00Z',
+  sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
 } as const;
 
 /** One example of each type. */
@@ -63,16 +63,16 @@ const ASSERTIONS = {
     type: 'correction',
     ...observation,
     corrected: {
-      amountMinor: 412910,
+      amountMinor: 413_000,
       currency: 'USD',
-      releasedAt: '2026-11-19T14:30:00Z',
-      sourceValue: '4129.10',
+      releasedAt: '2026-09-30T14:30:00Z',
+      sourceValue: '4130.00',
       rounded: false,
       unknownReason: null,
       confidence: 'high',
       status: 'final',
     },
-    reason: 'The source has published 4129.10 since; 4192.10 was a slip of its own.',
+    reason: 'The source has published 4130.00 since; 4129.10 was a slip of its own.',
   },
   retraction: {
     type: 'retraction',

@@ -10,7 +10,7 @@ export const marketRemovalSchema = removalSchema.extend({
   revision: z.int().min(0).describe('The last revision of the market.'),
 });
 
-const removal = { reason: 'The source has ended its series.', replacedBy: 'gold-eur' };
+const removal = { reason: 'The source has ended its series.', replacedBy: 'uniswap-eur' };
 
 export const marketOperations = defineOperations('Markets', {
   removeMarket: {
@@ -30,9 +30,9 @@ export const marketOperations = defineOperations('Markets', {
     success: { status: 200, description: 'Removed', body: marketRemovalSchema },
     problems: ['conflict'],
     example: {
-      params: { slug: 'gold-usd' },
+      params: { slug: 'uniswap-usd' },
       body: removal,
-      response: { slug: 'gold-usd', ...removal, removedAt: '2026-11-20T12:00:00.000Z', revision: 58 },
+      response: { slug: 'uniswap-usd', ...removal, removedAt: '2026-11-20T12:00:00.000Z', revision: 58 },
     },
   },
 });

@@ -150,7 +150,7 @@ export const publicReadOperations = publicReads({
       `every market exactly once. A page has at most ${MARKETS_PAGE_SIZE} markets. A cursor works for at least ${CURSOR_LIFETIME_SECONDS / 3600} hours after a newer generation.`,
     query: pagedQuery,
     success: { status: 200, description: 'A page of markets', body: marketPageSchema },
-    example: { query: { cursor: CURSOR }, response: { data: [market], page: { next: null, nextCursor: null } } },
+    example: { response: { data: [market], page: { next: null, nextCursor: null } } },
   },
   getMarket: {
     path: '/api/v1/markets/{slug}',

@@ -50,8 +50,8 @@ const input = {
   subject: {
     type: 'observation',
     metric: 'price',
-    observedAt: '2026-11-18T00:00:00Z',
-    sourceUrl: 'https://source.example/gold/2026-11-18.json',
+    observedAt: '2026-09-29T00:00:00Z',
+    sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
   },
   outcome: 'confirmed',
   verifiedAt: '2026-11-20T11:58:00Z',

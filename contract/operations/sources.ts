@@ -114,9 +114,40 @@ export type SourceState = z.infer<typeof sourceStateSchema>;
 export type SourceRun = z.infer<typeof sourceRunSchema>;
 export type RunOutcome = z.infer<typeof runOutcomeSchema>;
 
-const NAME = 'ecb-daily';
+const NAME = 'bank-daily';
 const ID = 'run_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
-const recipe = { name: NAME, url: 'https://www.ecb.europa.eu/stats/eurofxref/eurofxref.zip' };
+const recipe = {
+  name: NAME,
+  description: 'Daily rates of a central bank, one row a currency.',
+  url: 'https://rates.example/daily.csv',
+  hosts: ['rates.example'],
+  schedule: { at: ['16:30'], timeZone: 'Europe/Berlin' },
+  publisher: 'A central bank',
+  licence: 'CC-BY-4.0',
+  attribution: 'A central bank',
+  cadence: { period: 'day', releaseTime: '15:00', graceSeconds: 7200 },
+  limits: { maxBytes: 1_048_576, timeoutSeconds: 60 },
+  mapping: {
+    match: ['currency'],
+    market: {
+      slug: 'bank-eur-{currency}',
+      name: 'Euro in {currency}, central bank',
+      kind: 'fx',
+      nativeCurrency: '{currency}',
+      unit: { quantity: '1000', of: 'EUR' },
+      sources: [{ label: 'Central bank, daily rates', url: 'https://rates.example/' }],
+    },
+    observation: {
+      value: { column: 'rate', quotedQuantity: '1', rounding: 'nearest' },
+      currency: '{currency}',
+      date: { column: 'date', format: 'YYYY-MM-DD', precision: 'day' },
+      sourceLabel: 'Central bank, daily rates',
+      sourceUrl: 'https://rates.example/daily.csv',
+      confidence: 'high',
+      status: 'final',
+    },
+  },
+};
 const example: SourceRecipe = {
   name: NAME,
   recipe,

@@ -9,7 +9,7 @@ const REASON = 'Order of the district court, case 12 O 345/26.';
 
 const example: Takedown = {
   id: ID,
-  market: 'gold-usd',
+  market: 'uniswap-usd',
   first: 0,
   last: null,
   reason: REASON,
@@ -47,6 +47,6 @@ export const takedownOperations = defineOperations('Log', {
     unlimitedBecause: 'the law may ask for any number',
     success: { status: 202, description: 'Accepted', body: takedownSchema },
     problems: ['state-transition'],
-    example: { body: { market: 'gold-usd', reason: REASON }, response: example },
+    example: { body: { market: 'uniswap-usd', reason: REASON }, response: example },
   },
 });

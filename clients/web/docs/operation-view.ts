@@ -4,9 +4,10 @@ import { PROBLEMS, type ProblemCode } from '../../../contract/problems/problems.
 import { FEATURES } from '../../../contract/values/features.ts';
 import { type Html, html, joined } from '../pages/html.ts';
 import { codeBlock, foldedCode } from './code-block.ts';
-import { READ_HOST, WRITE_HOST } from './hosts.ts';
+import { CONDITIONS, curlOf, neededExamples, variableOf } from './example-shell.ts';
 import { inlineMarkdown, markdown } from './markdown.ts';
 import { type AnswerView, type MediaContent, OPENAPI, type OperationView, type Parameter } from './openapi-view.ts';
+import { REFERENCE_GROUPS, type ReferenceGroup } from './reference-groups.ts';
 import { limitsOf, schemaView, typeOf } from './schema-view.ts';
 
 export const CONVENTIONS_PAGE = '/docs/reference/conventions';
@@ -26,8 +27,27 @@ ${requestBody === undefined ? null : html`<h3>Body</h3>${Object.entries(requestB
 ${successes.map(([status, answer]) => answerView(status, answer, operationId))}
 ${problemList(operation.problems)}
 <h3>Example</h3>
+${needsOf(operation)}
 ${codeBlock(curlOf(operation))}
 </section>`;
+}
+
+/** What the example needs before it runs. Null: nothing. */
+function needsOf(operation: OperationView): Html | null {
+  const condition = CONDITIONS[operation.operationId];
+  const needs = [
+    ...neededExamples(operation).map((id) => {
+      const { href, operations } = REFERENCE_GROUPS.find((group) =>
+        group.operations.some(({ operationId }) => operationId === id),
+      ) as ReferenceGroup;
+      const { summary } = operations.find(({ operationId }) => operationId === id) as OperationView;
+      const variable = variableOf(id);
+      const sets = variable === null ? null : html`, which sets <code>${variable}</code>`;
+      return html`<a href="${href}#${id}">${summary}</a>${sets}`;
+    }),
+    ...(condition === undefined ? [] : [inlineMarkdown(condition)]),
+  ];
+  return needs.length === 0 ? null : html`<p class="limits">Needs: ${joined(needs, '; ')}.</p>`;
 }
 
 /** The host, the credential and its limits. */
@@ -93,30 +113,3 @@ function problemList(codes: readonly ProblemCode[]): Html {
       )}</li>`,
   )}</ul>`;
 }
-
-/** A command with the example of the operation, for a shell. */
-export function curlOf({ method, path, row, parameters, requestBody, responses }: OperationView): string {
-  const { example, scopes } = row;
-  const query = new URLSearchParams(example.query ?? {}).toString();
-  const target = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(example.params?.[name] ?? name));
-  const url = `${scopes === null ? READ_HOST : WRITE_HOST}${target}${query === '' ? '' : `?${query}`}`;
-  const headers = parameters.filter(({ name, required }) => required === true && HEADER_VALUES[name] !== undefined);
-  const hasBinary = Object.keys((responses['200'] as AnswerView | undefined)?.content ?? {}).some((type) =>
-    /gzip|parquet|octet/.test(type),
-  );
-  const lines = [
-    `curl -sS ${hasBinary ? '-O ' : ''}${method === 'GET' || (method === 'POST' && requestBody !== undefined) ? '' : `-X ${method} `}'${url}'`,
-    ...(scopes === null ? [] : [`-H "Authorization: Bearer $TIDEMARK_API_KEY"`]),
-    ...headers.map(({ name }) => `-H ${HEADER_VALUES[name]}`),
-    ...(row.precondition === 'if-match-or-none-match' ? [`-H 'If-None-Match: *'`] : []),
-    ...(example.body === undefined ? [] : [`-H 'Content-Type: application/json' --data-binary @- <<'JSON'`]),
-  ];
-  const body = example.body === undefined ? '' : `\n${JSON.stringify(example.body, null, 2)}\nJSON`;
-  return `${lines.join(' \\\n  ')}${body}`;
-}
-
-/** Values of header fields that a request must have. */
-const HEADER_VALUES: Readonly<Record<string, string>> = {
-  'Idempotency-Key': '"Idempotency-Key: $(uuidgen)"',
-  'If-Match': `'If-Match: "1"'`,
-};

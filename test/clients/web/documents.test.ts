@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, it } from 'vitest';
+import { curlOf } from '../../../clients/web/docs/example-shell.ts';
 import { markdown, markdownPage } from '../../../clients/web/docs/markdown.ts';
 import { OPERATION_VIEWS, type Schema } from '../../../clients/web/docs/openapi-view.ts';
-import { curlOf } from '../../../clients/web/docs/operation-view.ts';
 import { schemaView } from '../../../clients/web/docs/schema-view.ts';
 import { ALL_OPERATIONS } from '../../../contract/operations/all-operations.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
@@ -126,9 +126,9 @@ it('the example of each operation is a command that a shell can read, with the k
   expect(spawnSync('bash', ['-n'], { input: [...commands.values()].join('\n'), encoding: 'utf8' }).stderr).toBe('');
   expect(commands.get('getMarket')).toBe("curl -sS 'https://data.example/api/v1/markets/gold-usd'");
   expect(commands.get('deleteWatchlist')?.split(' \\\n  ')).toEqual([
-    expect.stringMatching(/^curl -sS -X DELETE 'https:\/\/write\.data\.example\/api\/v1\/watchlists\/\w+'$/),
+    'curl -sS -X DELETE "https://write.data.example/api/v1/watchlists/$WATCHLIST"',
     '-H "Authorization: Bearer $TIDEMARK_API_KEY"',
-    '-H "Idempotency-Key: $(uuidgen)"',
+    '-H "Idempotency-Key: docs-$(date +%s)-$RANDOM"',
     `-H 'If-Match: "1"'`,
   ]);
 });

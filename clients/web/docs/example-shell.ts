@@ -1,0 +1,155 @@
+/**
+ * The examples of the reference as commands of a shell. An id is not known before an earlier answer, so that example keeps it in
+ * a variable. A test runs each example, after those that it needs, against a service with the sample. Pure.
+ */
+import { READ_HOST, WRITE_HOST } from './hosts.ts';
+import type { AnswerView, OperationView } from './openapi-view.ts';
+
+interface Variable {
+  readonly setBy: string;
+  /** Reads the answer and writes the value. */
+  readonly filter: string;
+}
+
+const ID = 'jq -r .id';
+
+const VARIABLES: Readonly<Record<string, Variable>> = {
+  LOG_SIZE: { setBy: 'getLogCheckpoint', filter: 'sed -n 2p' },
+  EXPORT_PART: { setBy: 'getExport', filter: `jq -r '.resources[0].path | ltrimstr("parts/") | rtrimstr(".parquet")'` },
+  WATCHLIST: { setBy: 'createWatchlist', filter: ID },
+  CLAIM: { setBy: 'createClaim', filter: ID },
+  VERIFICATION: { setBy: 'createSourceVerification', filter: ID },
+  BATCH: { setBy: 'createIngestBatch', filter: ID },
+  UPLOAD: { setBy: 'createIngestUpload', filter: ID },
+  RUN: { setBy: 'createSourceRun', filter: ID },
+  PUBLICATION: { setBy: 'createPublication', filter: ID },
+  REQUEST: { setBy: 'createWaitlistRequest', filter: ID },
+  KEY_ID: { setBy: 'createApiKey', filter: ID },
+  ERASURE: { setBy: 'createErasure', filter: ID },
+};
+
+/** Path parameters with values that a shell finds, by the beginning of the path. */
+const PARAMS: readonly (readonly [path: string, params: Readonly<Record<string, string>>])[] = [
+  [
+    '/api/v1/log/tile/{level}/{n}.p/',
+    { level: 'entries', n: '$(printf %03d $((LOG_SIZE / 256)))', width: '$((LOG_SIZE % 256))' },
+  ],
+  ['/api/v1/log/ndjson/{n}.p/', { n: '$(printf %03d $((LOG_SIZE / 256)))', width: '$((LOG_SIZE % 256))' }],
+  ['/api/v1/exports/parts/', { file: '$EXPORT_PART' }],
+  ['/api/v1/exports/{date}/', { date: '$(date -u +%Y-%m-%d)' }],
+  ['/api/v1/watchlists/{id}', { id: '$WATCHLIST' }],
+  ['/api/v1/claims/{id}', { id: '$CLAIM' }],
+  ['/api/v1/source-verifications/{id}', { id: '$VERIFICATION' }],
+  ['/api/v1/ingest/batches/{id}', { id: '$BATCH' }],
+  ['/api/v1/ingest/uploads/{id}', { id: '$UPLOAD' }],
+  ['/api/v1/sources/{name}/runs/{run}', { run: '$RUN' }],
+  ['/api/v1/publications/{id}', { id: '$PUBLICATION' }],
+  ['/api/v1/waitlist-requests/{id}', { id: '$REQUEST' }],
+  ['/api/v1/api-keys/{id}', { id: '$KEY_ID' }],
+  ['/api/v1/erasures/{id}', { id: '$ERASURE' }],
+];
+
+/** Members of bodies with values that a shell finds. */
+const BODIES: Readonly<Record<string, object>> = {
+  createSourceVerification: { verifiedAt: '$(date -u +%Y-%m-%dT%H:%M:%SZ)' },
+  createApiKey: { waitlistRequest: '$REQUEST' },
+};
+
+/** Examples that must have run before, besides those that set a variable. */
+const AFTER: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    ['getSource', 'deleteSource', 'pauseSource', 'resumeSource', 'listSourceRuns', 'createSourceRun'].map((id) => [
+      id,
+      ['putSource'],
+    ]),
+  ),
+  decideClaim: ['reviewClaim'],
+  createTakedown: ['removeMarket'],
+  deleteEntitlement: ['putEntitlement'],
+  createApiKey: ['decideWaitlistRequest'],
+};
+
+/** The version that an example has seen, if it is not the first one. */
+const VERSIONS: Readonly<Record<string, string>> = { decideClaim: '2' };
+
+const LONG_HISTORY = 'a market with more than one page of history';
+const OTHER_SUBJECT = 'the key of another subject than the one that made the claim';
+const LANGUAGE_MODELS = 'markets of language models, as `tidemark ingest --recipe` of LiteLLM makes them';
+
+/** What a new service with the sample, and one key, does not have. There, these examples are refused. */
+export const CONDITIONS: Readonly<Record<string, string>> = {
+  getHistoryIndex: LONG_HISTORY,
+  getHistoryYearCsv: LONG_HISTORY,
+  getHistoryYearNdjson: LONG_HISTORY,
+  getCompatGenaiPrices: LANGUAGE_MODELS,
+  listCompatModelDays: LANGUAGE_MODELS,
+  getCompatModels: LANGUAGE_MODELS,
+  getMarketFeed: 'a service that publishes the feed of each market',
+  getReleases: 'a service that publishes the calendar of releases',
+  getBadge: 'a service that publishes badges',
+  getBadgeEndpoint: 'a service that publishes badges',
+  getOembed: 'a service that publishes embeds',
+  reviewClaim: OTHER_SUBJECT,
+  decideClaim: OTHER_SUBJECT,
+  replaySourceRun: 'a run that has fetched a file',
+};
+
+/** The examples that must have run before this one, in their order. */
+export function neededExamples({ operationId, path }: Pick<OperationView, 'operationId' | 'path'>): readonly string[] {
+  const texts = [...Object.values(paramsOf(path)), JSON.stringify(BODIES[operationId] ?? {})].join(' ');
+  const setters = Object.entries(VARIABLES).flatMap(([name, { setBy }]) =>
+    new RegExp(`\\b${name}\\b`).test(texts) ? [setBy] : [],
+  );
+  return [...new Set([...setters, ...(AFTER[operationId] ?? [])])];
+}
+
+/** The variable that an example sets. Null: none. */
+export function variableOf(operationId: string): string | null {
+  return Object.entries(VARIABLES).find(([, { setBy }]) => setBy === operationId)?.[0] ?? null;
+}
+
+/** A command with the example of the operation. */
+export function curlOf({ operationId, method, path, row, parameters, requestBody, responses }: OperationView): string {
+  const { example, scopes } = row;
+  const query = new URLSearchParams(example.query ?? {}).toString();
+  const params: Readonly<Record<string, string>> = { ...example.params, ...paramsOf(path) };
+  const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name] ?? name;
+    return value.includes('$') ? value : encodeURIComponent(value);
+  });
+  const url = quoted(`${scopes === null ? READ_HOST : WRITE_HOST}${target}${query === '' ? '' : `?${query}`}`);
+  const headers = parameters.filter(({ name, required }) => required === true && HEADER_VALUES[name] !== undefined);
+  const hasBinary = Object.keys((responses['200'] as AnswerView | undefined)?.content ?? {}).some((type) =>
+    /gzip|parquet|octet/.test(type),
+  );
+  const body = example.body === undefined ? null : { ...example.body, ...BODIES[operationId] };
+  const text = body === null ? '' : JSON.stringify(body, null, 2);
+  const variable = variableOf(operationId);
+  // The answer is shown, too.
+  const pipe = variable === null ? '' : ` | tee /dev/stderr | ${VARIABLES[variable]?.filter}`;
+  const lines = [
+    `curl -sS ${hasBinary ? '-O ' : ''}${method === 'GET' || (method === 'POST' && requestBody !== undefined) ? '' : `-X ${method} `}${url}`,
+    ...(scopes === null ? [] : [`-H "Authorization: Bearer $TIDEMARK_API_KEY"`]),
+    ...headers.map(({ name }) => `-H ${HEADER_VALUES[name]?.(operationId)}`),
+    ...(row.precondition === 'if-match-or-none-match' ? [`-H 'If-None-Match: *'`] : []),
+    ...(body === null
+      ? []
+      : [`-H 'Content-Type: application/json' --data-binary @- <<${text.includes('$') ? 'JSON' : "'JSON'"}`]),
+  ];
+  const command = `${lines.join(' \\\n  ')}${pipe}${body === null ? '' : `\n${text}\nJSON`}`;
+  return variable === null ? command : `${variable}=$(${command}${body === null ? '' : '\n'})`;
+}
+
+function paramsOf(path: string): Readonly<Record<string, string>> {
+  return PARAMS.find(([beginning]) => path.startsWith(beginning))?.[1] ?? {};
+}
+
+function quoted(text: string): string {
+  return text.includes('$') ? `"${text}"` : `'${text}'`;
+}
+
+/** Values of header fields that a request must have. The key is a new one, made without a program that a system may lack. */
+const HEADER_VALUES: Readonly<Record<string, (operationId: string) => string>> = {
+  'Idempotency-Key': () => '"Idempotency-Key: docs-$(date +%s)-$RANDOM"',
+  'If-Match': (operationId) => `'If-Match: "${VERSIONS[operationId] ?? '1'}"'`,
+};
