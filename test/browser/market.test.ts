@@ -299,8 +299,11 @@ describe('other states', () => {
     await page.goto('/markets/platinum-usd');
     await page.getByText('Its texts were taken down for a legal reason.').waitFor();
     await page.route('**/api/**', (route) => route.fulfill({ status: 503 }));
-    await page.goto('/markets/gold-usd');
+    await page.goto('/market/index.html?slug=gold-usd');
     await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor();
+    await page.goto('/markets/gold-usd');
+    await page.getByText('This page shows what it was made of').waitFor();
+    expect(await page.locator('.market-price').innerText()).toContain('4,129.10 USD');
     await page.unroute('**/api/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await isRead(page);

@@ -11,7 +11,7 @@ export function notFoundPage(): string {
     description: 'There is no such page.',
     section: null,
     main: html`<h1>Not found</h1>
-<p>There is no page at this address. The market may have another name, or was never here.</p>
+<p class="soft">There is no page at this address. The market may have another name, or was never here.</p>
 <p><a href="/">All markets</a> · <a href="/docs/">Docs</a> · <a href="/status/">Status</a></p>`,
   });
 }

@@ -164,6 +164,10 @@ export class MarketPage {
       newest: () => this.#newest,
     };
     this.#provenance.choose(null);
+  }
+
+  /** Only once there is something to show: the page of a market has its values in it already. */
+  #takeOver(): void {
     const charts = element('div', { class: 'chart-and-provenance' }, this.#chart.root, this.#provenance.root);
     const parts = [this.#notice, this.#top, charts, this.#asOfPanel.root, ...this.#sections.roots, this.#checked];
     this.#root.replaceChildren(...parts);
@@ -274,7 +278,8 @@ export class MarketPage {
       return shown !== this.#shown;
     };
     this.#showTop(shown);
-    if (await isOver()) return;
+    if ((await isOver()) || this.#stopped.signal.aborted) return;
+    if (!this.#root.contains(this.#top)) this.#takeOver();
     this.#showChart(market, shown);
     if (await isOver()) return;
     if (isNew || !isPart) this.#sections.show(market, shown, asOf);
@@ -350,10 +355,12 @@ export class MarketPage {
   }
 
   #showStale(reason: string): void {
-    if (!this.#isBegun) {
+    const own = this.#root.querySelector('.market-head');
+    if (!this.#isBegun && own === null) {
       this.#root.replaceChildren(unreachableState(reason, () => void this.#ask()));
       return;
     }
+    if (!this.#root.contains(this.#notice)) own?.before(this.#notice);
     const notice = staleNotice(reason, this.#readAtMs, () => void this.#ask());
     if (notice.textContent !== this.#notice.textContent) this.#notice.replaceChildren(notice);
   }

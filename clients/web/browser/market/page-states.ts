@@ -46,8 +46,9 @@ function state(title: string, ...children: (Node | null)[]): HTMLElement {
   return element('div', { class: 'page-state' }, element('h1', {}, title), ...children);
 }
 
-/** @param reason why the service cannot be reached. @param readAtMs since the epoch */
+/** @param reason why the service cannot be reached. @param readAtMs since the epoch; 0: the page shows what is in its file */
 export function staleNotice(reason: string, readAtMs: number, retry: () => void): HTMLElement {
-  const words = `The service cannot be reached: ${reason}. This page shows what it read at ${timeOf(readAtMs)}, and tries again by itself.`;
+  const shows = readAtMs === 0 ? 'what it was made of' : `what it read at ${timeOf(readAtMs)}`;
+  const words = `The service cannot be reached: ${reason}. This page shows ${shows}, and tries again by itself.`;
   return element('div', { class: 'notice stale' }, element('p', {}, words), button('Try again', retry));
 }
