@@ -142,6 +142,38 @@ describe('the chart', () => {
     await page.context().close();
   });
 
+  it('is compared with other markets, which are found as on the front page, and says of which one a point is', async () => {
+    const { page, complaints } = await openMarket('wheat-eur');
+    const find = async (text: string, name: string): Promise<void> => {
+      await page.getByLabel('Compare with').fill(text);
+      await page.getByRole('list', { name: 'Markets that match' }).getByRole('button', { name }).click();
+      await page.getByRole('button', { name: `Remove ${name}`, exact: true }).waitFor();
+    };
+    const legend = page.getByRole('group', { name: 'Sources in the chart' });
+    await find('xau usd', 'Gold, US dollar');
+    expect(new URL(page.url()).hash).toBe('#compare=gold-usd');
+    expect(await legend.getByRole('button', { name: /Gold.*4,129\.10 USD per troy ounce, right axis/ }).count()).toBe(
+      1,
+    );
+    await find('silver-usd', 'Silver, US dollar');
+    await find('eur-usd', 'Euro, US dollar');
+    await page.getByText('These markets have 3 units').waitFor();
+    expect(await page.getByLabel('Scale').inputValue()).toBe('percent');
+    await page.reload();
+    await page.getByRole('button', { name: 'Remove Euro, US dollar', exact: true }).waitFor();
+    await chartOf(page).press('End');
+    for (let lines = 1; lines < 3; lines++) await page.keyboard.press('ArrowDown');
+    expect(await provenanceOf(page).innerText()).toMatch(/USD per troy ounce\s+Market\s+Gold, US dollar/);
+    await provenanceOf(page).getByText('verified in your browser').waitFor();
+    expect(await page.locator('.observations tbody tr').first().innerText()).toContain('EUR');
+    expect(await faultsOf(page)).toEqual([]);
+    for (const name of ['Gold', 'Silver', 'Euro']) await page.getByRole('button', { name: `Remove ${name}` }).click();
+    expect(new URL(page.url()).hash).not.toContain('compare');
+    expect(await page.getByLabel('Scale').inputValue()).toBe('linear');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('is printed whole and light, with its sources and without controls', async () => {
     const { page } = await openMarket('wheat-eur');
     await page.emulateMedia({ colorScheme: 'dark' });

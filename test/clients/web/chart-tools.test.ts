@@ -29,9 +29,9 @@ const rows = [row(4, 'A & B'), row(3, 'other'), row(3, 'A & B'), row(2, 'A & B')
 
 function seen(more: Partial<SeenChart> = {}): SeenChart {
   return {
-    data: finished(chartData(rows, { slug: 'gold-usd', metrics: ['price'], words })),
+    data: finished(chartData(rows, { slug: 'gold-usd', marketName: 'Gold', metrics: ['price'], words })),
     ...{ hidden: new Set(), axisTexts: ['USD per troy ounce'], range: { min: second(2), max: second(4) } },
-    ...{ slug: 'gold-usd', marketName: 'Gold', metric: 'price', asOf: null, chosen: null },
+    ...{ slug: 'gold-usd', metric: 'price', asOf: null, chosen: null },
     readAtMs: Date.UTC(2026, 1, 1),
     width: 800,
     addressAt: ({ atMs }, point) => `https://x.example/#as-of=${new Date(atMs).toISOString()}${point ?? ''}`,

@@ -20,7 +20,7 @@ export const SERIES_DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3]
  * @param isPrinted paper is light
  */
 export function chartColours(host: HTMLElement, isPrinted = false): ChartColours {
-  const series = [1, 2, 3, 4].map((number) => `series-${number}`);
+  const series = [1, 2, 3, 4, 5, 6].map((number) => `series-${number}`);
   const names = ['ink', 'ink-soft', 'rule', 'surface', 'accent', 'notice', 'alarm', ...series];
   const probes = names.map((name) => {
     const probe = document.createElement('span');
@@ -44,7 +44,7 @@ export function onOtherColours(redraw: () => void): void {
     matchMedia(query).addEventListener('change', redraw);
 }
 
-/** Colour and dash of a series. With more than four series, the pairs change: each dash meets each colour. */
+/** Colour and dash of a series. With more than six series, the pairs change: each dash meets each colour. */
 export function lookOfSeries(index: number): { readonly colour: number; readonly dash: number } {
-  return { colour: index % 4, dash: (index + Math.floor(index / 4)) % 4 };
+  return { colour: index % 6, dash: (index + Math.floor(index / 6)) % 4 };
 }

@@ -16,6 +16,7 @@ export interface ChartSeries {
   readonly axis: 'y' | 'y2';
   /** Of its market. */
   readonly slug: string;
+  readonly marketName: string;
   readonly words: RowWords;
   /** Of each moment: its place on the chart alone, never a text; null: unknown, a gap; undefined: no observation. */
   readonly values: (number | null | undefined)[];
@@ -43,6 +44,7 @@ export interface ChartPlace {
 
 export interface ChartWish {
   readonly slug?: string;
+  readonly marketName?: string;
   /** In the order of the lines. */
   readonly metrics: readonly string[];
   readonly title?: string;
@@ -60,7 +62,15 @@ export interface ChartWish {
  */
 export function* chartData(
   visible: readonly PublicObservation[],
-  { slug = '', metrics, title = metricTitle(metrics[0] ?? ''), order = [], words, standsUntil = null }: ChartWish,
+  {
+    slug = '',
+    marketName = '',
+    metrics,
+    title = metricTitle(metrics[0] ?? ''),
+    order = [],
+    words,
+    standsUntil = null,
+  }: ChartWish,
 ): Work<ChartData> {
   const seconds: number[] = [];
   const series = new Map<string, ChartSeries & { readonly metric: string; readonly marked: number[] }>();
@@ -78,6 +88,7 @@ export function* chartData(
     const key = [row.metric, row.sourceLabel, unit].join('\n');
     const line = series.get(key) ?? {
       slug,
+      marketName,
       metric: row.metric,
       name: row.sourceLabel,
       unit,

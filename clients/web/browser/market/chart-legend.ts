@@ -3,18 +3,26 @@ import { chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './cha
 import { drawMark, type KeyMark } from './chart-marks.ts';
 import { button, element, svgElement } from './elements.ts';
 
+export interface LegendLine {
+  readonly name: string;
+  /** Its newest value. Empty: it stands beside the line. */
+  readonly value: string;
+}
+
 /** @param hidden names of the sources whose lines are switched off */
 export function legendOf(
-  names: readonly string[],
+  lines: readonly LegendLine[],
   hidden: ReadonlySet<string>,
   onToggle: (name: string) => void,
 ): readonly HTMLElement[] {
-  return names.map((name, index) => {
+  return lines.map(({ name, value }, index) => {
     const made = button('', () => onToggle(name), {
       class: 'legend-switch',
       'aria-pressed': String(!hidden.has(name)),
     });
-    made.append(sampleOfLine(index), element('span', {}, name));
+    const words = element('span', {}, name);
+    if (value !== '') words.append(' ', element('span', { class: 'legend-value soft' }, value));
+    made.append(sampleOfLine(index), words);
     return made;
   });
 }

@@ -58,6 +58,8 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
   }
   if (chosen !== null) drawChosen(plot, chosen, colours, data);
   ctx.restore();
+  // The right side has an axis of its own.
+  if (data.series.some(({ axis }) => axis === 'y2')) return;
   drawLabels(plot, { data, colours, hidden });
 }
 

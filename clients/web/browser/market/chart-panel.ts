@@ -164,13 +164,19 @@ export class ChartPanel {
 
   #showLegend(): void {
     const { data } = this.#content as ChartContent;
-    const shown = JSON.stringify([data.series.map(({ name }) => name), [...this.#hidden]]);
+    const isCompared = data.series.some(({ slug }) => slug !== data.series[0]?.slug);
+    const lines = data.series.map(({ name, words, axis }, series) => {
+      const place = isCompared ? endOfSeries(data, series, 'last') : null;
+      const row = place === null ? undefined : rowAt(data, place);
+      const value = row === undefined ? '' : `${words.value(row)} ${words.per(row)}`.trimEnd();
+      return { name, value: axis === 'y2' ? `${value}, right axis` : value };
+    });
+    const shown = JSON.stringify([lines, [...this.#hidden]]);
     if (shown === this.#legendOf) return;
     this.#legendOf = shown;
-    const names = data.series.map(({ name }) => name);
     const focused = [...this.#legend.children].indexOf(document.activeElement as Element);
     this.#legend.replaceChildren(
-      ...legendOf(names, this.#hidden, (name) => {
+      ...legendOf(lines, this.#hidden, (name) => {
         if (!this.#hidden.delete(name)) this.#hidden.add(name);
         this.show(this.#content as ChartContent);
       }),
@@ -275,7 +281,7 @@ export class ChartPanel {
     const text =
       row === undefined
         ? 'Point at the chart, or focus it and use the arrow keys.'
-        : `${momentText(row.observedAt)}  ${line?.words.value(row)}  ${row.sourceLabel}`;
+        : `${momentText(row.observedAt)}  ${line?.words.value(row)}  ${readoutName(data, shown as ChartPlace)}`;
     if (this.#readout.textContent !== text) this.#readout.textContent = text;
   }
 
@@ -294,6 +300,13 @@ export class ChartPanel {
     });
     return places.sort((one, other) => one.across - other.across || one.down - other.down)[0]?.place ?? null;
   }
+}
+
+/** The source; with its market, if there are several. */
+function readoutName(data: ChartData, place: ChartPlace): string {
+  const line = data.series[place.series];
+  const isCompared = data.series.some(({ slug }) => slug !== line?.slug);
+  return [...(isCompared ? [line?.marketName] : []), rowAt(data, place)?.sourceLabel].join(', ');
 }
 
 function dayOf(second: number): string {

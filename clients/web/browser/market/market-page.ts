@@ -10,7 +10,10 @@ import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import { instantOfMs } from './as-of-view.ts';
+import { joinedChart } from './chart-join.ts';
 import { ChartPanel } from './chart-panel.ts';
+import { ComparePanel } from './compare-panel.ts';
+import { type ComparedHistory, ComparedMarkets } from './compared-markets.ts';
 import { element, refreshAges } from './elements.ts';
 import { type HistoryEnd, HistoryReader } from './history-reader.ts';
 import { checkInLog } from './log-receipt.ts';
@@ -21,12 +24,12 @@ import { PageAddress } from './page-address.ts';
 import { PageSections } from './page-sections.ts';
 import { removedState, staleNotice, unknownState, unreachableState } from './page-states.ts';
 import { PreparedHistory } from './prepared-history.ts';
-import { ProvenancePanel } from './provenance-panel.ts';
+import { ProvenancePanel, type RowOwner } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { END_WORDS, progressText, timeOf } from './reading-words.ts';
 import { RowWords } from './row-words.ts';
 import type { SeenChart } from './seen-chart.ts';
-import { chartOf, type ShownHistory } from './shown-history.ts';
+import type { ShownHistory } from './shown-history.ts';
 import { ToolsPanel } from './tools-panel.ts';
 import { nextTurn } from './turns.ts';
 import { priceChanges, valuesBefore } from './value-changes.ts';
@@ -50,6 +53,9 @@ export class MarketPage {
   readonly #checked = element('p', { class: 'small soft checked-at' });
   readonly #chart: ChartPanel;
   readonly #provenance = new ProvenancePanel();
+  readonly #compared: ComparedMarkets;
+  readonly #comparePanel: ComparePanel;
+  #others: readonly ComparedHistory[] = [];
   readonly #tools = new ToolsPanel(() => this.#seen());
   readonly #asOfPanel: AsOfPanel;
   readonly #sections: PageSections;
@@ -82,6 +88,8 @@ export class MarketPage {
     this.#slug = slug;
     this.#answers = new PublicAnswers(THIS_SYSTEM.fetch, BASE_URL);
     this.#reader = new HistoryReader({ answers: this.#answers, slug, store: this.#store });
+    this.#compared = new ComparedMarkets(this.#answers, () => void this.#show());
+    this.#comparePanel = new ComparePanel(slug, (compare) => this.#address.go({ compare }));
     this.#chart = new ChartPanel(
       {
         onChoose: (row) => this.#choose(row),
@@ -91,7 +99,7 @@ export class MarketPage {
         onRange: (read) => this.#address.askFor(read),
         onMove: (range) => this.#address.moved(range),
       },
-      [this.#tools.root],
+      [this.#comparePanel.root, this.#tools.root],
     );
     this.#asOfPanel = new AsOfPanel((asOf, refused) => this.#address.go({ asOf, refused }));
     const onRow = (row: PublicObservation): void => {
@@ -156,10 +164,8 @@ export class MarketPage {
       this.#part = hexOf(await sha256Of(encodedText(this.#slug))).slice(0, 2);
     const tidemark = new Tidemark({ url: BASE_URL, bodies: null });
     this.#provenance.options = {
-      check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#slug, row) : null,
-      slug: this.#slug,
-      words: new RowWords((this.#market as Market).unit, (id) => this.#store.byId(id)),
-      versionOf: (id) => this.#store.byId(id),
+      check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#ownerOf(row).slug, row) : null,
+      ownerOf: (row) => this.#ownerOf(row),
       onChoose: (row) => this.#choose(row),
       newest: () => this.#newest,
     };
@@ -238,6 +244,14 @@ export class MarketPage {
     this.#provenance.choose(row);
   }
 
+  #ownerOf({ id }: PublicObservation): RowOwner {
+    const own = { market: this.#market as Market, store: this.#store };
+    const { market, store } = this.#store.byId(id) === undefined ? (this.#compared.ownerOf(id) ?? own) : own;
+    const versionOf = (version: string) => store.byId(version);
+    const name = this.#others.length === 0 ? null : market.name;
+    return { slug: market.slug, name, words: new RowWords(market.unit, versionOf), versionOf };
+  }
+
   #seen(): (SeenChart & DrawnChart) | null {
     const drawn = this.#chart.drawn;
     const market = this.#market;
@@ -246,7 +260,6 @@ export class MarketPage {
     return {
       ...drawn,
       slug: this.#slug,
-      marketName: market.name,
       metric: metric ?? (market.metrics.price === null ? 'prices' : 'price'),
       asOf,
       readAtMs: this.#readAtMs,
@@ -263,12 +276,17 @@ export class MarketPage {
 
   async #prepareAndShow(isPart: boolean): Promise<void> {
     const market = this.#market as Market;
-    const { asOf, metric } = this.#address.state;
+    const { asOf, metric, compare } = this.#address.state;
     const { size } = this.#store;
     const hasReplaced = this.#sections.hasReplaced && asOf === null;
     const clock = asOf?.clock ?? this.#asOfPanel.clock;
-    const shown = await this.#prepared.of(market, { asOf, metric, clock, hasReplaced });
+    const wish = { asOf, metric, clock, hasReplaced };
+    const shown = await this.#prepared.of(market, wish);
     if (shown === null) return;
+    const hasFiles = this.#projections.has('history-files');
+    const others = compare.length === 0 ? [] : await this.#compared.histories(compare, wish, hasFiles);
+    if (compare !== this.#address.state.compare) return;
+    this.#others = others;
     this.#drawnSize = size;
     this.#shown = shown;
     const isNew = this.#sections.isEmpty;
@@ -291,12 +309,17 @@ export class MarketPage {
     this.#root.toggleAttribute('data-reading', this.#end === null && this.#store.size === 0);
   }
 
-  #showChart({ name }: Market, shown: ShownHistory): void {
-    const { range, refusedRange } = this.#address.state;
+  #showChart(market: Market, shown: ShownHistory): void {
+    const { range, refusedRange, compare } = this.#address.state;
+    const { note, ...chart } = joinedChart({ market, shown }, this.#others, this.#address.state);
+    const chips = compare.map((slug) => {
+      return { slug, name: this.#compared.nameOf(slug), state: this.#compared.stateOf(slug) };
+    });
+    this.#comparePanel.show(chips, note);
     this.#newest = shown.newest;
     this.#chart.show({
-      ...chartOf(shown, this.#address.state),
-      marketName: name,
+      ...chart,
+      marketName: market.name,
       metrics: shown.titles,
       metric: shown.metric,
       isDisputed: shown.isDisputed,
@@ -311,7 +334,9 @@ export class MarketPage {
   #chosenRow({ view: { visible } }: ShownHistory): PublicObservation | null {
     const { asOf, point } = this.#address.state;
     if (point === null) return null;
-    return (asOf === null ? this.#store.byId(point) : visible.find(({ id }) => id === point)) ?? null;
+    if (asOf === null) return this.#store.byId(point) ?? this.#compared.ownerOf(point)?.row ?? null;
+    const views = [visible, ...this.#others.map(({ shown }) => shown.view.visible)];
+    return views.flatMap((rows) => rows.find(({ id }) => id === point) ?? [])[0] ?? null;
   }
 
   #showTop(shownNow: ShownHistory): void {

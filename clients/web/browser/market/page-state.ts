@@ -4,6 +4,7 @@ import { isAhead, msOf } from '../../../typescript/moments.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { type AskedRange, readRange, writeRange } from './asked-range.ts';
 import { type ChartScale, isChartScale } from './chart-scale.ts';
+import { comparedSlugs } from './compared-markets.ts';
 
 /** What the fragment of the address keeps. */
 export interface PageState {
@@ -12,6 +13,8 @@ export interface PageState {
   readonly metric: string | null;
   readonly scale: ChartScale;
   readonly range: AskedRange;
+  /** The slugs of other markets in the chart. */
+  readonly compare: readonly string[];
   /** The id of the chosen point. */
   readonly point: string | null;
   /** Why the page is not as of the moment that was asked for. Null: it is, or none was. */
@@ -48,6 +51,7 @@ export function readFragment(fragment: string, nowMs: number): PageState {
     metric: /^[a-z][a-zA-Z0-9]{0,39}$/.test(metric) && metric !== 'price' ? metric : null,
     scale: isChartScale(scale) ? scale : 'linear',
     range,
+    compare: comparedSlugs(words.get('compare') ?? ''),
     point: /^\w{1,60}$/.test(point) ? point : null,
     refused,
     refusedRange,
@@ -55,16 +59,24 @@ export function readFragment(fragment: string, nowMs: number): PageState {
 }
 
 /** Empty for the page as it is now. */
-export function fragmentOf({ asOf, metric, scale, range, point }: Omit<PageState, 'refused' | 'refusedRange'>): string {
+export function fragmentOf({
+  asOf,
+  metric,
+  scale,
+  range,
+  compare,
+  point,
+}: Omit<PageState, 'refused' | 'refusedRange'>): string {
   const words = new URLSearchParams();
   if (metric !== null) words.set('metric', metric);
   if (scale !== 'linear') words.set('scale', scale);
   writeRange(words, range);
+  if (compare.length > 0) words.set('compare', compare.join(','));
   if (point !== null) words.set('point', point);
   if (asOf !== null) {
     words.set('as-of', instantOfMs(asOf.atMs));
     words.set('clock', asOf.clock);
   }
-  const text = words.toString().replaceAll('%3A', ':');
+  const text = words.toString().replaceAll('%3A', ':').replaceAll('%2C', ',');
   return text === '' ? '' : `#${text}`;
 }

@@ -12,12 +12,19 @@ import type { RowWords } from './row-words.ts';
 /** Walking from point to point starts no proof for each. */
 const CHECK_DELAY_MS = 400;
 
+/** The market that a row is of. */
+export interface RowOwner {
+  readonly slug: string;
+  /** Null: the chart has no other market. */
+  readonly name: string | null;
+  readonly words: RowWords;
+  readonly versionOf: (id: string) => PublicObservation | undefined;
+}
+
 export interface ProvenanceOptions {
   /** Null: this service writes no log. */
   readonly check: ((row: PublicObservation) => Promise<CheckedEntry>) | null;
-  readonly slug: string;
-  readonly words: RowWords;
-  readonly versionOf: (id: string) => PublicObservation | undefined;
+  readonly ownerOf: (row: PublicObservation) => RowOwner;
   readonly onChoose: (row: PublicObservation | null) => void;
   /** The row that is shown while none is chosen. */
   readonly newest: () => PublicObservation | undefined;
@@ -81,7 +88,8 @@ export class ProvenancePanel {
     this.#body.append(element('p', { class: 'small soft' }, hint));
   }
 
-  #parts(row: PublicObservation, { words }: ProvenanceOptions): readonly (Node | string)[] {
+  #parts(row: PublicObservation, { ownerOf }: ProvenanceOptions): readonly (Node | string)[] {
+    const { words, name, versionOf } = ownerOf(row);
     const value = words.value(row);
     const isUnknown = row.unknownReason !== null;
     const notes = words.notes(row).map((note) => badge(note, 'notice'));
@@ -89,6 +97,7 @@ export class ProvenancePanel {
       element('p', { class: 'provenance-value number' }, isUnknown ? value : `${value} ${words.per(row)}`.trimEnd()),
       notes.length === 0 ? '' : element('p', { class: 'badges' }, ...notes.flatMap((note) => [note, ' '])),
       facts([
+        name === null ? null : ['Market', name],
         ['Metric', metricTitle(row.metric)],
         ['Source', outsideLink(row.sourceLabel, row.sourceUrl)],
         ['Observed', agedTime(row.observedAt)],
@@ -100,29 +109,24 @@ export class ProvenancePanel {
         ['Source wrote', row.sourceValue ?? 'not given'],
         ['Rounding', row.rounded ? 'rounded to the decimals of its currency' : 'exact'],
         quotedRow(row, words),
-        ['Versions', this.#versions(row)],
+        ['Versions', this.#versions(row, versionOf, words)],
         ['Id', element('span', { class: 'code' }, row.id)],
       ]),
     ];
   }
 
-  #versions(row: PublicObservation): Node {
+  #versions(row: PublicObservation, versionOf: RowOwner['versionOf'], words: RowWords): Node {
     const list = element('span', {});
-    const add = (id: string, words: string): void => {
-      const version = this.#options?.versionOf(id);
+    const add = (id: string, text: string): void => {
+      const version = versionOf(id);
       if (list.childNodes.length > 0) list.append(', ');
-      list.append(`${words} `);
+      list.append(`${text} `);
       if (version === undefined) list.append(element('span', { class: 'code' }, id));
-      else
-        list.append(button(this.#valueOf(version), () => this.#options?.onChoose(version), { class: 'link-button' }));
+      else list.append(button(words.value(version), () => this.#options?.onChoose(version), { class: 'link-button' }));
     };
     if (row.supersedes !== null) add(row.supersedes, 'replaces');
     if (row.supersededBy !== null) add(row.supersededBy, 'replaced by');
     return list.childNodes.length === 0 ? document.createTextNode('no other version') : list;
-  }
-
-  #valueOf(row: PublicObservation): string {
-    return this.#options?.words.value(row) ?? '';
   }
 
   async #check(row: PublicObservation): Promise<void> {
@@ -130,7 +134,7 @@ export class ProvenancePanel {
     try {
       const checked = await this.#options?.check?.(row);
       if (checked !== undefined && isCurrent())
-        this.#log.replaceChildren(...checkedParts(this.#options?.slug ?? '', row, checked));
+        this.#log.replaceChildren(...checkedParts(this.#options?.ownerOf(row).slug ?? '', row, checked));
     } catch (error) {
       if (isCurrent()) this.#log.replaceChildren(checkFailure(error));
     }

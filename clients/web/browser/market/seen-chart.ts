@@ -16,7 +16,6 @@ export interface SeenLines {
 
 export interface SeenChart extends SeenLines {
   readonly slug: string;
-  readonly marketName: string;
   /** For the name of a file: `price`. */
   readonly metric: string;
   /** Null: now. */

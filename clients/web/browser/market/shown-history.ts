@@ -4,15 +4,12 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import { unitText } from '../shown-value.ts';
 import { type HistoryView, historyView, knownMoments } from './as-of-view.ts';
-import { type AskedRange, shownRange } from './asked-range.ts';
-import { type ChartData, chartData, firstAtOrAfter, scaledChart } from './chart-data.ts';
-import { axisText } from './chart-scale.ts';
+import { type ChartData, chartData } from './chart-data.ts';
 import type { ObservationStore } from './observation-store.ts';
 import { offeredMetrics } from './offered-metrics.ts';
-import type { PageState } from './page-state.ts';
 import { RowWords } from './row-words.ts';
 import { PAUSE_EVERY, type Work } from './turns.ts';
-import { dayText, isOnList, unitOf } from './words.ts';
+import { isOnList, unitOf } from './words.ts';
 
 export interface HistoryWish {
   readonly asOf: AsOf | null;
@@ -68,6 +65,7 @@ export function* shownHistory(
   const currency = metrics.includes('price') ? market.nativeCurrency : newest === undefined ? '' : unitOf(newest);
   const data = yield* chartData(view.visible, {
     slug: market.slug,
+    marketName: market.name,
     metrics,
     title,
     order: market.sources.map(({ label }) => label),
@@ -84,15 +82,4 @@ export function* shownHistory(
     unit: ofMoney ? `${currency} ${unitText(market.unit)}` : currency,
     isDisputed: asOf === null && metrics.some((name) => market.disputedMetrics.includes(name)),
   };
-}
-
-/** The lines on the scale of the page, and what the axis measures. */
-export function chartOf(
-  { data, unit }: Pick<ShownHistory, 'data' | 'unit'>,
-  { scale, range }: { readonly scale: PageState['scale']; readonly range: AskedRange },
-): { readonly data: ChartData; readonly axisTexts: readonly string[] } {
-  const begin = range === null ? (data.seconds[0] ?? 0) : shownRange(range, data.seconds).min;
-  const from = data.seconds[firstAtOrAfter(data.seconds, begin)] ?? begin;
-  const since = dayText(new Date(from * 1000).toISOString());
-  return { data: scaledChart(data, scale, from), axisTexts: [axisText(scale, unit, since)] };
 }

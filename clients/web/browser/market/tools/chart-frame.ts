@@ -2,7 +2,7 @@
 
 import { instantOfMs } from '../as-of-view.ts';
 import { firstAtOrAfter, labelOf, step } from '../chart-data.ts';
-import { citedAsOf, type SeenChart, seenSeries } from '../seen-chart.ts';
+import { citedAsOf, type SeenChart, type SeenLines, seenSeries } from '../seen-chart.ts';
 import { dayText, momentText } from '../words.ts';
 
 /** Of letters of 12 pixels, on average. */
@@ -31,6 +31,11 @@ export function spanText(seen: Pick<SeenChart, 'data' | 'range'>): string {
   return `${seen.data.title}, ${from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`}`;
 }
 
+/** The names of the markets whose lines are shown. */
+export function titleOf(seen: SeenLines): string {
+  return [...new Set(seenSeries(seen).map(({ line }) => line.marketName))].join(', ');
+}
+
 /** Its lines fit the width of the plot. */
 export function framed(seen: SeenChart): ChartFrame {
   const { data, axisTexts } = seen;
@@ -49,7 +54,7 @@ export function framed(seen: SeenChart): ChartFrame {
     seen.addressAt(asOf, null),
   ];
   return {
-    title: seen.marketName,
+    title: titleOf(seen),
     about: wrapped(about, width),
     legend,
     notes: [...wrapped(notes.slice(0, 2).join(' '), width), ...wrapped(notes[2] as string, width)],

@@ -3,7 +3,7 @@ import { instantOfMs } from '../as-of-view.ts';
 import { endOfSeries, placeOf, rowAt } from '../chart-data.ts';
 import { citedAsOf, type SeenChart, seenSeries } from '../seen-chart.ts';
 import { momentText } from '../words.ts';
-import { spanText } from './chart-frame.ts';
+import { spanText, titleOf } from './chart-frame.ts';
 import { seenName } from './file-name.ts';
 
 export interface Citation {
@@ -22,7 +22,7 @@ export function citationOf(seen: SeenChart, operator: string): Citation {
   const proven = point === null ? (newest[0] ?? null) : seen.chosen;
   const cited = point === null ? newest : [seen.chosen];
   const sources = [...new Set(cited.flatMap((row) => row?.sourceLabel ?? []))];
-  const title = `${seen.marketName}: ${point ?? `${spanText(seen)}, ${seen.axisTexts.join(' and ')}`}`;
+  const title = point ?? `${titleOf(seen)}: ${spanText(seen)}, ${seen.axisTexts.join(' and ')}`;
   const url = seen.addressAt(asOf, point === null ? null : (seen.chosen?.id ?? null));
   const receiptUrl = proven === null ? null : seen.addressAt(asOf, proven.id);
   const receipt = (link: string): string =>
@@ -46,13 +46,13 @@ export function citationOf(seen: SeenChart, operator: string): Citation {
   };
 }
 
-/** `Price, 4,129.10 USD per troy ounce, observed 29 Sep 2026, 00:00 UTC`. Null: no point is chosen. */
+/** `Gold: Price, 4,129.10 USD per troy ounce, observed 29 Sep 2026, 00:00 UTC`. Null: no point is chosen. */
 function pointOf({ data, chosen }: SeenChart): string | null {
   const place = chosen === null ? null : placeOf(data, chosen);
-  const words = data.series[place?.series ?? -1]?.words;
-  if (chosen === null || words === undefined) return null;
-  const value = `${words.value(chosen)} ${words.per(chosen)}`.trimEnd();
-  return `${data.title}, ${value}, observed ${momentText(chosen.observedAt)}`;
+  const line = data.series[place?.series ?? -1];
+  if (chosen === null || line === undefined) return null;
+  const value = `${line.words.value(chosen)} ${line.words.per(chosen)}`.trimEnd();
+  return `${line.marketName}: ${data.title}, ${value}, observed ${momentText(chosen.observedAt)}`;
 }
 
 function lastRow({ data }: SeenChart, series: number) {

@@ -7,5 +7,7 @@ import { seenDays } from './chart-frame.ts';
 export function seenName(seen: Pick<SeenChart, 'slug' | 'metric' | 'asOf' | 'data' | 'range'>): string {
   const { from, to } = seenDays(seen);
   const moment = seen.asOf === null ? [] : ['as-of', instantOfMs(seen.asOf.atMs).replaceAll(/[:.]/g, '')];
-  return [seen.slug, seen.metric, from, 'to', to, ...moment].join('-');
+  const others = new Set(seen.data.series.map(({ slug }) => slug)).size - 1;
+  const more = others > 0 ? ['and', others, 'more'] : [];
+  return [seen.slug, ...more, seen.metric, from, 'to', to, ...moment].join('-');
 }
