@@ -1,5 +1,6 @@
 /** The pages for people, as they were built for a deployment: about a hundred files. */
 
+import { READ_HOST, WRITE_HOST } from '../contract/files/example-hosts.ts';
 import { NOT_FOUND_PAGE } from '../contract/files/object-paths.ts';
 import { OPERATOR_PLACE, operatorHtml } from '../contract/files/operator-html.ts';
 import type { PublicObjectName } from '../contract/files/public-object-names.ts';
@@ -53,6 +54,25 @@ export function withBasePath(site: Site, readBaseUrl: string | null): Site {
   return { digest: digestOf(files), files, read };
 }
 
+/** The same documentation with the base URLs of the service in its commands. @param read null: not known, so the script of a page fills them in */
+export function withHosts(site: Site, read: string | null, write: string | null): Site {
+  if (read === null || write === null) return site;
+  const hosts = [read, write].map((url) => escapedHtml(url.replace(/\/$/, ''))) as [string, string];
+  const files = Object.fromEntries(
+    Object.entries(site.files).map(([file, digest]) => [
+      file,
+      isDocument(file) ? sha256Hex(`${digest} ${hosts.join(' ')}`) : digest,
+    ]),
+  );
+  const textOf = async (file: string): Promise<string> => {
+    const text = await site.read(file);
+    if (!isDocument(file)) return text;
+    return text.replaceAll(WRITE_HOST, () => hosts[1]).replaceAll(READ_HOST, () => hosts[0]);
+  };
+  return { digest: digestOf(files), files, read: textOf };
+}
+
+const isDocument = (file: string): boolean => file.startsWith('docs/') && isPage(file);
 const isPage = (file: string): boolean => file.endsWith('.html');
 
 function digestOf(files: Readonly<PublishedSite>): string {

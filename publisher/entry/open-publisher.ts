@@ -7,7 +7,7 @@ import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { SITE_ASSET } from '../../storage/aws/names.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import type { Purge } from '../notify/purge.ts';
-import { type Site, withBasePath, withOperator } from '../site.ts';
+import { type Site, withBasePath, withHosts, withOperator } from '../site.ts';
 import { staticBodies } from '../static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -28,7 +28,7 @@ export function openPublisher(): PublisherDependencies {
     ...openStorage(),
     readBaseUrl,
     staticBodies: staticBodies({ waitlist: waitlistBody({ email: waitlistEmail }), openapi }),
-    site: withOperator(withBasePath(openSite(), readBaseUrl), {
+    site: withOperator(withHosts(withBasePath(openSite(), readBaseUrl), readBaseUrl, writeBaseUrl), {
       ...(name !== undefined && { name }),
       ...(contact !== undefined && { contact }),
       ...(licence !== undefined && { licence }),

@@ -6,7 +6,7 @@ import { waitlistBody } from '../../contract/values/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
 import { ImmutableMismatch, LogForked } from '../../publisher/errors.ts';
 import { assertSameOrigin } from '../../publisher/kernel/same-origin.ts';
-import { withBasePath, withOperator } from '../../publisher/site.ts';
+import { type Site, withBasePath, withHosts, withOperator } from '../../publisher/site.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
@@ -50,7 +50,7 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
       waitlist: waitlistBody({ email: config.waitlistEmail }),
       openapi: await readOpenApi(),
     }),
-    site: withOperator(withBasePath(await readSite(), config.readBaseUrl), config.operator),
+    site: withOperator(await siteAt(config), config.operator),
     listEverySeconds,
     historyFileBytes: HISTORY_FILE_BYTES,
     ...(logKeys === null ? {} : { log: { ...logKeys, announced: announcedKeys(logKeys, config) } }),
@@ -61,6 +61,11 @@ export async function openCore({ target, ...storage }: CoreStorage, config: Core
     await assertSameOrigin(dependencies);
   });
   return { logKeys, dependencies };
+}
+
+/** One address for readers and writers. */
+async function siteAt({ readBaseUrl }: CoreConfig): Promise<Site> {
+  return withHosts(withBasePath(await readSite(), readBaseUrl), readBaseUrl, readBaseUrl);
 }
 
 /** @throws StartError as `keepLogKeys` does */

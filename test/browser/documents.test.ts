@@ -1,4 +1,4 @@
-/** The pages that need no JavaScript. */
+/** The documentation: it needs no JavaScript, and with it there is more. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
@@ -17,6 +17,40 @@ it.each([
 ])('%s looks right at every width, light and dark', async (name, path) => {
   const { page, complaints } = await openPage(browser);
   await expectGoodLooks(page, name, path, (shown) => shown.getByRole('heading', { level: 1 }).waitFor());
+  expect(complaints).toEqual([]);
+});
+
+it('commands name the service that shows them, and are copied', async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/docs/reference/watchlists');
+  await page.locator('[data-ready]').waitFor();
+  const { origin } = new URL(page.url());
+  const operation = page.locator('.operation', { has: page.locator('#getWatchlist') });
+  const command = operation.locator('.code-frame').last();
+  await command.getByRole('button', { name: 'Copy' }).press('Enter');
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^Copied\.$/ })
+    .waitFor({ state: 'attached' });
+  const copied = await page.evaluate('navigator.clipboard.readText()');
+  expect(copied).toMatch(new RegExp(`^curl -sS "${origin}/api/v1/watchlists/\\$WATCHLIST" `));
+  expect(await page.content()).not.toContain('https://write.data.example');
+  expect(complaints).toEqual([]);
+});
+
+it('the search finds operations, headings and problems by keyboard, without a server', async () => {
+  const { page, complaints } = await openPage(browser);
+  await page.goto('/docs/');
+  const field = page.getByRole('searchbox', { name: 'Search the documentation' });
+  await field.fill('replace watchlist');
+  await page.getByRole('link', { name: 'Replace the name and the markets of a watchlist' }).waitFor();
+  await field.fill('zzzz');
+  await page.getByText('No match for “zzzz”.').waitFor();
+  await field.fill('precondition-failed');
+  await page.getByRole('link', { name: 'precondition-failed' }).waitFor();
+  await field.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Changed since it was read' }).waitFor();
   expect(complaints).toEqual([]);
 });
 

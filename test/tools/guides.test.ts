@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { READ_HOST, WRITE_HOST } from '../../clients/web/docs/hosts.ts';
+import { READ_HOST, WRITE_HOST } from '../../contract/files/example-hosts.ts';
 import { missingProgram } from '../hosting/proxy.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { runTool } from './run-tool.ts';

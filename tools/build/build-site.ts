@@ -6,6 +6,7 @@ import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { searchIndex } from '../../clients/web/docs/search-index.ts';
 import { allPages } from '../../clients/web/pages/all-pages.ts';
 import { readCommandLine } from '../run/command-line.ts';
 
@@ -19,6 +20,7 @@ const ENTRY_POINTS = {
   check: 'clients/web/browser/explorer/price-check.ts',
   market: 'clients/web/browser/market/main.ts',
   'chart-tools': 'clients/web/browser/market/tools/chart-tools.ts',
+  docs: 'clients/web/browser/docs/main.ts',
   status: 'clients/web/browser/status/main.ts',
   site: 'clients/web/design/site.css',
   'status-style': 'clients/web/browser/status/status.css',
@@ -48,6 +50,7 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
   const files = new Map(allPages());
   for (const { path, text } of outputFiles)
     files.set(path.slice(SITE_FOLDER.length + 1).replace('-style.css', '.css'), text);
+  files.set('assets/docs-index.js', searchIndex());
   const licence = await readFile(join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8');
   files.set('assets/market.js', `/*! uPlot is in this file:\n\n${licence}\n*/\n${files.get('assets/market.js')}`);
   files.set('assets/icon.svg', await readFile(join(ROOT, 'clients/web/design/icon.svg'), 'utf8'));

@@ -29,8 +29,10 @@ export function docsPage(content: DocsPageContent): string {
     description,
     section: 'docs',
     style: 'docs',
+    script: 'docs',
     main: html`<div class="docs">
 <div class="docs-head">
+<div class="docs-search" role="search"></div>
 ${above.length === 0 ? null : html`<nav class="crumbs" aria-label="Breadcrumb"><ol>${above.map(link)}<li aria-current="page">${title}</li></ol></nav>\n`}<h1>${title}</h1>
 <div class="docs-lead">${lead}</div>
 </div>

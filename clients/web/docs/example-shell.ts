@@ -2,7 +2,7 @@
  * The examples of the reference as commands of a shell. An id is not known before an earlier answer, so that example keeps it in
  * a variable. A test runs each example, after those that it needs, against a service with the sample. Pure.
  */
-import { READ_HOST, WRITE_HOST } from './hosts.ts';
+import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts';
 import type { AnswerView, OperationView } from './openapi-view.ts';
 
 interface Variable {

@@ -19,12 +19,12 @@ const FILES = {
   corrections: 'Correct a number, take it back, or dispute it.',
 } as const;
 
-interface Guide extends MarkdownPage {
+export interface Guide extends MarkdownPage {
   readonly href: string;
   readonly description: string;
 }
 
-const GUIDES: readonly Guide[] = Object.entries(FILES).map(([name, description]) => ({
+export const GUIDES: readonly Guide[] = Object.entries(FILES).map(([name, description]) => ({
   ...markdownPage(readFileSync(join(FOLDER, `${name}.md`), 'utf8')),
   href: `/docs/guides/${name}`,
   description,

@@ -1,10 +1,11 @@
 /** `/docs/`: where to begin. */
+
+import { READ_HOST } from '../../../contract/files/example-hosts.ts';
 import { OPENAPI_URL } from '../../../contract/files/routes.ts';
 import { type Html, html } from '../pages/html.ts';
 import { codeBlock } from './code-block.ts';
 import { type DocsLink, docsPage } from './docs-page.ts';
 import { GUIDE_LINKS } from './guide-pages.ts';
-import { READ_HOST } from './hosts.ts';
 import { CONVENTIONS_PAGE } from './operation-view.ts';
 import { PROBLEMS_PAGE } from './problem-pages.ts';
 import { type Audience, REFERENCE_GROUPS } from './reference-groups.ts';
@@ -47,7 +48,7 @@ export function docsIndexPage(): string {
     above: [],
     lead: html`<p>Market data in static files: every number with its source, its times and its digits. Ask for one:</p>
 ${codeBlock(`curl ${READ_HOST}/api/v1/markets/gold-usd`)}
-<p class="small soft">In all examples <code>${READ_HOST}</code> stands for the address of the service.</p>`,
+<p class="small soft">Where an example says <code>data.example</code>, put the address of your service.</p>`,
     contents: [],
     body: html`<h2 id="begin">Where to begin</h2>
 <dl class="wishes">${WISHES.map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>

@@ -1,4 +1,5 @@
 /** One operation of the reference: how to ask, and what comes back. Pure. */
+import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEMS, type ProblemCode } from '../../../contract/problems/problems.ts';
 import { FEATURES } from '../../../contract/values/features.ts';
@@ -6,8 +7,15 @@ import { type Html, html, joined } from '../pages/html.ts';
 import { codeBlock, foldedCode } from './code-block.ts';
 import { CONDITIONS, curlOf, neededExamples, variableOf } from './example-shell.ts';
 import { inlineMarkdown, markdown } from './markdown.ts';
-import { type AnswerView, type MediaContent, OPENAPI, type OperationView, type Parameter } from './openapi-view.ts';
-import { REFERENCE_GROUPS, type ReferenceGroup } from './reference-groups.ts';
+import {
+  type AnswerView,
+  type MediaContent,
+  OPENAPI,
+  OPERATION_VIEWS,
+  type OperationView,
+  type Parameter,
+} from './openapi-view.ts';
+import { operationHref } from './reference-groups.ts';
 import { limitsOf, schemaView, typeOf } from './schema-view.ts';
 
 export const CONVENTIONS_PAGE = '/docs/reference/conventions';
@@ -37,13 +45,10 @@ function needsOf(operation: OperationView): Html | null {
   const condition = CONDITIONS[operation.operationId];
   const needs = [
     ...neededExamples(operation).map((id) => {
-      const { href, operations } = REFERENCE_GROUPS.find((group) =>
-        group.operations.some(({ operationId }) => operationId === id),
-      ) as ReferenceGroup;
-      const { summary } = operations.find(({ operationId }) => operationId === id) as OperationView;
+      const needed = OPERATION_VIEWS.find(({ operationId }) => operationId === id) as OperationView;
       const variable = variableOf(id);
       const sets = variable === null ? null : html`, which sets <code>${variable}</code>`;
-      return html`<a href="${href}#${id}">${summary}</a>${sets}`;
+      return html`<a href="${operationHref(needed)}">${needed.summary}</a>${sets}`;
     }),
     ...(condition === undefined ? [] : [inlineMarkdown(condition)]),
   ];
@@ -53,14 +58,14 @@ function needsOf(operation: OperationView): Html | null {
 /** The host, the credential and its limits. */
 function access({ row: { scopes, features = [] } }: OperationView): Html {
   if (scopes === null)
-    return html`<dt>Base URL</dt><dd>your read host</dd><dt>Credential</dt><dd>none: everybody may read it</dd>`;
+    return html`<dt>Base URL</dt><dd>your read host, <code>${READ_HOST}</code></dd><dt>Credential</dt><dd>none: everybody may read it</dd>`;
   const link = (scope: string) => html`<a href="${CONVENTIONS_PAGE}#scopes"><code>${scope}</code></a>`;
   const scope = scopes.length === 0 ? html`any credential is enough` : joined(scopes.map(link), ' or ');
   const limits = features.map(
     (feature) =>
       html`<li>${FEATURES[feature].description}: <a href="${CONVENTIONS_PAGE}#limits"><code>${feature}</code></a></li>`,
   );
-  return html`<dt>Base URL</dt><dd>your write host</dd><dt>Scope</dt><dd>${scope}</dd>${limits.length === 0 ? null : html`<dt>Limits</dt><dd><ul>${limits}</ul></dd>`}`;
+  return html`<dt>Base URL</dt><dd>your write host, <code>${WRITE_HOST}</code></dd><dt>Scope</dt><dd>${scope}</dd>${limits.length === 0 ? null : html`<dt>Limits</dt><dd><ul>${limits}</ul></dd>`}`;
 }
 
 /** Header fields have one explanation for all operations. */

@@ -1,9 +1,10 @@
 /** The reference: a page a group, the conventions of all operations, and the shared schemas. Pure. */
+
+import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts';
 import { SCOPES } from '../../../contract/operations/scopes.ts';
 import { type Html, html } from '../pages/html.ts';
 import { codeBlock } from './code-block.ts';
 import { type DocsLink, docsPage } from './docs-page.ts';
-import { READ_HOST, WRITE_HOST } from './hosts.ts';
 import { inlineMarkdown, markdown } from './markdown.ts';
 import { isShared, OPENAPI, schemaNamed } from './openapi-view.ts';
 import { CONVENTIONS_PAGE, operationView, requestFieldId } from './operation-view.ts';
@@ -65,9 +66,10 @@ function conventionsPage(): string {
     body: html`<h2 id="rules">Rules</h2>
 ${markdown(OPENAPI.info.description)}
 <h2 id="hosts">Hosts</h2>
-<p>A service has a host of readers and a host of writers. In the examples they are called</p>
+<p>A service has a host of readers and a host of writers. In the examples they are</p>
 ${codeBlock(`${READ_HOST}\n${WRITE_HOST}`)}
-<p>A self-hosted service has one host for both. <code>servers</code> in its <a href="/api/v1/openapi.json">OpenAPI document</a> says which they are. The examples expect your key in the variable <code>TIDEMARK_API_KEY</code> of the shell. Every example fits its schema: a test checks it.</p>
+<p>Where they say <code>data.example</code>, put those of your service: <code>servers</code> in its <a href="/api/v1/openapi.json">OpenAPI document</a> has them. A self-hosted service has one host for both.</p>
+<p>The examples need <code>curl</code>, <code>jq</code> and your key in the variable <code>TIDEMARK_API_KEY</code> of the shell. A test runs each of them on a service with the sample.</p>
 <h2 id="scopes">Scopes</h2>
 <p>One of an operation's scopes is enough.</p>
 <dl class="facts">${Object.entries(SCOPES).map(([scope, text]) => html`<dt><code>${scope}</code></dt><dd>${text}</dd>`)}</dl>

@@ -2,11 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { searched } from '../../../clients/web/browser/docs/search.ts';
 import { curlOf } from '../../../clients/web/docs/example-shell.ts';
 import { markdown, markdownPage } from '../../../clients/web/docs/markdown.ts';
 import { OPERATION_VIEWS, type Schema } from '../../../clients/web/docs/openapi-view.ts';
 import { schemaView } from '../../../clients/web/docs/schema-view.ts';
+import { searchEntries, searchIndex } from '../../../clients/web/docs/search-index.ts';
 import { ALL_OPERATIONS } from '../../../contract/operations/all-operations.ts';
 import { problemType } from '../../../contract/problems/edge-problems.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../../contract/problems/problems.ts';
@@ -131,6 +134,28 @@ it('the example of each operation is a command that a shell can read, with the k
     '-H "Idempotency-Key: docs-$(date +%s)-$RANDOM"',
     `-H 'If-Match: "1"'`,
   ]);
+});
+
+it.each([
+  ['watchlist', 'listWatchlists|createWatchlist|getWatchlist'],
+  ['getmarkethistory', 'getMarketHistory$'],
+  ['getMarketHistory', 'getMarketHistory$'],
+  ['createClaim', 'createClaim'],
+  ['412', 'precondition-failed'],
+  ['idempotency', 'guides/idempotency'],
+  ['no such word', '^$'],
+  ['  ', '^$'],
+])('the search for %j finds %s first', (query, expected) => {
+  expect(searched(searchEntries(), query)[0]?.href ?? '').toMatch(new RegExp(expected));
+});
+
+it('each result of the search is a section of a page, and the index is small', () => {
+  const pages = new Map(PAGES);
+  for (const { href } of searchEntries()) {
+    const [file = '', id] = href.split('#');
+    expect(pages.has(file) && (id === undefined || IDS.get(file)?.has(id)), href).toBe(true);
+  }
+  expect(gzipSync(searchIndex()).length).toBeLessThan(30_000);
 });
 
 it('HTML in a text is shown, not obeyed', () => {

@@ -1,5 +1,6 @@
 /** The pages for people are published when they change, and only those that change. */
 import { expect, test } from 'vitest';
+import { READ_HOST, WRITE_HOST } from '../../../contract/files/example-hosts.ts';
 import { OPERATOR_PLACE } from '../../../contract/files/operator-html.ts';
 import { parsePublicKey } from '../../../contract/files/public-objects.ts';
 import { collectGarbage } from '../../../publisher/collect-garbage.ts';
@@ -8,7 +9,7 @@ import { PAGE_RETENTION_SECONDS } from '../../../publisher/kernel/sweep.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
-import { type Site, siteObject, siteOf, withOperator } from '../../../publisher/site.ts';
+import { type Site, siteObject, siteOf, withHosts, withOperator } from '../../../publisher/site.ts';
 import { PUBLISHED_SITE_KEY } from '../../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { createWorld, dependenciesOn, market, publicObjects, type World } from '../world.ts';
@@ -78,6 +79,21 @@ test('every page says who operates the service, as text; another operator puts t
   world.objects.resetCounts();
   await publishSite(world, withOperator(built, operator));
   expect(puts()).toEqual([]);
+});
+
+test('the documentation has the base URLs of the service in its commands, where they are known', async () => {
+  const command = `curl '${READ_HOST}/a' '${WRITE_HOST}/b'`;
+  const built = site({ 'docs/index.html': command, 'index.html': command });
+  const at = async (read: string | null, write: string | null) =>
+    await withHosts(built, read, write).read('docs/index.html');
+  expect(await at('https://a.example/', 'https://b.example/v&w')).toBe(
+    "curl 'https://a.example/a' 'https://b.example/v&amp;w/b'",
+  );
+  expect(await at(null, 'https://b.example')).toBe(command);
+  const known = withHosts(built, 'https://a.example', 'https://b.example');
+  expect(await known.read('index.html')).toBe(command);
+  const changed = Object.keys(built.files).filter((file) => built.files[file] !== known.files[file]);
+  expect(changed.sort()).toEqual(['docs/guides/log.html', 'docs/index.html']);
 });
 
 test('all files are public from the first generation on, and pages come after what they load', async () => {
