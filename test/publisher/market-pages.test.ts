@@ -134,9 +134,19 @@ test('verify finds a page damaged or lost, and a rebuild mends it; pages that ar
   const right = await pageOf(world);
   const found = await world.objects.get(KEY);
   if (found.kind !== 'found') throw new Error('there is no page');
-  const forged = Buffer.from(right.replace('1,245.00 USD', '1,246.00 USD'));
-  await world.objects.put(KEY, forged, found.metadata, { kind: 'matches', etag: found.etag });
-  expect(await world.findings()).toMatchObject([{ rule: 'file' }]);
+  let { etag } = found;
+  for (const [from, to] of [
+    ['1,245.00 USD', '1,246.00 USD'],
+    ['</head>', '<meta http-equiv="refresh" content="0;url=https://evil.example"></head>'],
+    ['assets/market.js', 'assets/other.js'],
+    ['<footer', '<form'],
+  ] as const) {
+    const forged = Buffer.from(right.replace(from, to));
+    const put = await world.objects.put(KEY, forged, found.metadata, { kind: 'matches', etag });
+    if (put.kind !== 'stored') throw new Error('the page was not forged');
+    etag = put.etag;
+    expect(await world.findings(), to).toMatchObject([{ rule: 'file' }]);
+  }
   await rebuild(world.dependencies);
   expect(await pageOf(world)).toBe(right);
   await world.lose(KEY);

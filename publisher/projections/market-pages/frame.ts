@@ -15,6 +15,15 @@ const BARE: Frame = [
   '</main>\n</body>\n</html>\n',
 ];
 
+/** In a frame that another service has published: a script that is not of the site, and elements that lead a reader away. */
+const FOREIGN =
+  /<script(?! type="module" src="\.\.\/assets\/market\.js"><\/script>)|<(?:base|embed|form|iframe|object|style)\b|http-equiv/i;
+
+/** Whether a published page has nothing in its frame that no site of this project has: a mirror would keep it. */
+export function isOwnFrame(page: string): boolean {
+  return PLACES.test(page) && !FOREIGN.test(frameOf(page).join(''));
+}
+
 /** @param page with a frame: of any market, or of one. Null: there is no site */
 export function frameOf(page: string | null): Frame {
   if (page === null) return BARE;

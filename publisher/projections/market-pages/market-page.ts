@@ -22,7 +22,7 @@ import {
   readableValue,
 } from '../../core/market-files/readable.ts';
 import { xmlText } from '../../kernel/xml-text.ts';
-import { frameOf } from './frame.ts';
+import { frameOf, isOwnFrame } from './frame.ts';
 
 /** Of the last prices. */
 const ROWS_MAX = 10;
@@ -40,7 +40,8 @@ export function pageTexts(shown: ShownInFile): MarketTexts {
 
 /** What a published page says of its deployment. */
 export function pageSettingsIn(texts: MarketTexts) {
-  const page = texts['market-page'] ?? null;
+  const published = texts['market-page'] ?? null;
+  const page = published === null || !isOwnFrame(published) ? null : published;
   const canonical = page === null ? null : (/<link rel="canonical" href="([^"]*)">/.exec(page)?.[1] ?? null);
   const readBaseUrl = canonical?.replaceAll('&amp;', '&').replace(/\/markets\/[^/]*$/, '') ?? null;
   const isLinked = (type: string) => page?.includes(` type="${type}" href="`) === true;
