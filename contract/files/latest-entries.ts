@@ -3,12 +3,13 @@ import type * as z from 'zod';
 import { csvRecord } from '../values/csv.ts';
 import type { Market } from '../values/market.ts';
 import type { PublicMetric } from '../values/metric.ts';
+import { csvFileAt, type FileAt } from './file-generation.ts';
 import type { latestEntrySchema } from './latest.ts';
 
 export type LatestEntry = Readonly<z.infer<typeof latestEntrySchema>>;
 export type LatestMetric = Readonly<NonNullable<LatestEntry['metrics']>[string]>;
 
-/** The columns of `GET /api/v1/latest.csv`: new ones are added at the end. */
+/** The columns of `GET /api/v1/latest.csv`. */
 const LATEST_COLUMNS = [
   ...(['slug', 'name', 'decimal', 'quantity', 'unit', 'currency', 'observedAt', 'releasedAt'] as const),
   ...(['updatedAt', 'source', 'status', 'unknownReason', 'recordedAt'] as const),
@@ -83,7 +84,11 @@ function latestMetric(metric: PublicMetric, isDisputed: boolean): LatestMetric {
   };
 }
 
-export function latestCsv(entries: readonly LatestEntry[]): string {
-  const records = entries.map((entry) => csvRecord(LATEST_COLUMNS.map((column) => entry[column])));
-  return `${[LATEST_COLUMNS.join(','), ...records].join('\r\n')}\r\n`;
+export function latestCsv(entries: readonly LatestEntry[]): FileAt {
+  return csvFileAt(LATEST_CSV_HEADER, entries.map(latestCsvRow));
 }
+
+export const latestCsvRow = (entry: LatestEntry): string => csvRecord(LATEST_COLUMNS.map((column) => entry[column]));
+
+/** Without the column of {@link csvFileAt}, which stays the last one. */
+export const LATEST_CSV_HEADER = LATEST_COLUMNS.join(',');

@@ -84,7 +84,14 @@ export const latestEntrySchema = z.strictObject({
     ),
 });
 
+export const fileGenerationSchema = z
+  .int()
+  .min(1)
+  .exactOptional()
+  .describe('The generation that changed this file last. Left out: an earlier version wrote it.');
+
 /** `GET /api/v1/latest`. */
 export const latestSchema = z.strictObject({
   data: z.array(latestEntrySchema).max(LATEST_MARKETS_MAX).describe('By slug.'),
+  generation: fileGenerationSchema,
 });

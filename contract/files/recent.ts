@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { slugSchema } from '../values/market.ts';
 import { decimalSchema, instantSchema } from '../values/metric.ts';
+import { fileGenerationSchema } from './latest.ts';
 import { RECENT_MARKETS_MAX, RECENT_PRICES_MAX } from './recent-prices.ts';
 
 export const recentEntrySchema = z.strictObject({
@@ -21,4 +22,5 @@ export const recentEntrySchema = z.strictObject({
 /** `GET /api/v1/recent`. */
 export const recentSchema = z.strictObject({
   data: z.array(recentEntrySchema).max(RECENT_MARKETS_MAX).describe('By slug: the same markets as in `latest`.'),
+  generation: fileGenerationSchema,
 });

@@ -255,7 +255,7 @@ export const publicReadOperations = publicReads({
       'it: see `projections` of the snapshot.',
     success: { status: 200, description: 'One short entry for each market', body: latestSchema },
     problems: ['not-found'],
-    example: { response: { data: [latestEntry(market, observation.recordedAt)] } },
+    example: { response: { data: [latestEntry(market, observation.recordedAt)], generation: 57 } },
   },
   getLatestCsv: {
     path: '/api/v1/latest.csv',
@@ -263,7 +263,7 @@ export const publicReadOperations = publicReads({
     description: CSV_TEXT,
     success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
     problems: ['not-found'],
-    example: { response: latestCsv([latestEntry(market, observation.recordedAt)]) },
+    example: { response: latestCsv([latestEntry(market, observation.recordedAt)])(57) },
   },
   getModified: {
     path: '/api/v1/modified.csv',
@@ -323,6 +323,7 @@ export const publicReadOperations = publicReads({
             slug: 'gold-usd',
           },
         ],
+        generation: 57,
       },
     },
   },

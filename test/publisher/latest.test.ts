@@ -36,7 +36,7 @@ test('there is a line for each market, by slug', async () => {
   const [header, ...lines] = await csvOf(world);
   expect(header).toBe(
     'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason,recordedAt,' +
-      'kind,decimalPerUnit,confidence,disputed,retired,expectedNextAt,graceSeconds,rounded,sourceValue',
+      'kind,decimalPerUnit,confidence,disputed,retired,expectedNextAt,graceSeconds,rounded,sourceValue,generation',
   );
   const shown = lines.map((line) => line.split(',').slice(0, 7).join(','));
   expect([shown[0], shown[1], shown[2], shown[7], lines.length]).toEqual([
@@ -80,9 +80,9 @@ test('a line says of which kind the market is, how far its price can be trusted,
   await world.publish();
   const [, ...lines] = await csvOf(world);
   expect(lines.map((line) => line.split(',').slice(13).join(','))).toEqual([
-    'test,,high,true,false,2026-01-06T15:00:00Z,3600,true,1.0049',
-    'test,0.25,high,false,true,,,false,1',
-    'test,,,false,false,,,,',
+    'test,,high,true,false,2026-01-06T15:00:00Z,3600,true,1.0049,1',
+    'test,0.25,high,false,true,,,false,1,1',
+    'test,,,false,false,,,,,1',
     '',
   ]);
   expect(await world.findings()).toEqual([]);

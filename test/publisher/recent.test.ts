@@ -1,6 +1,7 @@
 /** The last prices of every market as one file, and when the newest one was recorded: values, reads and limits. */
 import { expect, test } from 'vitest';
 import type { Projection } from '../../contract/files/projections.ts';
+import { publicKey } from '../../contract/files/public-objects.ts';
 import {
   RECENT_MARKETS_MAX,
   RECENT_PRICES_MAX,
@@ -10,8 +11,10 @@ import {
 import { hasRecent } from '../../publisher/projections/latest/plan-latest.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
+import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite/sqlite-ledger.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { removeMarket } from './remove-market.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
 
 const BOTH = ['latest', 'recent'] as const;
@@ -92,6 +95,34 @@ test('a correction, a retraction and another source of the same moment change th
   expect([decimal.length, decimal[0], decimal.at(-1), history.count]).toEqual([3, '5.55', metrics.price.decimal, 7]);
   expect(await world.findings()).toEqual([]);
 });
+
+test.each([['recent'], ['latest'], ['latest-csv']] as const)(
+  'a request for %s that lands late, when the values are those of before again, is refused',
+  async (kind) => {
+    const world = createFilesWorld(undefined, BOTH);
+    const key = publicKey({ kind });
+    const sent: Parameters<ObjectStore['put']>[] = [];
+    const objects: ObjectStore = {
+      ...world.objects,
+      put: (...put) => {
+        if (put[0] === key) sent.push(put);
+        return world.objects.put(...put);
+      },
+    };
+    const publishAll = () => publish({ ...world.dependencies, objects });
+    await world.ingest([market('a'), price('a', 0, 100)]);
+    await publishAll();
+    await world.ingest([market('b'), price('b', 0, 7)]);
+    await publishAll();
+    await removeMarket(world, 'b');
+    await publishAll();
+    const before = world.objects.snapshot().get(key);
+    expect(sent).toHaveLength(3);
+    const [, late] = sent as [unknown, (typeof sent)[number]];
+    expect(await world.objects.put(...late)).toEqual({ kind: 'refused' });
+    expect(world.objects.snapshot().get(key)).toEqual(before);
+  },
+);
 
 test('a list in its cadence shows the changes of the generations before it', async () => {
   const world = createFilesWorld(undefined, BOTH);

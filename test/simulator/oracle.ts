@@ -2,13 +2,16 @@
  * The checks at the end of a world: nothing is due, `verify` finds nothing, each acknowledged write is public exactly
  * once, and the public bytes equal those of an undisturbed publication.
  *
- * The undisturbed publication is made from the final ledger into an empty store. Only three parts may differ, because they
+ * The undisturbed publication is made from the final ledger into an empty store. Only four parts may differ, because they
  * depend on the number and the times of generations: cursors, which name the generation that first put their page; the
- * generation and time in the snapshot; and its digest of the list, whose bytes hold a cursor.
+ * generation of a file with the newest values; generation and time in the snapshot; and its digest of the list, whose bytes hold a cursor.
  */
+
 import type { Projection } from '../../contract/files/projections.ts';
+import { LIST_FILE_KINDS } from '../../contract/files/public-object-names.ts';
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import { faultsOfLog } from '../publisher/log/log-oracle.ts';
+import { withoutGeneration } from '../publisher/without-generation.ts';
 import { hostAtOnce } from './base-world.ts';
 import { historyIn, isAnswered, isMarket, removedIn, withoutPublication } from './facts.ts';
 import { versionsShown } from './model.ts';
@@ -121,7 +124,8 @@ function comparable(
       texts.set(key, JSON.stringify(bodyOf<{ counts: unknown }>(entry).counts));
       continue;
     }
-    texts.set(key, textOf(entry.body));
+    const isDated = LIST_FILE_KINDS.some((kind) => kind === name.kind);
+    texts.set(key, isDated ? withoutGeneration(textOf(entry.body)) : textOf(entry.body));
     for (const [index, page] of chainOf(objects, key, entry).entries()) {
       texts.set(`${key} page ${index + 1}`, page.entry === null ? 'nothing' : textOf(page.entry.body));
     }

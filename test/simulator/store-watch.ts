@@ -27,8 +27,8 @@ import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objec
 /** A cache may hand out a list this late. Its cursors must work for their lifetime from then on. */
 const KEPT_MS = (CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS) * 1000;
 
-/** A deployment is undone, or the newest prices are those of before. */
-const CAN_COME_BACK: readonly PublicObjectKind[] = [...STATIC_KINDS, 'latest', 'latest-csv', 'recent'];
+/** A deployment is undone. */
+const CAN_COME_BACK: readonly PublicObjectKind[] = STATIC_KINDS;
 
 export interface WatchedWorld {
   readonly nowMs: () => number;

@@ -3,7 +3,8 @@
  * earlier revision, but only as the log had it then, and not for too long.
  */
 
-import { latestCsv, latestEntry } from '../../../contract/files/latest-entries.ts';
+import { csvFileAt, type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
+import { LATEST_CSV_HEADER, latestCsvRow, latestEntry } from '../../../contract/files/latest-entries.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import { RECENT_MARKETS_MAX, RECENT_ROWS_MAX, RecentPrices } from '../../../contract/files/recent-prices.ts';
@@ -26,7 +27,7 @@ interface FileForm {
   readonly marketsMax: number;
   /** The rows by slug, as texts. */
   readonly read: (text: string) => Iterable<readonly [slug: string, row: string]>;
-  readonly write: (rows: Iterable<string>) => string;
+  readonly write: (rows: readonly string[]) => FileAt;
   readonly rowOf: (market: Market, prices: RecentPrices) => string;
 }
 
@@ -35,10 +36,8 @@ const JSON_FILE: Pick<FileForm, 'read' | 'write'> = {
     const { data } = JSON.parse(text) as { readonly data: readonly { readonly slug: string }[] };
     return data.map((entry) => [entry.slug, canonicalJson(entry as Json)] as const);
   },
-  write: (rows) => `{"data":[${[...rows].join(',')}]}`,
+  write: (rows) => jsonFileAt(`"data":[${rows.join(',')}]`),
 };
-
-const CSV_HEADER = latestCsv([]);
 
 const FORMS: readonly FileForm[] = [
   {
@@ -53,11 +52,13 @@ const FORMS: readonly FileForm[] = [
     projection: 'latest',
     marketsMax: LATEST_MARKETS_MAX,
     read: (text) => {
-      const lines = text.slice(CSV_HEADER.length).split(/(?<=\r\n)/);
-      return (lines[0] === '' ? [] : lines).map((line) => [line.slice(0, line.indexOf(',')), line] as const);
+      const generation = generationOfFile(text);
+      const end = generation === null ? '' : `,${generation}`;
+      const [, ...lines] = text.split('\r\n').slice(0, -1);
+      return lines.map((line) => [line.slice(0, line.indexOf(',')), line.slice(0, line.length - end.length)] as const);
     },
-    write: (rows) => CSV_HEADER + [...rows].join(''),
-    rowOf: (market, { recordedAt }) => latestCsv([latestEntry(market, recordedAt)]).slice(CSV_HEADER.length),
+    write: (rows) => csvFileAt(LATEST_CSV_HEADER, rows),
+    rowOf: (market, { recordedAt }) => latestCsvRow(latestEntry(market, recordedAt)),
   },
   {
     ...JSON_FILE,
@@ -98,7 +99,7 @@ class LoggedPrices implements LoggedCheck {
       const rows = new Map(form.read(text));
       const slugs = [...rows.keys()];
       const isOrdered = slugs.every((slug, index) => index === 0 || (slugs[index - 1] as string) < slug);
-      if (isOrdered && form.write(rows.values()) === text) {
+      if (isOrdered && form.write([...rows.values()])(generationOfFile(text)) === text) {
         this.#files.push({ form, rows });
         return;
       }

@@ -1,5 +1,6 @@
 /** What must hold of the newest prices: they are those of the list and of the histories. */
 import type * as z from 'zod';
+import { type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { latestSchema } from '../../../contract/files/latest.ts';
 import { type LatestEntry, latestCsv } from '../../../contract/files/latest-entries.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
@@ -57,14 +58,14 @@ async function checkNewest(reader: PublicReader, findings: Findings, { entries, 
     const recordedAt = read === undefined ? (shown.bySlug.get(entry.slug)?.recordedAt ?? null) : read.recordedAt;
     return { ...entry, recordedAt };
   });
-  if (shown.text !== textOf(expected)) findings.add(LATEST_URL, 'file', 'differs from the list or the histories');
+  if (!isFile(shown.text, textOf(expected))) findings.add(LATEST_URL, 'file', 'differs from the list or the histories');
   const csv = await reader(LATEST_CSV_URL);
   if (csv.status !== 200) {
     findings.add(LATEST_CSV_URL, 'status', `answered ${csv.status}, expected 200`);
     return;
   }
   checkHeaders(findings, LATEST_CSV_URL, csv, PUBLIC_OBJECTS['latest-csv'].contentType);
-  const isRight = Buffer.from(csv.body).equals(Buffer.from(latestCsv(expected)));
+  const isRight = isFile(Buffer.from(csv.body).toString('utf8'), latestCsv(expected));
   if (!isRight) findings.add(LATEST_CSV_URL, 'file', 'differs from the list or the histories');
 }
 
@@ -75,18 +76,20 @@ async function checkRecent(reader: PublicReader, findings: Findings, { entries, 
     const nothing = { decimal: [], observedAt: [], slug };
     return prices.get(slug)?.entry(slug) ?? shown.bySlug.get(slug) ?? nothing;
   });
-  if (shown.text !== textOf(expected)) findings.add(RECENT_URL, 'file', 'differs from the list or the histories');
+  if (!isFile(shown.text, textOf(expected))) findings.add(RECENT_URL, 'file', 'differs from the list or the histories');
 }
 
 async function readEntries<Entry extends { readonly slug: string }>(
   reader: PublicReader,
   findings: Findings,
   url: string,
-  schema: z.ZodType<{ data: Entry[] }>,
+  schema: z.ZodType<{ data: Entry[]; generation?: number }>,
 ): Promise<{ readonly text: string; readonly bySlug: ReadonlyMap<string, Entry> } | null> {
   const answer = checkAnswer(findings, url, await reader(url), schema);
   if (answer === null) return null;
   return { text: answer.text, bySlug: new Map(answer.value.data.map((entry) => [entry.slug, entry])) };
 }
 
-const textOf = (data: readonly unknown[]): string => canonicalJson({ data } as Json);
+const textOf = (data: readonly unknown[]): FileAt => jsonFileAt(`"data":${canonicalJson(data as Json)}`);
+
+const isFile = (text: string, textAt: FileAt): boolean => textAt(generationOfFile(text)) === text;

@@ -1,17 +1,19 @@
 /** The newest price of every market, and its last ones, as files of the list's cadence. */
 import pMap from 'p-map';
+import { type FileAt, generationOfFile, jsonFileAt } from '../../../contract/files/file-generation.ts';
 import { type LatestEntry, latestCsv, latestEntry } from '../../../contract/files/latest-entries.ts';
 import { LATEST_MARKETS_MAX } from '../../../contract/files/limits.ts';
+import type { LIST_FILE_KINDS } from '../../../contract/files/public-object-names.ts';
 import { publicKey } from '../../../contract/files/public-objects.ts';
 import { RECENT_MARKETS_MAX, type RecentEntry } from '../../../contract/files/recent-prices.ts';
 import { canonicalJson, type Json } from '../../../contract/values/canonical-json.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { ObjectStore } from '../../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../../storage/ports/sha256.ts';
-import { type NewestPrices, readRecentPrices } from '../../core/bodies/recent-prices.ts';
+import { type NewestPrices, newestPrices, readRecentPrices } from '../../core/bodies/recent-prices.ts';
 import { DEFAULT_CONCURRENCY, type PublisherStorage } from '../../dependencies.ts';
 import type { PlannedFiles } from '../../kernel/planned-files.ts';
-import type { NewList } from '../../kernel/projection.ts';
+import { type NewList, NO_PART, type PlanContext, type ProjectionPlan } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
 import { storedDigest } from '../../kernel/stored-digest.ts';
 
@@ -40,9 +42,14 @@ interface Shown {
 export interface LatestState {
   readonly latest?: { readonly json: string; readonly csv: string };
   readonly recent?: string;
+  /** Which generation changed each file last. Absent: an earlier version wrote it. */
+  readonly generations?: { readonly [Kind in FileKind]?: number };
 }
 
+type FileKind = (typeof LIST_FILE_KINDS)[number];
+
 interface LatestPlan {
+  readonly generation: number;
   /** Of the new list. */
   readonly entries: readonly LatestEntry[];
   /** Markets that have changed since the list before. */
@@ -61,7 +68,7 @@ interface LatestPlan {
 export async function addLatest(
   storage: PublisherStorage,
   files: Pick<PlannedFiles, 'add'>,
-  { entries, changed, newest, before, isTrusted }: LatestPlan,
+  { generation, entries, changed, newest, before, isTrusted }: LatestPlan,
 ): Promise<LatestState> {
   const { objects, concurrency = DEFAULT_CONCURRENCY } = storage;
   const isLatest = hasLatest(storage, entries.length);
@@ -75,12 +82,19 @@ export async function addLatest(
   };
   const shown = await pMap(entries, show, { concurrency: concurrency.objects });
 
-  const put = async (kind: 'latest' | 'latest-csv' | 'recent', text: string, last: string | undefined) => {
-    const { body, digest } = rendered(text);
+  const generations: { [Kind in FileKind]?: number } = {};
+  const put = async (kind: FileKind, textAt: FileAt, last: string | undefined) => {
     // On S3, an earlier version has put them at other keys.
     const isKnown = known !== null || (isTrusted && last === undefined);
     const present = isKnown ? last : await storedDigest(objects, { kind });
-    if (digest !== present) await files.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
+    const since = isKnown ? before.generations?.[kind] : await shownGeneration(objects, kind);
+    if (since !== undefined && rendered(textAt(since)).digest === present) {
+      generations[kind] = since;
+      return present;
+    }
+    const { body, digest } = rendered(textAt(generation));
+    await files.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
+    generations[kind] = generation;
     return digest;
   };
   const state: { -readonly [Name in keyof LatestState]: LatestState[Name] } = {};
@@ -90,10 +104,16 @@ export async function addLatest(
     state.latest = { json, csv: await put('latest-csv', latestCsv(full), before.latest?.csv) };
   }
   if (isRecent) state.recent = await put('recent', textOf(shown.map(({ recent }) => recent)), before.recent);
-  return state;
+  return isLatest || isRecent ? { ...state, generations } : state;
 }
 
-const textOf = (data: readonly unknown[]): string => canonicalJson({ data } as Json);
+const textOf = (data: readonly unknown[]): FileAt => jsonFileAt(`"data":${canonicalJson(data as Json)}`);
+
+/** Of the file in the store. */
+async function shownGeneration(objects: ObjectStore, kind: FileKind): Promise<number | undefined> {
+  const found = await objects.get(publicKey({ kind }));
+  return found.kind === 'found' ? (generationOfFile(Buffer.from(found.body).toString('utf8')) ?? undefined) : undefined;
+}
 
 /** By slug, from the published files. Null if one that is needed is not as it was recorded. */
 async function readShown(
@@ -119,4 +139,64 @@ async function readShown(
       { recordedAt: recordedAt.get(slug) ?? null, recent: recentOf.get(slug) ?? null },
     ]),
   );
+}
+
+export async function planPrices({
+  dependencies,
+  generation,
+  before,
+  state,
+  isBehind,
+  isRenderedOtherwise,
+  files,
+}: PlanContext): Promise<ProjectionPlan> {
+  const { projections } = dependencies;
+  const isOn = projections?.has('latest') === true || projections?.has('recent') === true;
+  const known = (state ?? {}) as LatestState;
+  let next: LatestState = known;
+  let isPlanned = false;
+  /** Also of an unchanged market: its history may have been lost, and is not in the store before this generation is. */
+  const newest = new Map<string, NewestPrices>();
+  return {
+    needsList: isBehind || !isRight(dependencies, before?.list.markets ?? 0, known, isRenderedOtherwise),
+    async market({ view }) {
+      if (!isOn || !view.isShown) return undefined;
+      return {
+        async finish(history) {
+          const prices = newestPrices(history, view.record?.value.unit.quantity ?? 1);
+          return { ...NO_PART, taken: () => newest.set(view.slug, prices) };
+        },
+      };
+    },
+    ofPage: (markets) => (hasLatest(dependencies, markets) || hasRecent(dependencies, markets) ? latestOfPage : null),
+    async list({ entries, changed, isPreviousKnown }) {
+      isPlanned = true;
+      const isTrusted = isPreviousKnown && !isBehind && before?.list.isDoubtful !== true;
+      next = await addLatest(dependencies, files, {
+        generation,
+        entries: entries as readonly LatestEntry[],
+        changed,
+        newest,
+        before: known,
+        isTrusted,
+      });
+    },
+    finish: async () => ({
+      state: Object.keys(next).length === 0 ? undefined : { ...next },
+      isCurrent: isPlanned || !isBehind,
+    }),
+  };
+}
+
+/** Whether the newest prices are published if, and only if, they should be, as this version publishes them. */
+function isRight(
+  dependencies: PlanContext['dependencies'],
+  markets: number,
+  { latest: files, recent }: LatestState,
+  isRenderedOtherwise: boolean,
+): boolean {
+  const isLatest = hasLatest(dependencies, markets);
+  const isRecent = hasRecent(dependencies, markets);
+  if (isLatest !== (files !== undefined) || isRecent !== (recent !== undefined)) return false;
+  return !(isLatest || isRecent) || !isRenderedOtherwise;
 }

@@ -21,6 +21,7 @@ import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { takeDown } from '../take-down.ts';
 import { damagedReader, withField } from '../verify/damaged-reader.ts';
+import { withoutGeneration } from '../without-generation.ts';
 import { market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { begun, copyOf, livedWorld, loggedWorld, noteOf, OWN_KEY, settle } from './world-from-log.ts';
 
@@ -57,7 +58,11 @@ function withoutCursors(objects: MemoryObjects): Map<string, readonly string[]> 
   for (const key of files.keys()) if (cursorOf(key) === undefined && !/\/log\/.*\.p\//.test(key)) reach(key);
   const bare = (text: string) => text.replaceAll(/\d+-[0-9a-f]{32}/g, 'cursor').replace(/"listDigest":"\w+"/, '');
   const found = new Map<string, string[]>();
-  for (const key of reached) found.set(bare(key), [...(found.get(bare(key)) ?? []), bare(files.get(key) ?? '')].sort());
+  for (const key of reached) {
+    const text = files.get(key) ?? '';
+    const own = bare(/\/(latest|recent)\.\w+$/.test(key) ? withoutGeneration(text) : text);
+    found.set(bare(key), [...(found.get(bare(key)) ?? []), own].sort());
+  }
   return found;
 }
 
