@@ -33,7 +33,7 @@ import type { ShownHistory } from './shown-history.ts';
 import { ToolsPanel } from './tools-panel.ts';
 import { nextTurn } from './turns.ts';
 import { priceChanges, valuesBefore } from './value-changes.ts';
-import { badgesOf } from './words.ts';
+import { badgesText } from './words.ts';
 
 /** As long as shared caches keep a body. */
 const ASK_AGAIN_MS = 15_000;
@@ -153,7 +153,8 @@ export class MarketPage {
       await this.#show();
     }
     await this.#readHistory(market !== null);
-    if (this.#shown !== null && this.#badges !== badgesText(this.#market as Market)) this.#showTop(this.#shown);
+    if (this.#shown !== null && this.#badges !== badgesText(this.#market as Market, Date.now()))
+      this.#showTop(this.#shown);
   }
 
   async #begin(snapshot: object | null): Promise<void> {
@@ -342,7 +343,7 @@ export class MarketPage {
   #showTop(shownNow: ShownHistory): void {
     const { view, isStepped, words } = shownNow;
     const market = this.#market as Market;
-    this.#badges = badgesText(market);
+    this.#badges = badgesText(market, Date.now());
     const rowOf = (name: string) => {
       const shown = view.metrics[name];
       return view.visible.find(
@@ -396,8 +397,4 @@ export class MarketPage {
     this.#root.replaceChildren(state);
     this.#root.setAttribute('data-ready', 'true');
   }
-}
-
-function badgesText(market: Market): string {
-  return JSON.stringify(badgesOf(market, Date.now()));
 }
