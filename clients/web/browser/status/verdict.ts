@@ -51,7 +51,7 @@ function delaysOf({ snapshot, copySeconds, health, sources, nowMs }: VerdictFact
   return [
     ...(copySeconds === null
       ? []
-      : [`This is a copy, ${agoText(copySeconds * 1000)}: the service behind it does not answer.`]),
+      : [`This is a copy from ${agoText(copySeconds * 1000)}: the service behind it does not answer.`]),
     ...(health?.status === 'starting' ? [health.detail] : []),
     ...(snapshot?.deferred === undefined ? [] : [`Files that could not be made: ${snapshot.deferred.join(', ')}.`]),
     ...(late.length === 0 ? [] : [`${many(late.length, 'source')} of ${sources.length} late.`]),
