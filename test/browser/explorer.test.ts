@@ -1,7 +1,7 @@
 /** The page of all markets, in Chromium. */
 import { join } from 'node:path';
 import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
 
 let browser: Browser;
@@ -213,11 +213,46 @@ it('shows 20,000 markets page by page, the last row in one action, and searches 
   expect(complaints).toEqual([]);
 });
 
+it('of more than 5,000 markets, reads the last prices of the rows on the screen alone', async () => {
+  const { page, complaints } = await openPage(browser);
+  const read = async (file: string) =>
+    (await (await fetch(`${inject('baseUrl')}/api/v1/${file}.json`)).json()) as object;
+  const snapshot = await read('snapshot');
+  await page.route('**/api/v1/snapshot.json', (route) => {
+    return route.fulfill({ json: { ...snapshot, counts: { markets: 6000 } } });
+  });
+  const { updatedAt } = (await read('markets/gold-usd')) as { updatedAt: string };
+  const markets = Array.from({ length: 6000 }, (_, n) => entry({ slug: `m-${n}`, name: `Market ${n}`, updatedAt }));
+  await answer(page, 'latest', markets);
+  const asked: string[] = [];
+  const history = await read('markets/gold-usd/history');
+  await page.route('**/api/v1/markets/m-*/history.json', (route) => {
+    asked.push(new URL(route.request().url()).pathname);
+    return route.fulfill({ json: history });
+  });
+  await page.goto('/');
+  await shown(page);
+  await expect.poll(() => page.locator('[data-slug=m-0] .of-chart').textContent()).toMatch(/^30 prices since/);
+  await expect.poll(() => page.locator('[data-slug=m-3] .of-day').textContent()).toMatch(/%$/);
+  expect(asked.length).toBeLessThan(25);
+  expect(asked.some((path) => path.includes('/m-49/'))).toBe(false);
+  await rows(page).last().scrollIntoViewIfNeeded();
+  await expect.poll(() => page.locator('[data-slug=m-49] .of-chart').textContent()).toMatch(/^30 prices since/);
+  expect(new Set(asked).size).toBe(asked.length);
+  expect(await page.getByRole('button', { name: '1 day' }).isDisabled()).toBe(true);
+  expect(complaints).toEqual([]);
+});
+
 it('finds tickers and pairs, and sorts by price and by change', async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto('/#q=eurusd');
   await shown(page);
   expect(await slugs(page)).toEqual(['eur-usd']);
+  await page.getByLabel('Search markets').fill('usd/xpt');
+  expect((await slugs(page)).every((slug) => slug === 'platinum-usd')).toBe(true);
+  expect(await page.locator('#count').innerText()).toMatch(
+    /1 of .*No market has the pair “usd\/xpt”.* inverse, XPT\/USD\./,
+  );
   await page.getByLabel('Search markets').fill('xau');
   expect((await slugs(page)).every((slug) => slug.startsWith('gold-'))).toBe(true);
   await page.getByLabel('Search markets').fill('btc usd');

@@ -11,6 +11,7 @@ import { type OrderContext, sortedEntries } from '../../../clients/web/browser/e
 import {
   countsBy,
   filterEntries,
+  ListSelector,
   type ListView,
   parseView,
   viewFragment,
@@ -255,6 +256,31 @@ describe('a search for', () => {
     ['', [gold, bitcoin, cash, euro, ticker]],
   ])('%s', (text, found) => {
     expect([gold, bitcoin, cash, euro, ticker].filter(marketMatcher(text))).toEqual(found);
+  });
+
+  test.each([
+    ['usd/eur', [euro], 'EUR/USD'],
+    ['USDEUR', [euro], 'EUR/USD'],
+    ['usd-xau', [gold], 'XAU/USD'],
+    ['eur/usd', [euro], null],
+    ['usd/chf', [], null],
+    ['nothing', [], null],
+  ])('the pair %s finds the inverse one, if it is there alone, and says so', (text, entries, inverse) => {
+    const all = [gold, bitcoin, cash, euro, ticker];
+    expect(new ListSelector().select(all, { ...WHOLE_VIEW, text })).toEqual({ entries, inverse });
+  });
+
+  test('letter by letter finds what the whole text finds, also after other lists and filters', () => {
+    const all = [gold, bitcoin, cash, euro, ticker];
+    const selector = new ListSelector();
+    for (const text of ['', 'b', 'bi', 'bitcoin ', 'bitcoin b', 'bi', 'eur', '']) {
+      for (const kind of ['', 'crypto', '']) {
+        for (const entries of [all, all.toReversed()]) {
+          const wanted = { ...WHOLE_VIEW, text, kind };
+          expect(selector.select(entries, wanted).entries).toEqual(filterEntries(entries, wanted));
+        }
+      }
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 /** Which rows the explorer shows. A view is a text in the address, so it can be shared. Pure. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
-import { marketMatcher } from './market-search.ts';
+import { inversePair, marketMatcher } from './market-search.ts';
 
 /** `name`, `price` of one unit, its change in a `day` or a `month`, `age`, `kind`, `notes`, or the name of a metric. */
 export type ListSort = string;
@@ -62,6 +62,31 @@ export function filterEntries(entries: readonly LatestEntry[], view: ListView): 
       (view.currency === '' || entry.currency === view.currency) &&
       matches(entry),
   );
+}
+
+export interface Selection {
+  readonly entries: readonly LatestEntry[];
+  /** `EUR/USD`, if nobody has the pair that was asked for: these markets have the inverse one. */
+  readonly inverse: string | null;
+}
+
+/** Selects from the same entries again and again: what a longer text finds, its beginning has found already. */
+export class ListSelector {
+  #entries: readonly LatestEntry[] = [];
+  #view: ListView = WHOLE_VIEW;
+  #found: readonly LatestEntry[] = [];
+
+  /** @param entries in the order of the view */
+  select(entries: readonly LatestEntry[], view: ListView): Selection {
+    const { kind, currency, text } = this.#view;
+    const isNarrower =
+      entries === this.#entries && kind === view.kind && currency === view.currency && view.text.startsWith(text);
+    this.#found = filterEntries(isNarrower ? this.#found : entries, view);
+    [this.#entries, this.#view] = [entries, view];
+    const inverse = this.#found.length === 0 ? inversePair(view.text) : null;
+    const inverted = inverse === null ? [] : filterEntries(entries, { ...view, text: inverse });
+    return inverted.length === 0 ? { entries: this.#found, inverse: null } : { entries: inverted, inverse };
+  }
 }
 
 /** How many entries have each value, by value. */

@@ -10,10 +10,11 @@ import { knownValue } from './latest-rows.ts';
 import { sortedEntries } from './list-order.ts';
 import {
   countsBy,
-  filterEntries,
+  ListSelector,
   type ListSort,
   type ListView,
   parseView,
+  type Selection,
   viewFragment,
   WHOLE_VIEW,
 } from './list-view.ts';
@@ -21,10 +22,13 @@ import { MarketFeed } from './market-feed.ts';
 import { prepareSearch } from './market-search.ts';
 import { MarketTable, ROWS_PER_PAGE } from './market-table.ts';
 import { metricColumns, newestMoment } from './metric-columns.ts';
+import { RowPrices } from './row-prices.ts';
 import { ViewControls } from './view-controls.ts';
 
 /** The count is spoken once the typing has paused. */
 const SPOKEN_AFTER_MS = 600;
+/** While somebody types, the rows that a screen has come first. */
+const FIRST_ROWS = 16;
 /** Sorts whose largest value is looked for first. */
 const LARGEST_FIRST: readonly ListSort[] = ['price', 'day', 'month', 'notes'];
 
@@ -34,6 +38,8 @@ const table = new MarketTable(tableElement, sortBy);
 const controls = new ViewControls(changeView, chooseSort);
 const feed = new MarketFeed();
 const check = new FrontCheck();
+const selector = new ListSelector();
+const rowPrices = new RowPrices(feed.answers, () => show());
 
 let view = parseView(location.hash) ?? WHOLE_VIEW;
 /** The first row of the page that is shown. */
@@ -43,6 +49,7 @@ let problem: string | null = null;
 /** When the last answer came, by this computer's clock. 0: none has come. */
 let answeredMs = 0;
 let speaking: number | undefined;
+let following: ReturnType<typeof setTimeout> | undefined;
 /** All entries in the order of the view, and what they were made of: to sort 20,000 again for each letter would be felt. */
 let sorted: readonly LatestEntry[] = [];
 let sortedOf: readonly unknown[] = [];
@@ -52,7 +59,7 @@ function changeView(change: Partial<ListView>): void {
   first = 0;
   const fragment = viewFragment(view);
   history.replaceState(null, '', fragment === '' ? location.pathname : `#${fragment}`);
-  show();
+  show(change.text === undefined ? ROWS_PER_PAGE : FIRST_ROWS);
   if (change.hasCharts && feed.recent.size === 0) askNow();
 }
 
@@ -75,28 +82,35 @@ async function refresh(): Promise<void> {
   }
 }
 
-function selectedEntries(): readonly LatestEntry[] {
+function selection(): Selection {
   const { entries, recent, nowMs } = feed;
   const of = [entries, recent, view.sort, view.isDescending];
   if (of.some((each, at) => each !== sortedOf[at])) {
     sorted = sortedEntries(entries, view, { nowMs, recent });
     sortedOf = of;
   }
-  return filterEntries(sorted, view);
+  return selector.select(sorted, view);
 }
 
-function show(): void {
+/** @param rows that are shown at once; others follow */
+function show(rows = ROWS_PER_PAGE): void {
+  clearTimeout(following);
+  if (rows < ROWS_PER_PAGE) following = setTimeout(() => show());
   const { entries, nowMs, snapshot } = feed;
-  const selected = selectedEntries();
+  const { entries: selected, inverse } = selection();
   first = Math.min(first, lastPage(selected.length));
   const columns = metricColumns(selected);
-  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || answeredMs === 0);
-  table.show(selected.slice(first, first + ROWS_PER_PAGE), nowMs, hasCharts ? feed.recent : null, columns);
+  const areOfRows = feed.recent.size === 0 && feed.isTooLong;
+  const hasCharts = view.hasCharts && columns === null && (feed.recent.size > 0 || areOfRows || answeredMs === 0);
+  const shown = selected.slice(first, first + rows);
+  table.show(shown, nowMs, hasCharts ? (areOfRows ? rowPrices.recent : feed.recent) : null, columns);
+  if (hasCharts && areOfRows) rowPrices.watch(shown, tableElement.tBodies[0]?.rows ?? []);
   table.showSort(view.sort, view.isDescending);
   controls.show(view, entries);
+  controls.offerChanges(!areOfRows);
   showNotices();
   showFacts();
-  showCount(selected.length);
+  showCount(selected.length, inverse);
   check.show(selected.find((entry) => knownValue(entry) !== null) ?? null, answeredMs > 0 ? snapshot : null);
   byId('explorer').dataset.ready = String(answeredMs > 0);
 }
@@ -173,9 +187,9 @@ function summaryOf(entries: readonly LatestEntry[]): typeof summary {
   return summary;
 }
 
-function showCount(selected: number): void {
+function showCount(selected: number, inverse: string | null): void {
   const { entries, hasMore, snapshot } = feed;
-  const text = countText(selected);
+  const text = countText(selected, inverse);
   byId('count').textContent = text;
   window.clearTimeout(speaking);
   speaking = window.setTimeout(() => {
@@ -234,10 +248,14 @@ function pager(selected: number): HTMLElement {
   );
 }
 
-function countText(selected: number): string {
+/** @param inverse the pair of the markets, if it is the other way round than the one that was asked for */
+function countText(selected: number, inverse: string | null): string {
   const all = feed.entries.length;
   if (answeredMs === 0) return '';
-  return `${selected === all ? '' : `${selected.toLocaleString('en')} of `}${many(all, 'market')}`;
+  const count = `${selected === all ? '' : `${selected.toLocaleString('en')} of `}${many(all, 'market')}`;
+  return inverse === null
+    ? count
+    : `${count}. No market has the pair “${view.text.trim()}”: this is the inverse, ${inverse}.`;
 }
 
 async function readMore(): Promise<void> {
@@ -258,4 +276,4 @@ addEventListener('hashchange', () => {
   show();
 });
 show();
-const askNow = pollWhileVisible(refresh, show);
+const askNow = pollWhileVisible(refresh, () => show());

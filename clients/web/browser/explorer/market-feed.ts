@@ -32,7 +32,7 @@ export class MarketFeed {
   #pages = PAGES_AT_ONCE;
   /** The first page of a list whose pages are not all read. */
   #dueHead: ReadPage<Market> | null = null;
-  readonly #answers = new PublicAnswers(async (...request) => {
+  readonly answers = new PublicAnswers(async (...request) => {
     const response = await fetch(...request);
     const { headers, status } = response;
     this.offsetMs = clockOffsetMs(headers.get('Date'), headers.get('Age'), Date.now());
@@ -52,6 +52,11 @@ export class MarketFeed {
     return this.#last !== null && this.#last.page.next !== null;
   }
 
+  /** Whether there are too many markets for one file of their last prices. */
+  get isTooLong(): boolean {
+    return (this.snapshot?.counts.markets ?? 0) > RECENT_MARKETS_MAX;
+  }
+
   get isStale(): boolean {
     return this.ageSeconds > STALE_AGE_SECONDS;
   }
@@ -60,7 +65,7 @@ export class MarketFeed {
   async refresh(hasCharts: boolean): Promise<void> {
     this.ageSeconds = 0;
     try {
-      const snapshot = await this.#answers.readAgain(`${SNAPSHOT_URL}.json`);
+      const snapshot = await this.answers.readAgain(`${SNAPSHOT_URL}.json`);
       if (snapshot.kind === 'found') this.snapshot = snapshot.body as Snapshot;
       knowProjections(this.snapshot?.projections);
       await Promise.all([this.#refreshEntries(), hasCharts && this.#publishes('recent') && this.#refreshRecent()]);
@@ -85,7 +90,7 @@ export class MarketFeed {
 
   async #refreshEntries(): Promise<void> {
     if (this.#publishes('latest')) {
-      const latest = await this.#answers.readAgain(`${LATEST_URL}.json`);
+      const latest = await this.answers.readAgain(`${LATEST_URL}.json`);
       if (latest.kind === 'found') {
         this.entries = keepEqual(this.entries, entriesOfLatest(latest.body));
         this.#last = null;
@@ -93,7 +98,7 @@ export class MarketFeed {
       if (latest.kind !== 'missing') return;
     }
     const path = `${MARKETS_URL}.json`;
-    const first = await this.#answers.readAgain(path);
+    const first = await this.answers.readAgain(path);
     if (first.kind === 'found') this.#dueHead = pageOf<Market>({ value: first.body, url: below(BASE_URL, path) });
     const head = this.#dueHead;
     if (head === null) return;
@@ -106,7 +111,7 @@ export class MarketFeed {
     let last = from;
     for (let page = 0; last.page.next !== null && page < pages; page++) {
       const before = last;
-      const next = await this.#answers.found((files) => files.nextPage(before));
+      const next = await this.answers.found((files) => files.nextPage(before));
       if (next === null) throw new UnreachableError('the list of markets has changed while it was read');
       read.push(...entriesOfList(next.data));
       last = next;
@@ -116,7 +121,7 @@ export class MarketFeed {
   }
 
   async #refreshRecent(): Promise<void> {
-    const recent = await this.#answers.readAgain(`${RECENT_URL}.json`);
+    const recent = await this.answers.readAgain(`${RECENT_URL}.json`);
     if (recent.kind !== 'found') return;
     this.recent = new Map((dataOf(recent.body) as readonly RecentEntry[]).map((entry) => [entry.slug, entry]));
   }

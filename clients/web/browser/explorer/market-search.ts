@@ -26,8 +26,20 @@ export function prepareSearch(entries: readonly Searched[], from = 0): void {
 
 /** Whether a market has every word of a text. Empty: yes. */
 export function marketMatcher(text: string): (entry: Searched) => boolean {
-  const words = plain(text).split(/\s+/).filter(Boolean);
-  return (entry) => words.length === 0 || words.every((word) => searchTextOf(entry).includes(word));
+  const [first, ...others] = plain(text).split(/\s+/).filter(Boolean);
+  if (first === undefined) return () => true;
+  return (entry) => {
+    const own = searchTextOf(entry);
+    return own.includes(first) && others.every((word) => own.includes(word));
+  };
+}
+
+/** `EUR/USD` for `usd-eur` and `usdeur`: the same rate, seen from the other side. Null: the text is no pair. */
+export function inversePair(text: string): string | null {
+  const pair = /^([a-z]{2,6})[/-]([a-z]{2,6})$|^([a-z]{3})([a-z]{3})$/i.exec(text.trim());
+  if (pair === null) return null;
+  const [, base = pair[3], quote = pair[4]] = pair;
+  return `${quote}/${base}`.toUpperCase();
 }
 
 function searchTextOf(entry: Searched): string {

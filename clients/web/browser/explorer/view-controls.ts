@@ -48,6 +48,16 @@ export class ViewControls {
     );
   }
 
+  /** @param isPossible whether the changes of all markets are known, and not only those of the rows on the screen */
+  offerChanges(isPossible: boolean): void {
+    for (const span of ['day', 'month']) {
+      for (const sort of document.querySelectorAll<HTMLButtonElement | HTMLOptionElement>(
+        `#markets [data-sort=${span}], #view-sort option[value=${span}]`,
+      ))
+        sort.disabled = !isPossible;
+    }
+  }
+
   /** A key without a modifier can be switched off, because speech control may press it (WCAG 2.2, 2.1.4). */
   #useShortcut(): void {
     this.#shortcut.checked = localStorage.getItem(SHORTCUT_OFF) === null;

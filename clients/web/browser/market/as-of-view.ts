@@ -30,6 +30,15 @@ export function* historyView(
   return { visible, metrics: { price: null, ...reading.metrics }, bySource: reading.bySource };
 }
 
+/** The row whose value a metric shows. Undefined: it is not read. */
+export function rowOfMetric({ visible, metrics }: HistoryView, name: string): PublicObservation | undefined {
+  const shown = metrics[name];
+  return visible.find(
+    ({ metric, observedAt, sourceUrl }) =>
+      metric === name && observedAt === shown?.observedAt && sourceUrl === shown.sourceUrl,
+  );
+}
+
 /** A visible row was not replaced yet: a page of an earlier moment says nothing of later versions. */
 function asKnownThen(row: PublicObservation): PublicObservation {
   return row.supersededBy === null ? row : { ...row, supersededAt: null, supersededBy: null };

@@ -9,7 +9,7 @@ import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
-import { instantOfMs } from './as-of-view.ts';
+import { instantOfMs, rowOfMetric } from './as-of-view.ts';
 import { joinedChart } from './chart-join.ts';
 import { ChartPanel } from './chart-panel.ts';
 import { ComparePanel } from './compare-panel.ts';
@@ -66,8 +66,6 @@ export class MarketPage {
   /** Of the files for other programs. */
   #part: string | null = null;
   #chosen: PublicObservation | null = null;
-  /** Of the metric that is shown. */
-  #newest: PublicObservation | undefined;
   readonly #address = new PageAddress(
     () => void this.#showChange(),
     () => this.#showMoved(),
@@ -168,7 +166,7 @@ export class MarketPage {
       check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#ownerOf(row).slug, row) : null,
       ownerOf: (row) => this.#ownerOf(row),
       onChoose: (row) => this.#choose(row),
-      newest: () => this.#newest,
+      newest: () => this.#shown?.newest,
     };
     this.#provenance.choose(null);
   }
@@ -317,7 +315,6 @@ export class MarketPage {
       return { slug, name: this.#compared.nameOf(slug), state: this.#compared.stateOf(slug) };
     });
     this.#comparePanel.show(chips, note);
-    this.#newest = shown.newest;
     this.#chart.show({
       ...chart,
       marketName: market.name,
@@ -344,19 +341,12 @@ export class MarketPage {
     const { view, isStepped, words } = shownNow;
     const market = this.#market as Market;
     this.#badges = badgesText(market, Date.now());
-    const rowOf = (name: string) => {
-      const shown = view.metrics[name];
-      return view.visible.find(
-        ({ metric, observedAt, sourceUrl }) =>
-          metric === name && observedAt === shown?.observedAt && sourceUrl === shown.sourceUrl,
-      );
-    };
     const { asOf } = this.#address.state;
     this.#top.replaceChildren(
       marketTop({
         market,
         metrics: view.metrics,
-        rowOf,
+        rowOf: (name) => rowOfMetric(view, name),
         before: isStepped ? valuesBefore(view.visible) : new Map(),
         words,
         changes: priceChanges(view),
