@@ -113,12 +113,28 @@ export class Lanes {
   }
 
   /**
-   * Of the free lanes, the one that has waited longest for its turn. A large lane that this worker has leased comes
-   * first.
+   * Of the free large lanes, one that this worker has leased, else the one that has waited longest for its turn.
    */
-  next(size: LaneSize): Lane | undefined {
-    const lanes = this.#mayBeTaken(size).sort((left, right) => this.#lastTurn(left) - this.#lastTurn(right));
-    return (size === 'large' ? lanes.find(({ items: [first] }) => this.#isOurs(first)) : undefined) ?? lanes[0];
+  nextLarge(): Lane | undefined {
+    const lanes = this.#inTurn('large');
+    return lanes.find(({ items: [first] }) => this.#isOurs(first)) ?? lanes[0];
+  }
+
+  /**
+   * The next small lanes, at most so many. Several only if their first batches have few rows: each of these takes one
+   * transaction, for which no other need wait.
+   */
+  nextSmall(count: number): readonly Lane[] {
+    const hasFewRows = ({ items: [first] }: Lane) => first?.value.touches === undefined;
+    const lanes = this.#inTurn('small');
+    const [first] = lanes;
+    if (first === undefined) return [];
+    return hasFewRows(first) ? lanes.filter(hasFewRows).slice(0, count) : [first];
+  }
+
+  /** Those that may be taken, the one that has waited longest first. */
+  #inTurn(size: LaneSize): Lane[] {
+    return this.#mayBeTaken(size).sort((left, right) => this.#lastTurn(left) - this.#lastTurn(right));
   }
 
   #lastTurn({ name }: Lane): number {

@@ -1,4 +1,5 @@
 /** The queue: in each lane, work is done in order by one worker at a time. No lane waits for another one. */
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { LEASE_MS, type WorkItem } from '../../lambdas/worker/leases.ts';
@@ -132,6 +133,41 @@ describe('a run of the queue', () => {
     await queue(ledger, ...Array.from({ length: 100 }, (_, index) => `alice/a${index}`), 'bob/z');
     await runWork(dependencies);
     expect(runs.indexOf('z')).toBeLessThanOrEqual(1);
+  });
+
+  test.each([
+    [1, 1],
+    [3, 3],
+    [9, 5],
+  ])('with %i lanes at once, works on %i of five, and on each in order', async (lanesAtOnce, most) => {
+    let running = 0;
+    const seen: number[] = [];
+    const { ledger, runs, worker } = bench(async () => {
+      seen.push(++running);
+      await setImmediate();
+      running--;
+      return null;
+    });
+    const lanes = ['a', 'b', 'c', 'd', 'e'];
+    await queue(ledger, ...lanes.flatMap((lane) => [1, 2, 3, 4].map((item) => `${lane}/${lane}${item}`)));
+    expect(await runWork(worker('one', { lanesAtOnce }))).toEqual({ ...DONE, done: 20 });
+    expect(Math.max(...seen)).toBe(most);
+    for (const lane of lanes) {
+      expect(runs.filter((id) => id.startsWith(lane))).toEqual([1, 2, 3, 4].map((item) => `${lane}${item}`));
+    }
+    expect(await leased(ledger)).toBe(0);
+  });
+
+  test('of several lanes at once, one failure of storage ends all, after the others have ended', async () => {
+    const { ledger, runs, worker } = bench(async (id) => {
+      if (id === 'a') return new StorageUnavailable('down');
+      await setImmediate();
+      return null;
+    });
+    await queue(ledger, 'alice/a', 'bob/b', 'carol/c');
+    await expect(runWork(worker('one', { lanesAtOnce: 3 }))).rejects.toThrow(StorageUnavailable);
+    expect([runs.includes('b'), runs.includes('c'), await leased(ledger)]).toEqual([true, true, 0]);
+    expect(await queuedWork(ledger)).toHaveLength(1);
   });
 
   test.each([300, 3_000])('reads as much of a queue with %i items waiting as of any other', async (waiting) => {

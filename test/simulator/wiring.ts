@@ -75,6 +75,8 @@ export interface Settings {
   readonly version: number;
   readonly projections: readonly Projection[];
   readonly historyFileBytes: HistoryFileBytes;
+  /** Of a worker. */
+  readonly lanesAtOnce: number;
 }
 
 /** Small pages, so that a few markets fill several. */
@@ -85,6 +87,7 @@ export const PLAIN: Settings = {
   version: 1,
   projections: ['log'],
   historyFileBytes: DEFAULT_HISTORY_FILE_BYTES,
+  lanesAtOnce: 1,
 };
 
 /** When to publish again: at once, soon, or when new work is due. */
@@ -141,6 +144,7 @@ export const WIRING: Wiring = {
     await runWork({
       ...host,
       owner: host.newAttemptId(),
+      lanesAtOnce: host.settings.lanesAtOnce,
       hasTime,
       failed: (_item, error) => failed(error),
       runners: createRunners(host, uploadRunnerOf(host)),

@@ -1,7 +1,7 @@
 /** The publisher and the worker as on AWS: their code over storage that waits, and the floor that its waits set. */
 import { DEFAULT_PROJECTIONS, type Projection } from '../../contract/files/projections.ts';
 import { newBatchOfLines } from '../../lambdas/ingest/stored-batch.ts';
-import { runWork } from '../../lambdas/worker/run-work.ts';
+import { AWS_LANES_AT_ONCE, runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { AWS_CONCURRENCY } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -27,7 +27,7 @@ export async function benchAws({ quick, section }: BenchOptions): Promise<void> 
   section.say(
     'The code of the functions in this process, over storage in memory that waits: S3 35 ms for a PUT, 12 for a HEAD, 18 for a GET; DynamoDB',
     '13 for a transaction, 4 for a read. These times are assumed. The publisher has a new value of each market to publish; the worker batches',
-    'of one row. The floor lets the same requests only wait, with every socket in use; those of the worker, one after the other.',
+    'of one row. The floor lets the same requests only wait, with every socket in use; those of the worker, of so many lanes at once.',
   );
   const sample = await readSample();
   const markets = quick ? 150 : 5_000;
@@ -59,7 +59,9 @@ function openAws() {
     const { list, other } = counter.take();
     const counts = sumOf(list, other);
     const waits = waitsOf(counts);
-    const floor = done / Math.max(waits.objects / AWS_CONCURRENCY.objects, waits.ledger / (isAlone ? 1 : MAX_SOCKETS));
+    const floor =
+      done /
+      Math.max(waits.objects / AWS_CONCURRENCY.objects, waits.ledger / (isAlone ? AWS_LANES_AT_ONCE : MAX_SOCKETS));
     const { objectPuts, objectStats, objectReads, transactions, ledgerReads } = counts;
     const asked = [objectPuts, objectStats, objectReads, transactions, ledgerReads];
     const perSecond = number((done * 1000) / ms, 1);
@@ -118,6 +120,15 @@ async function working(sample: readonly SampleMarket[], waiting: number, duratio
   return await measure(`worker batches/s at ${waiting} waiting`, true, async () => {
     const endMs = performance.now() + durationMs;
     const hasTime = () => performance.now() < endMs;
-    return (await runWork({ ...runtime, owner: 'bench', runners: createRunners(runtime), failed, hasTime })).done;
+    return (
+      await runWork({
+        ...runtime,
+        owner: 'bench',
+        lanesAtOnce: AWS_LANES_AT_ONCE,
+        runners: createRunners(runtime),
+        failed,
+        hasTime,
+      })
+    ).done;
   });
 }
