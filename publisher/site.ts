@@ -10,12 +10,15 @@ import type { Operator } from '../contract/values/operator.ts';
 import { sha256Hex } from '../storage/ports/sha256.ts';
 import type { PublishedSite } from '../storage/records/publication.ts';
 
+/** In which a file of the site is a text. */
+export const siteEncoding = (file: string): 'base64' | 'utf8' => (file.endsWith('.png') ? 'base64' : 'utf8');
+
 /** The built site of a deployment. */
 export interface Site {
   /** Of the names and the contents of all files. */
   readonly digest: string;
   readonly files: Readonly<PublishedSite>;
-  /** The text of one of the files. */
+  /** The text of one of the files; of a picture in base64. */
   readonly read: (file: string) => Promise<string>;
 }
 

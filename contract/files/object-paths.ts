@@ -20,6 +20,8 @@ export const historyIndexPath = (slug: string): string => `${ROOT}/markets/${slu
 
 /** One page for any market: its script reads the slug. No market has this path. */
 export const ANY_MARKET_PAGE = '/market/index.html';
+/** For previews of links, which take no SVG. */
+export const CARD_PATH = '/assets/card.png';
 /** What a browser gets in the place of a page that is not there. */
 export const NOT_FOUND_PAGE = '/404.html';
 

@@ -61,7 +61,14 @@ export type StaticKind = (typeof STATIC_KINDS)[number];
  * Files of the pages for people, one kind for each content type, in the order in which they are put: a page comes after
  * what it needs. `file`: the path in the built site, e.g. `docs/index.html`.
  */
-export const SITE_KINDS = ['site-image', 'site-style', 'site-script', 'site-text', 'site-page'] as const;
+export const SITE_KINDS = [
+  'site-picture',
+  'site-image',
+  'site-style',
+  'site-script',
+  'site-text',
+  'site-page',
+] as const;
 
 export type SiteKind = (typeof SITE_KINDS)[number];
 

@@ -61,6 +61,8 @@ const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
 const ATOM_TYPE = 'application/atom+xml';
 const SVG_TYPE = 'image/svg+xml';
+/** Of the only files whose bodies are no texts. */
+export const PICTURE_TYPE = 'image/png';
 const GZIP_TYPE = 'application/gzip';
 /** The log's paths are its URLs. */
 export const LOG_ROOT = '/api/v1/log';
@@ -172,6 +174,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   problems: kind(PROBLEMS_PATH, JSON_TYPE, 'problems'),
   waitlist: kind(WAITLIST_PATH, JSON_TYPE, 'waitlist'),
   openapi: kind(OPENAPI_PATH, JSON_TYPE, 'openapi'),
+  'site-picture': site('png', PICTURE_TYPE),
   'site-image': site('svg', SVG_TYPE),
   'site-style': site('css', 'text/css; charset=utf-8'),
   'site-script': site('js', 'text/javascript; charset=utf-8'),

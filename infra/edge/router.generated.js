@@ -105,7 +105,7 @@ var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 var PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 var NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
 var FOLDERS = ["/", "/status/", "/docs/", "/problems/"];
-var SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
+var SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg|png)|(llms|robots)\.txt)$/;
 function handler(event) {
   const request = event.request;
   if (urlLength(request) > URL_MAX_LENGTH) {

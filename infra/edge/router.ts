@@ -138,7 +138,7 @@ const PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2
 const NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
 /** Pages that are the index of a folder. Links of a page are relative to its file, so the others are no folders. */
 const FOLDERS = ['/', '/status/', '/docs/', '/problems/'];
-const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
+const SITE_FILE = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg|png)|(llms|robots)\.txt)$/;
 
 /**
  * Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query; what stands in a 404

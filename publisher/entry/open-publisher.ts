@@ -7,7 +7,7 @@ import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
 import { SITE_ASSET } from '../../storage/aws/names.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import type { Purge } from '../notify/purge.ts';
-import { type Site, withBasePath, withHosts, withOperator } from '../site.ts';
+import { type Site, siteEncoding, withBasePath, withHosts, withOperator } from '../site.ts';
 import { staticBodies } from '../static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -58,7 +58,7 @@ export function logOpener({ projections }: PublisherDependencies): () => Promise
 function openSite(): Site {
   const { manifest, folder } = SITE_ASSET;
   const listed = JSON.parse(readFileSync(new URL(manifest, import.meta.url), 'utf8')) as Omit<Site, 'read'>;
-  return { ...listed, read: (file) => readFile(new URL(`${folder}/${file}`, import.meta.url), 'utf8') };
+  return { ...listed, read: (file) => readFile(new URL(`${folder}/${file}`, import.meta.url), siteEncoding(file)) };
 }
 
 /** Purges are rare, so their client is loaded for the first purge, not for every generation. */

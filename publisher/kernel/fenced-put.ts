@@ -27,6 +27,7 @@ import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object
 import { ledgerBehind } from '../errors.ts';
 import type { HeadPut, OwnHeaders } from './bundle.ts';
 import { publicMetadata } from './put-immutable.ts';
+import { bytesOfBody } from './rendered.ts';
 
 /** More rounds than publishers that could ever race for one head. After that, something else is wrong. */
 const MAX_ROUNDS = 20;
@@ -45,7 +46,7 @@ export async function fencedPut(
     name === null
       ? { ...(own as OwnHeaders), generation, nextCursor }
       : publicMetadata(name, generation, nextCursor, isGone);
-  const bytes = Buffer.from(body);
+  const bytes = bytesOfBody(body, metadata.contentType);
   if (replaces !== undefined) {
     const known = conditionOf(replaces as ETag | null);
     if ((await objects.put(key, bytes, metadata, known)).kind === 'stored') return;

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Site, siteOf } from '../../publisher/site.ts';
+import { type Site, siteEncoding, siteOf } from '../../publisher/site.ts';
 
 const BUILT_SITE = fileURLToPath(new URL('../../clients/web/built/', import.meta.url));
 
@@ -17,7 +17,7 @@ export async function readSite(folder: string = BUILT_SITE): Promise<Site> {
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const paths = files.map((file) => file.slice(join(folder, sep).length).replaceAll(sep, '/')).sort();
   const texts = await Promise.all(
-    paths.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const),
+    paths.map(async (path) => [path, await readFile(join(folder, path), siteEncoding(path))] as const),
   );
   return siteOf(new Map(texts));
 }

@@ -1,11 +1,12 @@
 /** A mirror in its folder: rounds, sweeps, and what it tells about itself. */
 
 import { EXPORT_PART_ENTRIES } from '../../contract/files/export-tables.ts';
-import { LOG_ROOT } from '../../contract/files/public-objects.ts';
+import { LOG_ROOT, PUBLIC_OBJECTS } from '../../contract/files/public-objects.ts';
 import { openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { nameOfKey, parseNote, verifierKey } from '../../contract/log/notes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
+import { bytesOfBody } from '../../publisher/kernel/rendered.ts';
 import { type Site, siteObject } from '../../publisher/site.ts';
 import { UpstreamInvalid, UpstreamUnavailable } from '../../publisher/verify/bounded-reader.ts';
 import { CHECKPOINT_URL } from '../../publisher/verify/log-files.ts';
@@ -218,7 +219,9 @@ export class Mirror {
   async #putSite(): Promise<void> {
     const { site } = this.#options;
     for (const file of Object.keys(site.files)) {
-      await this.#copy.put(siteObject(file), { body: await site.read(file), generation: this.#generation ?? 0 });
+      const name = siteObject(file);
+      const body = bytesOfBody(await site.read(file), PUBLIC_OBJECTS[name.kind].contentType);
+      await this.#copy.put(name, { body, generation: this.#generation ?? 0 });
     }
   }
 

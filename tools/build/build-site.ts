@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { searchIndex } from '../../clients/web/docs/search-index.ts';
 import { allPages } from '../../clients/web/pages/all-pages.ts';
+import { siteEncoding } from '../../publisher/site.ts';
 import { readCommandLine } from '../run/command-line.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -29,7 +30,7 @@ const ENTRY_POINTS = {
   'docs-style': 'clients/web/docs/docs.css',
 };
 
-/** The text of every file of the site, by its path in {@link SITE_FOLDER}. */
+/** The text of every file of the site, by its path in {@link SITE_FOLDER}; of a picture in base64. */
 export async function buildSite(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
@@ -53,6 +54,7 @@ export async function buildSite(): Promise<ReadonlyMap<string, string>> {
   files.set('assets/docs-index.js', searchIndex());
   const licence = await readFile(join(ROOT, 'node_modules/uplot/LICENSE'), 'utf8');
   files.set('assets/market.js', `/*! uPlot is in this file:\n\n${licence}\n*/\n${files.get('assets/market.js')}`);
+  files.set('assets/card.png', await readFile(join(ROOT, 'clients/web/design/card.png'), 'base64'));
   files.set('assets/icon.svg', await readFile(join(ROOT, 'clients/web/design/icon.svg'), 'utf8'));
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -74,7 +76,7 @@ export async function writeSite(): Promise<void> {
   try {
     for (const path of [...paths, 'index.html']) {
       const file = join(folder, 'file');
-      await writeFile(file, files.get(path) as string);
+      await writeFile(file, files.get(path) as string, siteEncoding(path));
       await utimes(file, beganAt, beganAt);
       await mkdir(dirname(join(SITE_FOLDER, path)), { recursive: true });
       await rename(file, join(SITE_FOLDER, path));

@@ -107,6 +107,7 @@ var TEXT_TYPE = "text/plain; charset=utf-8";
 var NDJSON_TYPE = "application/x-ndjson";
 var ATOM_TYPE = "application/atom+xml";
 var SVG_TYPE = "image/svg+xml";
+var PICTURE_TYPE = "image/png";
 var GZIP_TYPE = "application/gzip";
 var LOG_ROOT = "/api/v1/log";
 var TILE_INDEX = "(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?";
@@ -188,6 +189,7 @@ var PUBLIC_OBJECTS = {
   problems: kind(PROBLEMS_PATH, JSON_TYPE, "problems"),
   waitlist: kind(WAITLIST_PATH, JSON_TYPE, "waitlist"),
   openapi: kind(OPENAPI_PATH, JSON_TYPE, "openapi"),
+  "site-picture": site("png", PICTURE_TYPE),
   "site-image": site("svg", SVG_TYPE),
   "site-style": site("css", "text/css; charset=utf-8"),
   "site-script": site("js", "text/javascript; charset=utf-8"),
@@ -258,7 +260,7 @@ var PAGE = /^\/(docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})$/;
 var PAGE_FILE = /^\/(((market|status)\/)?index|404|docs(\/[a-z0-9-]{1,99}){1,2}|problems\/[a-z-]{1,99})\.html$/;
 var NOT_FOUND_HTML = '<!doctype html><title>Not found</title><h1>Not found</h1><a href="/">All markets</a>';
 var FOLDERS = ["/", "/status/", "/docs/", "/problems/"];
-var SITE_FILE2 = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg)|(llms|robots)\.txt)$/;
+var SITE_FILE2 = /^\/(assets\/[a-z0-9-]{1,99}\.(js|css|svg|png)|(llms|robots)\.txt)$/;
 function handler(event) {
   const request = event.request;
   if (urlLength(request) > URL_MAX_LENGTH) {

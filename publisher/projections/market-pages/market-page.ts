@@ -3,6 +3,7 @@
  * read. Its classes are those of the script's own page (clients/web/browser/market), which takes its place without a jump. Pure.
  */
 import { FILE_ROWS_MAX } from '../../../contract/files/history-rows.ts';
+import { CARD_PATH } from '../../../contract/files/object-paths.ts';
 import type { Projection } from '../../../contract/files/projections.ts';
 import {
   EMBEDS_URL,
@@ -70,6 +71,7 @@ function headOf(shown: ShownInFile): string {
     tag('property', 'og:title', name),
     tag('property', 'og:description', description),
     canonical && tag('property', 'og:url', canonical),
+    readBaseUrl && tag('property', 'og:image', `${readBaseUrl}${CARD_PATH}`),
     tag('name', 'twitter:card', 'summary'),
     canonical && link('canonical', null, canonical),
     link('alternate', 'application/json', relative(`${marketUrl(slug)}.json`)),

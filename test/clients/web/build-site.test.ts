@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { siteEncoding } from '../../../publisher/site.ts';
 import { buildSite, SITE_FOLDER, siteFiles } from '../../../tools/build/build-site.ts';
 
 /** Of the scripts of one page. With its data, the page of a market takes less than 90 KB, and that of all markets 60 KB. */
@@ -18,7 +19,8 @@ async function ensureSite(): Promise<string> {
 it('the built site is that of the sources, and each build gives the same bytes', async () => {
   const built = await buildSite();
   expect(siteFiles()).toEqual([...built.keys()]);
-  for (const [path, text] of built) expect(readFileSync(join(SITE_FOLDER, path), 'utf8') === text, path).toBe(true);
+  for (const [path, text] of built)
+    expect(readFileSync(join(SITE_FOLDER, path), siteEncoding(path)) === text, path).toBe(true);
 });
 
 it('is built if it is older than a source, also by two processes at once, and then nothing is said or done', async () => {

@@ -371,14 +371,12 @@ export class MarketPage {
   }
 
   #showStale(reason: string): void {
+    const retry = () => void this.#ask();
     const own = this.#root.querySelector('.market-head');
-    if (!this.#isBegun && own === null) {
-      this.#root.replaceChildren(unreachableState(reason, () => void this.#ask()));
-      return;
-    }
+    const notice = staleNotice(reason, this.#readAtMs, retry);
+    if (!this.#isBegun && own === null) this.#root.replaceChildren(unreachableState(reason, retry));
+    else if (notice.textContent !== this.#notice.textContent) this.#notice.replaceChildren(notice);
     if (!this.#root.contains(this.#notice)) own?.before(this.#notice);
-    const notice = staleNotice(reason, this.#readAtMs, () => void this.#ask());
-    if (notice.textContent !== this.#notice.textContent) this.#notice.replaceChildren(notice);
   }
 
   #showState(state: HTMLElement): void {
