@@ -1,4 +1,6 @@
 /** Pages of markets: what they show, when they are made again, what they cost, and the faults that verify finds in them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Projection } from '../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
@@ -7,6 +9,7 @@ import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { siteOf } from '../../publisher/site.ts';
 import { readSite } from '../../server/folder/site-folder.ts';
+import { SITE_FOLDER } from '../../tools/build/build-site.ts';
 import { createFilesWorld, type FilesWorld } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
 import { createWorld, market, price, readerOf } from './world.ts';
@@ -73,6 +76,14 @@ test('what search engines and previews read: absolute where a base URL is known,
     expect(text).toContain(`${line}\n`);
   const without = await pageOf(await pagesWorld([], null));
   expect(without).not.toMatch(/canonical|og:url|oembed|text\/csv|atom/);
+});
+
+test('the picture of previews is published with its own bytes', async () => {
+  const { objects } = await pagesWorld();
+  const picture = await objects.get('public/assets/card.png');
+  if (picture.kind !== 'found') throw new Error('there is no picture');
+  expect(picture.metadata.contentType).toBe('image/png');
+  expect(Buffer.from(picture.body)).toEqual(readFileSync(join(SITE_FOLDER, 'assets/card.png')));
 });
 
 test('a page shows each value of a market with several, and why one is unknown', async () => {
