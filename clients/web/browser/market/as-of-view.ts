@@ -3,7 +3,7 @@
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
-import { PAUSE_EVERY, type Work } from './turns.ts';
+import { ascending, PAUSE_EVERY, type Work } from './turns.ts';
 
 export interface HistoryView {
   /** Newest first, all metrics. */
@@ -59,8 +59,7 @@ export function* knownMoments(
     moments.add(Date.parse(clock === 'recorded' ? recordedAt : (releasedAt ?? recordedAt)));
     if (clock === 'recorded' && supersededAt !== null) moments.add(Date.parse(supersededAt));
   }
-  // Numbers that stand side by side are sorted much faster.
-  const all = Float64Array.from(moments).sort();
+  const all = ascending(moments, moments.size);
   if (all.length <= max) return [...all];
   return Array.from({ length: max }, (_, index) => all[Math.round((index * (all.length - 1)) / (max - 1))] as number);
 }

@@ -1,6 +1,6 @@
 /** The versions of observations that the page has read so far, in the order of the market's history. Pure. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
-import { finished, PAUSE_EVERY, type Work } from './turns.ts';
+import { ascending, finished, PAUSE_EVERY, type Work } from './turns.ts';
 
 /** More are not kept, so that the memory of a phone is enough. */
 export const KEPT_ROWS_MAX = 200_000;
@@ -62,7 +62,7 @@ export class ObservationStore {
   *inOrder(): Work<readonly PublicObservation[]> {
     if (this.#newestFirst !== null) return this.#newestFirst;
     const { version } = this;
-    const moments = Float64Array.from(this.#moments.keys()).sort().reverse();
+    const moments = ascending(this.#moments.keys(), this.#moments.size).reverse();
     const rows: PublicObservation[] = [];
     for (const [at, ms] of moments.entries()) {
       rows.push(...(this.#moments.get(ms) as PublicObservation[]));

@@ -22,7 +22,7 @@ const TIMEOUT_MS = 20_000;
 /** A file of 24 MiB on a slow line. */
 const FILE_TIMEOUT_MS = 300_000;
 /** A long file never stands in memory as one text, and the page answers after each piece. */
-const PIECE_BYTES = 128 * 1024;
+const PIECE_BYTES = 32 * 1024;
 
 const isMissing = (status: number): boolean => status === 404 || status === 410;
 

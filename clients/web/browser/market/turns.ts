@@ -4,10 +4,18 @@
 export type Work<Result> = Generator<undefined, Result>;
 
 /** Work on a list may pause after so many items. */
-export const PAUSE_EVERY = 256;
+export const PAUSE_EVERY = 64;
 
 /** A frame of a screen has 16. */
-const TURN_MS = 10;
+const TURN_MS = 8;
+
+/** Numbers that stand side by side are sorted without a pause, and much faster than those of a list. @param count of them */
+export function ascending(numbers: Iterable<number>, count: number): Float64Array {
+  const sorted = new Float64Array(count);
+  let at = 0;
+  for (const number of numbers) sorted[at++] = number;
+  return sorted.sort();
+}
 
 /** Does it all at once. */
 export function finished<Result>(work: Work<Result>): Result {
