@@ -5,9 +5,9 @@ import {
   convert,
   DayRates,
   type RateMarket,
-  type RateStep,
+  type RateWay,
   rateMarket,
-  ratePath,
+  rateWays,
 } from '../../clients/typescript/conversion.ts';
 import { isMissing } from '../../clients/typescript/public-files.ts';
 import { HISTORY_COLUMNS } from '../../contract/files/history-rows.ts';
@@ -79,21 +79,21 @@ async function* conversions(
   asOf: AsOf | null,
 ): AsyncGenerator<ConvertedRow> {
   const markets = await rateMarkets(client);
-  const paths = new Map<string, readonly RateStep[] | null>();
+  const waysFrom = new Map<string, readonly RateWay[]>();
   const rates = new Map<string, DayRates>();
   for await (const observation of rows) {
     const from = observation.kind === 'money' ? observation.currency : null;
-    if (from !== null && !paths.has(from)) {
-      const path = ratePath(markets, from, currency);
-      if (path === null) note(`No market of this service is a rate from ${from} to ${currency}.`);
-      paths.set(from, path);
-      for (const { market } of path ?? []) {
+    if (from !== null && !waysFrom.has(from)) {
+      const ways = rateWays(markets, from, currency);
+      if (ways.length === 0) note(`No market of this service is a rate from ${from} to ${currency}.`);
+      waysFrom.set(from, ways);
+      for (const { market } of ways.flat()) {
         if (!rates.has(market.slug))
           rates.set(market.slug, new DayRates(market, await ratesAt(client, market.slug, asOf)));
       }
     }
-    const path = from === null ? null : (paths.get(from) ?? null);
-    yield { observation, conversion: convert(observation, currency, path, rates) };
+    const ways = from === null ? [] : (waysFrom.get(from) ?? []);
+    yield { observation, conversion: convert(observation, currency, ways, rates) };
   }
 }
 

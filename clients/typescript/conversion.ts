@@ -27,6 +27,9 @@ export interface RateStep {
   readonly isInverse: boolean;
 }
 
+/** One rate, or two by a third currency. */
+export type RateWay = readonly RateStep[];
+
 /** The row that gave the rate of a step. */
 export interface UsedRate extends RateStep {
   readonly row: PublicObservation;
@@ -67,14 +70,18 @@ export function rateMarket({
   return { slug, from: unit.of, to: nativeCurrency, quantity: unit.quantity };
 }
 
+/** So few histories are read. */
+const WAYS_MAX = 3;
+
 /**
- * The steps from one currency to another: one rate or its inverse, else two by a third currency. So all values of a series are
- * converted by the same markets. Of several ways the first one is taken: rates before inverse ones, then by slug.
+ * The ways from one currency to another, at most three, in a fixed order: by one rate or its inverse; if there is none, by two and a
+ * third currency. Rates come before inverse ones, then by slug. A value is converted by the first way that has a rate of its day: a
+ * monthly rate must not hide a daily one.
  *
- * @returns null if there is no way; an empty one if both are the same
+ * @returns one way without a step if both are the same
  */
-export function ratePath(markets: Iterable<RateMarket>, from: string, to: string): readonly RateStep[] | null {
-  if (from === to) return [];
+export function rateWays(markets: Iterable<RateMarket>, from: string, to: string): readonly RateWay[] {
+  if (from === to) return [[]];
   const steps = [...markets]
     .sort((one, other) => (one.slug < other.slug ? -1 : 1))
     .flatMap((market) => [
@@ -83,16 +90,17 @@ export function ratePath(markets: Iterable<RateMarket>, from: string, to: string
     ])
     .sort((one, other) => Number(one.isInverse) - Number(other.isInverse));
   const firsts = steps.filter((step) => beginOf(step) === from);
-  const direct = firsts.find((step) => endOf(step) === to);
-  if (direct !== undefined) return [direct];
-  for (const first of firsts) {
-    const second = steps.find((step) => beginOf(step) === endOf(first) && endOf(step) === to);
-    if (second !== undefined) return [first, second];
-  }
-  return null;
+  const direct = firsts.filter((step) => endOf(step) === to).map((step) => [step]);
+  const found =
+    direct.length > 0
+      ? direct
+      : firsts.flatMap((first) =>
+          steps.filter((step) => beginOf(step) === endOf(first) && endOf(step) === to).map((second) => [first, second]),
+        );
+  return found.slice(0, WAYS_MAX);
 }
 
-/** The currencies that {@link ratePath} reaches, by code, without the first one. */
+/** The currencies that {@link rateWays} reaches, by code, without the first one. */
 export function currenciesFrom(markets: Iterable<RateMarket>, from: string): readonly string[] {
   const all = [...markets];
   const near = neighbours(all, new Set([from]));
@@ -153,28 +161,24 @@ function dayOf({ observedAt }: PublicObservation): string {
 /**
  * Converts one value by the rates of its day (UTC).
  *
- * @param path of the value's currency, as {@link ratePath} gives it
- * @param rates of the markets of the path, by slug
+ * @param ways of the value's currency, as {@link rateWays} gives them
+ * @param rates of the markets of the ways, by slug
  */
 export function convert(
   value: PublicObservation,
   currency: string,
-  path: readonly RateStep[] | null,
+  ways: readonly RateWay[],
   rates: ReadonlyMap<string, DayRates>,
 ): Conversion {
   const refused = (reason: NotConverted): Conversion => ({ currency, decimal: null, reason, rate: null, used: [] });
   if (value.kind !== 'money') return refused('not-money');
   if (value.decimal === null) return refused('value-unknown');
-  if (path === null) return refused('no-rate');
-  const used: UsedRate[] = [];
-  for (const step of path) {
-    // The rate of a day that has not come is not known.
-    const row = value.announced ? null : rates.get(step.market.slug)?.on(dayOf(value));
-    if (row == null) return refused('no-rate-of-day');
-    used.push({ ...step, row });
-  }
+  if (ways.length === 0) return refused('no-rate');
+  // The rate of a day that has not come is not known.
+  const used = value.announced ? undefined : ways.map((way) => usedRates(way, dayOf(value), rates)).find(isKnown);
+  if (used === undefined) return refused('no-rate-of-day');
   if (used.length === 0) return { currency, decimal: value.decimal, reason: null, rate: '1', used };
-  const rate = used.reduce((product, { market, isInverse, row }) => {
+  const rate = used.reduce<Fraction>((product, { market, isInverse, row }) => {
     const { over, under } = fraction((row as { readonly decimal: string }).decimal);
     const one = { over, under: under * BigInt(market.quantity) };
     return times(product, isInverse ? { over: one.under, under: one.over } : one);
@@ -189,6 +193,21 @@ export function convert(
       .replace(/\.$/, ''),
     used,
   };
+}
+
+/** Null: one of them is missing. */
+function usedRates(way: RateWay, day: string, rates: ReadonlyMap<string, DayRates>): readonly UsedRate[] | null {
+  const used: UsedRate[] = [];
+  for (const step of way) {
+    const row = rates.get(step.market.slug)?.on(day);
+    if (row == null) return null;
+    used.push({ ...step, row });
+  }
+  return used;
+}
+
+function isKnown(used: readonly UsedRate[] | null): used is readonly UsedRate[] {
+  return used !== null;
 }
 
 /** An exact number. */

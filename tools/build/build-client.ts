@@ -19,7 +19,7 @@ const EXPORTS = {
   'kept-bodies': ['MemoryBodies'],
   'as-of': ['AsOfReading'],
   'decimal-of': ['decimalOf'],
-  conversion: ['convert', 'currenciesFrom', 'DayRates', 'rateMarket', 'ratePath'],
+  conversion: ['convert', 'currenciesFrom', 'DayRates', 'rateMarket', 'rateWays'],
   receipts: ['openReceipt'],
   'signed-log': ['LogVerificationError'],
 } as const;
@@ -31,7 +31,7 @@ const TYPES = {
   'kept-bodies': ['BodyStore', 'KeptBody'],
   'as-of': ['AsOf', 'AsOfRow'],
   'log-changes': ['LogChange'],
-  conversion: ['Conversion', 'NotConverted', 'RateMarket', 'RateStep', 'UsedRate'],
+  conversion: ['Conversion', 'NotConverted', 'RateMarket', 'RateStep', 'RateWay', 'UsedRate'],
   calls: ['CallAnswer', 'CallArguments', 'CallOf', 'RouteName'],
   moments: ['Moment'],
   'signed-log': ['ProvenEntry'],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark_client.conversion import CURRENCIES, DayRates, convert, currencies_from, rate_market, rate_path
+from tidemark_client.conversion import CURRENCIES, DayRates, convert, currencies_from, rate_market, rate_ways
 
 TABLE = json.loads((Path(__file__).parents[3] / "test/clients/conversion.json").read_text("utf-8"))
 MARKETS = [found for market in TABLE["markets"] if (found := rate_market(market))]
@@ -42,7 +42,7 @@ def test_a_value_is_converted(case):
     _, value, end, decimal, rate_or_reason, used = case
     digits, currency, day = value.split(" ")
     one = row({"decimal": None if digits == "null" else digits, "currency": currency, "observedAt": f"{day}T12:00:00Z"})
-    found = convert(one, end, rate_path(MARKETS, currency, end), RATES)
+    found = convert(one, end, rate_ways(MARKETS, currency, end), RATES)
     assert found.currency == end
     assert (found.decimal if found.decimal is None else f"{found.decimal:f}") == decimal
     assert (found.reason or f"{found.rate:f}") == rate_or_reason
@@ -55,6 +55,6 @@ def test_a_value_is_converted(case):
 def test_a_number_without_a_currency_and_an_announced_value_are_not_converted():
     at = datetime(2026, 11, 20, tzinfo=UTC)
     scalar = {"kind": "scalar", "value": Decimal("4.5"), "unit": "percent", "observedAt": at}
-    assert convert(scalar, "EUR", None, RATES).reason == "not-money"
+    assert convert(scalar, "EUR", [], RATES).reason == "not-money"
     announced = {"kind": "money", "decimal": Decimal(1), "currency": "EUR", "observedAt": at, "announced": True}
-    assert convert(announced, "USD", rate_path(MARKETS, "EUR", "USD"), RATES).reason == "no-rate-of-day"
+    assert convert(announced, "USD", rate_ways(MARKETS, "EUR", "USD"), RATES).reason == "no-rate-of-day"

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { convert, currenciesFrom, DayRates, rateMarket, ratePath } from '../../../clients/typescript/conversion.ts';
+import { convert, currenciesFrom, DayRates, rateMarket, rateWays } from '../../../clients/typescript/conversion.ts';
 import { ACTIVE_BY_EXPONENT, WITHDRAWN } from '../../../contract/values/iso-4217.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 
@@ -47,13 +47,13 @@ test('a rate is the price of a currency, and no other price', () => {
 
 test.each(Object.entries(table.currencies))('%s is converted to %j', (from, to) => {
   expect(currenciesFrom(markets, from)).toEqual(to);
-  for (const one of to) expect(ratePath(markets, from, one)?.length).toBeGreaterThan(0);
+  for (const one of to) expect(rateWays(markets, from, one)).not.toEqual([]);
 });
 
 test.each(table.cases)('%s', (_, value, to, decimal, rateOrReason, used) => {
   const [digits, currency = '', day] = value.split(' ');
   const row = rowOf({ decimal: digits === 'null' ? null : digits, currency, observedAt: `${day}T12:00:00Z` });
-  const found = convert(row, to, ratePath(markets, currency, to), rates);
+  const found = convert(row, to, rateWays(markets, currency, to), rates);
   expect([found.currency, found.decimal, found.reason ?? found.rate]).toEqual([to, decimal, rateOrReason]);
   const words = found.used.map(
     ({ market, isInverse, row: { observedAt } }) => `${isInverse ? '/' : ''}${market.slug} ${observedAt.slice(0, 10)}`,
@@ -63,7 +63,7 @@ test.each(table.cases)('%s', (_, value, to, decimal, rateOrReason, used) => {
 
 test('a number without a currency, and an announced value, are not converted', () => {
   const scalar = { kind: 'scalar', value: '4.50', unit: 'percent', observedAt: '2026-11-20T12:00:00Z' };
-  expect(convert(rowOf(scalar), 'EUR', null, rates).reason).toBe('not-money');
+  expect(convert(rowOf(scalar), 'EUR', [], rates).reason).toBe('not-money');
   const announced = { decimal: '1.00', currency: 'EUR', observedAt: '2026-11-20T12:00:00Z', announced: true };
-  expect(convert(rowOf(announced), 'USD', ratePath(markets, 'EUR', 'USD'), rates).reason).toBe('no-rate-of-day');
+  expect(convert(rowOf(announced), 'USD', rateWays(markets, 'EUR', 'USD'), rates).reason).toBe('no-rate-of-day');
 });

@@ -1,7 +1,7 @@
 """Reads a Tidemark service, and writes to it. ``Client`` is the beginning."""
 
 from .client import Answer, Client
-from .conversion import Conversion, DayRates, convert, currencies_from, rate_market, rate_path
+from .conversion import Conversion, DayRates, convert, currencies_from, rate_market, rate_ways
 from .errors import TidemarkError
 from .log_changes import Change
 from .rows import Row
@@ -21,5 +21,5 @@ __all__ = [
     "currencies_from",
     "open_receipt",
     "rate_market",
-    "rate_path",
+    "rate_ways",
 ]

@@ -38,6 +38,8 @@ NotConverted = Literal["value-unknown", "not-money", "no-rate", "no-rate-of-day"
 
 _DIGITS_MIN = 6
 _RATE_DIGITS = 10
+#: So few histories are read.
+_WAYS_MAX = 3
 
 
 @dataclass(frozen=True)
@@ -89,32 +91,30 @@ def rate_market(market: Mapping[str, Any]) -> RateMarket | None:
     return RateMarket(market["slug"], unit["of"], currency, unit["quantity"])
 
 
-def rate_path(markets: Iterable[RateMarket], begin: str, end: str) -> list[RateStep] | None:
-    """The steps from one currency to another: one rate or its inverse, else two by a third currency.
+def rate_ways(markets: Iterable[RateMarket], begin: str, end: str) -> list[list[RateStep]]:
+    """The ways from one currency to another, at most three, in a fixed order.
 
-    So all values of a series are converted by the same markets. Of several ways the first one is taken: rates before inverse
-    ones, then by slug. None: there is no way. Empty: both are the same.
+    By one rate or its inverse; if there is none, by two and a third currency. Rates come before inverse ones, then by slug. A
+    value is converted by the first way that has a rate of its day: a monthly rate must not hide a daily one. One way without a
+    step if both are the same.
     """
     if begin == end:
-        return []
+        return [[]]
     ordered = sorted(markets, key=lambda market: market.slug)
     steps = [RateStep(market, is_inverse) for is_inverse in (False, True) for market in ordered]
     firsts = [step for step in steps if step.begin == begin]
-    for first in firsts:
-        if first.end == end:
-            return [first]
-    for first in firsts:
-        for second in steps:
-            if second.begin == first.end and second.end == end:
-                return [first, second]
-    return None
+    direct = [[first] for first in firsts if first.end == end]
+    crossed = [
+        [first, second] for first in firsts for second in steps if second.begin == first.end and second.end == end
+    ]
+    return (direct or crossed)[:_WAYS_MAX]
 
 
 def currencies_from(markets: Iterable[RateMarket], begin: str) -> list[str]:
-    """The currencies that ``rate_path`` reaches, by code, without the first one."""
+    """The currencies that ``rate_ways`` reaches, by code, without the first one."""
     listed = list(markets)
     ends = {end for market in listed for end in (market.begin, market.end)}
-    return sorted(end for end in ends if end != begin and rate_path(listed, begin, end) is not None)
+    return sorted(end for end in ends if end != begin and rate_ways(listed, begin, end))
 
 
 class DayRates:
@@ -140,27 +140,27 @@ class DayRates:
 
 
 def convert(
-    value: Row, currency: str, path: Sequence[RateStep] | None, rates: Mapping[str, DayRates]
+    value: Row, currency: str, ways: Sequence[Sequence[RateStep]], rates: Mapping[str, DayRates]
 ) -> Conversion:
     """Converts one value by the rates of its day (UTC).
 
-    :param path: of the value's currency, as ``rate_path`` gives it
-    :param rates: of the markets of the path, by slug
+    :param ways: of the value's currency, as ``rate_ways`` gives them
+    :param rates: of the markets of the ways, by slug
     """
     if value["kind"] != "money":
         return Conversion(currency, None, "not-money")
     decimal = value["decimal"]
     if decimal is None:
         return Conversion(currency, None, "value-unknown")
-    if path is None:
+    if not ways:
         return Conversion(currency, None, "no-rate")
-    rate, used = Fraction(1), []
-    for step in path:
-        # The rate of a day that has not come is not known.
-        row = None if value.get("announced") or step.market.slug not in rates else rates[step.market.slug].on(_day_of(value))
-        if row is None:
-            return Conversion(currency, None, "no-rate-of-day")
-        used.append((step, row))
+    # The rate of a day that has not come is not known.
+    known = [] if value.get("announced") else [_used(way, _day_of(value), rates) for way in ways]
+    used = next((each for each in known if each is not None), None)
+    if used is None:
+        return Conversion(currency, None, "no-rate-of-day")
+    rate = Fraction(1)
+    for step, row in used:
         one = Fraction(row["decimal"]) / step.market.quantity
         rate *= 1 / one if step.is_inverse else one
     if not used:
@@ -169,6 +169,19 @@ def convert(
     plain = f"{_rounded(rate, _RATE_DIGITS):f}"
     shown = Decimal(plain.rstrip("0").rstrip(".") if "." in plain else plain)
     return Conversion(currency, _rounded(Fraction(decimal) * rate, digits), None, shown, tuple(used))
+
+
+def _used(
+    way: Sequence[RateStep], day: date, rates: Mapping[str, DayRates]
+) -> list[tuple[RateStep, Row]] | None:
+    """None: one of the rates is missing."""
+    used = []
+    for step in way:
+        row = rates[step.market.slug].on(day) if step.market.slug in rates else None
+        if row is None:
+            return None
+        used.append((step, row))
+    return used
 
 
 def _is_rate(row: Row, currency: str) -> bool:

@@ -11,7 +11,7 @@ import {
   RATE_AGE_DAYS_MAX,
   type RateMarket,
   rateMarket,
-  ratePath,
+  rateWays,
 } from '../../../typescript/conversion.ts';
 import { isMissing } from '../../../typescript/public-files.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
@@ -113,19 +113,18 @@ export class ConvertedSection {
     const key = JSON.stringify([currency, asOf, rows.map(({ id }) => id)]);
     if (key === this.#key) return;
     this.#key = key;
-    const path = currency === '' ? [] : (ratePath(this.#markets, market.nativeCurrency, currency) ?? []);
+    const ways = currency === '' ? [] : rateWays(this.#markets, market.nativeCurrency, currency);
+    const needed = new Set(ways.flat().map((step) => step.market));
     try {
-      const read = await Promise.all(
-        path.map(async (step) => [step.market.slug, await this.#ratesOf(step.market)] as const),
-      );
+      const read = await Promise.all([...needed].map(async (rate) => [rate.slug, await this.#ratesOf(rate)] as const));
       if (this.#key !== key) return;
       const rates = new Map(read);
       const converted = rows.map((row) => {
         const isNative = row.kind === 'money' && row.currency === market.nativeCurrency;
-        return [row, convert(row, currency, isNative ? path : null, rates)] as const;
+        return [row, convert(row, currency, isNative ? ways : [], rates)] as const;
       });
-      this.#result.replaceChildren(...(path.length === 0 ? [] : resultOf(market, currency, converted)));
-      this.#said.textContent = path.length === 0 ? '' : `${converted.length} prices in ${currency}.`;
+      this.#result.replaceChildren(...(ways.length === 0 ? [] : resultOf(market, currency, converted)));
+      this.#said.textContent = ways.length === 0 ? '' : `${converted.length} prices in ${currency}.`;
     } catch {
       if (this.#key !== key) return;
       this.#key = '';
