@@ -105,8 +105,8 @@ export const OBJECT_CONCURRENCY = 16;
 export const DEFAULT_CONCURRENCY: Concurrency = { objects: OBJECT_CONCURRENCY, markets: 8 };
 
 /**
- * For S3 and DynamoDB, where a request is mostly waiting. One processor signs some 2,000 requests a second, which is less
- * than S3 takes below one prefix. `npm run bench -- aws` measures it (docs/decisions/101).
+ * For S3 and DynamoDB, where a request is mostly waiting. The SDK takes 0.7 ms of processor time for a PUT, so one processor
+ * sends some 1,500 a second, which is less than S3 takes below one prefix (docs/decisions/101).
  */
 export const AWS_CONCURRENCY: Concurrency = { objects: 160, markets: 64 };
 
