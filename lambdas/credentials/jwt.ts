@@ -64,7 +64,7 @@ export function isSubjectClaim(sub: unknown): sub is string {
 /** RFC 7515, section 7.1: three parts in base64url, without padding. */
 const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-const NOT_A_JWT = 'The token is not a well-formed JWT.';
+const NOT_A_JWT = 'The token is neither an API key, which begins with tdm_, nor a well-formed JWT.';
 const BAD_SIGNATURE = 'The token is not signed with a key of the configured issuer.';
 
 /** @throws TypeError if the issuer is not a URL */

@@ -9,7 +9,7 @@ import { unitText } from '../shown-value.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { agedTime, badge, badgeClass, breakable, button, element, outsideLink } from './elements.ts';
 import type { RowWords } from './row-words.ts';
-import { CHANGE_SPANS, changeText } from './value-changes.ts';
+import { changeText } from './value-changes.ts';
 import { badgesOf, dayText, isOnList, momentText } from './words.ts';
 
 export interface TopContent {
@@ -21,7 +21,7 @@ export interface TopContent {
   /** The values before those of rows, by the ids of the rows. */
   readonly before: ReadonlyMap<string, PublicObservation>;
   readonly words: RowWords;
-  /** Of the price, in the order of {@link CHANGE_SPANS}. */
+  /** Of the price, the shortest span first. */
   readonly changes: readonly (PriceChange | null)[];
   readonly asOf: AsOf | null;
   /** When the first value became known, by the clock of `asOf`. Null: none has, or the history is not read yet. */
@@ -146,7 +146,8 @@ function nothingText(since: string | null, asOf: AsOf | null): string {
   return since === null ? 'nothing recorded here at that time' : `nothing recorded here before ${dayText(since)}`;
 }
 
-function changeParts(change: PriceChange | null, at: number): readonly HTMLElement[] {
+/** By their days: the spans are about as long, because markets rest on weekends. */
+function changeParts(change: PriceChange | null): readonly HTMLElement[] {
   if (change === null) return [];
   const { share, since } = change;
   const look = share < 0 ? 'fall' : share > 0 ? 'rise' : 'soft';
@@ -156,7 +157,7 @@ function changeParts(change: PriceChange | null, at: number): readonly HTMLEleme
       'span',
       { title: `since ${momentText(since)}` },
       percent,
-      element('span', { class: 'soft' }, ` in ${CHANGE_SPANS[at]?.[1]} `),
+      element('span', { class: 'soft' }, ` since ${dayText(since)} `),
     ),
   ];
 }

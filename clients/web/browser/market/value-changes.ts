@@ -7,12 +7,7 @@ import type { HistoryView } from './as-of-view.ts';
 import type { RowWords } from './row-words.ts';
 import { unitOf } from './words.ts';
 
-/** With their titles. */
-export const CHANGE_SPANS = [
-  ['day', '1 day'],
-  ['month', '30 days'],
-  ['year', '1 year'],
-] as const;
+const SPANS = ['day', 'month', 'year'] as const;
 
 /**
  * Of each row the one before it, of the same metric, source and unit, if both have values, and other ones.
@@ -38,10 +33,10 @@ export function changeText(before: PublicObservation, after: PublicObservation):
   return share === null ? '' : percentText(share);
 }
 
-/** Among the prices of the source whose price is shown. */
+/** Among the prices of the source whose price is shown, the shortest span first. */
 export function priceChanges({ visible, metrics }: HistoryView): readonly (PriceChange | null)[] {
   const source = metrics.price?.sourceLabel;
-  return CHANGE_SPANS.map(([span]) => priceChange(pricesOf(visible, source), span));
+  return SPANS.map((span) => priceChange(pricesOf(visible, source), span));
 }
 
 /** Only as far as they are read: a long history is not gone through. */

@@ -34,7 +34,8 @@ export function sourceFreshness(entries: readonly LatestEntry[], nowMs: number):
       (last, metric) => laterInstant(metric.observedAt, last),
       entry.observedAt,
     );
-    if (source === null || observedAt === null) continue;
+    // No price of a retired market is expected.
+    if (source === null || observedAt === null || entry.retired) continue;
     // A value on a list stands until the list says something else: only prices grow old.
     if (entry.observedAt !== null) priced.add(source);
     const since = lateSince(entry, nowMs);

@@ -57,7 +57,9 @@ function delaysOf({ snapshot, copySeconds, health, sources, nowMs }: VerdictFact
     ...(late.length === 0 ? [] : [`${many(late.length, 'source')} of ${sources.length} late.`]),
     ...(old.length === 0
       ? []
-      : [`The newest price of ${many(old.length, 'source')} of ${sources.length} is ${Math.max(...old)} days old.`]),
+      : [
+          `${many(old.length, 'source')} of ${sources.length} without a new price, for up to ${Math.max(...old)} days.`,
+        ]),
     ...(silentDays === null ? [] : [`Nothing was published for ${silentDays} days.`]),
   ];
 }
