@@ -3,10 +3,12 @@
  * gets a page in the place of a problem document, with the same status.
  */
 import type { IncomingMessage } from 'node:http';
+import Negotiator from 'negotiator';
 import { FRESH_SECONDS } from '../../contract/files/limits.ts';
 import { ANY_MARKET_PAGE, NOT_FOUND_PAGE } from '../../contract/files/object-paths.ts';
 import { PAGE_CONTENT_TYPE, pageHeaders } from '../../contract/files/page-headers.ts';
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/files/public-objects.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/problems/edge-problems.ts';
 import type { CacheAnswer, ObjectCache, Wanted } from './cache.ts';
 import { CORS_FIELDS, type FieldList, NO_SNIFFING, type Representation } from './representation.ts';
 import type { EdgeReply } from './respond.ts';
@@ -39,6 +41,12 @@ export function isForPeople(target: string): boolean {
   return !target.startsWith('/api/');
 }
 
+/** RFC 9110, section 12.5.1. Programs that take anything get the document. */
+function prefersPages(accept: string | undefined): boolean {
+  const negotiator = new Negotiator({ headers: accept === undefined ? {} : { accept: accept.toLowerCase() } });
+  return negotiator.mediaType([PROBLEM_CONTENT_TYPE, 'text/html']) === 'text/html';
+}
+
 /** Of an answer with 404 or 410 to a path for people: as a page if a browser asks for one, and if the site has it. */
 export async function forBrowsers(
   cache: Cache,
@@ -47,7 +55,7 @@ export async function forBrowsers(
 ): Promise<EdgeReply> {
   const { status } = reply;
   if (status !== 404 && status !== 410) return reply;
-  const page = headers.accept?.includes('text/html') === true ? await cache.read(KEYS[status]) : null;
+  const page = prefersPages(headers.accept) ? await cache.read(KEYS[status]) : null;
   if (page?.kind !== 'found') return { ...reply, fields: [...reply.fields, ...VARIES] };
   const { body } = page.entry.view.identity;
   const fields = [

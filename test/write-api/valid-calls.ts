@@ -47,6 +47,8 @@ const VERIFICATION = {
   },
 } as const;
 
+const REMOVAL = { params: { slug: 'gold-usd' }, body: { reason: 'Its source has ended.' } };
+
 async function approved(made: Maker): Promise<string> {
   const id = await made.make('createWaitlistRequest');
   await made.make('decideWaitlistRequest', { params: { id } });
@@ -119,7 +121,7 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   getIngestBatch: of('createIngestBatch'),
   createIngestUpload: () => ({}),
   getIngestUpload: of('createIngestUpload'),
-  removeMarket: () => ({ body: { reason: 'Its source has ended.' } }),
+  removeMarket: () => REMOVAL,
   listSources: () => ({}),
   getSource: withSource('shown'),
   putSource: () => source('added'),
@@ -144,8 +146,8 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   listTakedowns: () => ({ query: '' }),
   createTakedown: async (made) => {
     // Refused if a call before has removed it.
-    await made.make('removeMarket', { body: { reason: 'Its source has ended.' } }).catch(() => undefined);
-    return {};
+    await made.make('removeMarket', REMOVAL).catch(() => undefined);
+    return { body: { market: REMOVAL.params.slug, reason: 'Order of a court.' } };
   },
   getEntitlements: () => ({}),
   putEntitlement: () => ({

@@ -18,6 +18,6 @@ export function marketPage(): string {
     script: 'market',
     style: 'market',
     main: html`<div id="market"><h1>Market</h1></div>
-<noscript><p class="notice">This page is made by JavaScript. The same data is in the <a href="${MARKETS_URL}">public files</a>.</p></noscript>`,
+<noscript><p class="notice">This page needs JavaScript. The <a href="${MARKETS_URL}">public files</a> have the same data. A market that is not in them was removed.</p></noscript>`,
   });
 }

@@ -146,6 +146,15 @@ describe('the edge', () => {
       },
     );
 
+    test.each<[string, string]>([
+      ['TEXT/HTML', 'text/html; charset=utf-8'],
+      ['text/html;q=0', 'application/problem+json'],
+      ['application/problem+json, text/html;q=0.1', 'application/problem+json'],
+      ['', 'application/problem+json'],
+    ])('%j is weighed: %s', async (accept, expected) => {
+      expect((await ask(edge, '/none', { accept })).headers['content-type']).toBe(expected);
+    });
+
     test('the API answers browsers as programs', async () => {
       const got = await ask(edge, '/api/v1/markets/none', browser);
       expect([got.status, got.headers['content-type']]).toEqual([404, 'application/problem+json']);

@@ -5,7 +5,7 @@ import { unknownState } from './page-states.ts';
 
 const root = document.getElementById('market') as HTMLElement;
 const { href, pathname, search } = location;
-const given = new URLSearchParams(search).get('slug') ?? pathname.replace(/^.*\/|\.html$/g, '');
+const given = new URLSearchParams(search).get('slug') ?? decoded(pathname.replace(/^.*\/|\.html$/g, ''));
 // People also type it in capitals.
 const slug = given.toLowerCase();
 if (slug !== given) {
@@ -16,3 +16,12 @@ if (slug !== given) {
 }
 if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)) new MarketPage(root, slug).start();
 else root.replaceChildren(unknownState(slug));
+
+/** Servers answer `gold%2Dusd` as `gold-usd`. A name with a lone percent sign is none, and stays as it is. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
