@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PublicObjectName } from '../../contract/files/public-object-names.ts';
 import { publicKey } from '../../contract/files/public-objects.ts';
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import type { ETag, ObjectStore } from '../../storage/ports/object-store.ts';
 import { sha256Hex } from '../../storage/ports/sha256.ts';
 import { publicMetadata } from './put-immutable.ts';
 
@@ -18,4 +18,25 @@ export async function storedDigest(
   const right = publicMetadata(name, found.metadata.generation, nextCursor, isGone);
   const isRight = isDeepStrictEqual(found.metadata, right);
   return isRight ? sha256Hex(found.body) : null;
+}
+
+/**
+ * Compares a body with that in the store, by its ETag where the store tells the ETag of bytes: then no body is read.
+ *
+ * @returns null: the store has these bytes with the right metadata. Else the ETag of the body to replace; null: there is none.
+ */
+export async function toReplace(
+  objects: ObjectStore,
+  name: PublicObjectName,
+  body: Buffer,
+  isGone: boolean,
+): Promise<{ readonly replaces: ETag | null } | null> {
+  const found = await objects.stat(publicKey(name));
+  if (found === null) return { replaces: null };
+  const isSame =
+    objects.etagOf === undefined
+      ? (await storedDigest(objects, name, null, isGone)) === sha256Hex(body)
+      : objects.etagOf(body) === found.etag &&
+        isDeepStrictEqual(found.metadata, publicMetadata(name, found.metadata.generation, null, isGone));
+  return isSame ? null : { replaces: found.etag };
 }

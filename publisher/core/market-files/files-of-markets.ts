@@ -46,6 +46,8 @@ export interface FilesOfMarkets {
   readonly load: () => Promise<FileForms>;
   /** The page of the site in whose place the files are. */
   readonly frameFile?: string;
+  /** Whether the texts name the revision of the market: then no later revision has these bytes again. */
+  readonly nameRevision?: true;
   /** Kinds that exist only if the base URL is known. */
   readonly needBaseUrl?: readonly MarketFileKind[];
 }

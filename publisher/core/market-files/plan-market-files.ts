@@ -7,23 +7,26 @@ import type { HeadPut } from '../../kernel/bundle.ts';
 import type { HistoryPlan } from '../../kernel/history-plan.ts';
 import { type MarketContext, type MarketPart, NO_PART } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
-import { storedDigest } from '../../kernel/stored-digest.ts';
+import { toReplace } from '../../kernel/stored-digest.ts';
 import { newestPrices, readRecentPrices } from '../bodies/recent-prices.ts';
 import { marketBody } from '../bodies/render.ts';
 import { type FileSettings, type FilesOfMarkets, type MarketFileKind, nameOfFile } from './files-of-markets.ts';
 
 export async function planMarketFiles(
-  { kinds, load, needBaseUrl = [] }: FilesOfMarkets,
+  { kinds, load, nameRevision, needBaseUrl = [] }: FilesOfMarkets,
   settings: FileSettings,
   { dependencies: { objects }, view, isRefresh }: MarketContext,
   history: HistoryPlan,
 ): Promise<MarketPart> {
   const { slug, record, published, isShown } = view;
   const changed = async (kind: MarketFileKind, text: string, isGone: boolean): Promise<readonly HeadPut[]> => {
-    const { body, digest } = rendered(text);
+    const { body } = rendered(text);
     const name = nameOfFile(kind, slug);
-    if (digest === (await storedDigest(objects, name, null, isGone))) return [];
-    return [{ kind: 'put', key: publicKey(name), body, nextCursor: null, isGone }];
+    const other = await toReplace(objects, name, Buffer.from(body), isGone);
+    if (other === null) return [];
+    // A swap by ETag needs bytes that never come back (docs/decisions/101-requests-in-flight.md); a refresh has the same revision.
+    const swap = nameRevision && !isRefresh && !isGone ? other : {};
+    return [{ kind: 'put', key: publicKey(name), body, nextCursor: null, isGone, ...swap }];
   };
   const removal = record?.value.removal;
   if (removal !== undefined) {

@@ -112,7 +112,7 @@ function contentOf(shown: ShownInFile): string {
         ] as const);
   const unitWords = `per ${unit.quantity === 1 ? '' : `${unit.quantity.toLocaleString('en')} `}${unit.of}`;
   return [
-    '<div id="market">\n<div class="market-head"><header class="market-top">',
+    `<div id="market" data-revision="${market.revision}">\n<div class="market-head"><header class="market-top">`,
     `<div class="market-name"><h1>${xmlText(name)}</h1>`,
     `<p class="soft"><span class="code">${slug}</span> · ${xmlText(`${kind} · ${price?.per || unitWords}`)}</p></div>`,
     badgesOf(market),

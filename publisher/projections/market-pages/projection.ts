@@ -7,6 +7,7 @@ export const marketPages = marketFiles({
   kinds: ['market-page'],
   what: 'Each market as a page for people, which reads without a script.',
   paths: [],
+  nameRevision: true,
   frameFile: ANY_MARKET_PAGE.slice(1),
   async load() {
     const { pageTexts, pageSettingsIn } = await import('./market-page.ts');

@@ -59,7 +59,7 @@ test.each<[string, string, Readonly<Record<string, PublicResponse>>]>([
   ],
   ['a script that is missing', 'status /assets/explorer.js', { '/assets/explorer.js': NOTHING }],
   ['a script of another type', 'headers /assets/explorer.js', { '/assets/explorer.js': css }],
-  ['a file of no known kind', 'link /', { '/': page('<img src="/assets/x.png">') }],
+  ['a file of no known kind', 'link /', { '/': page('<img src="/assets/x.gif">') }],
   [
     'other bytes than the entity tag names',
     'digest /assets/site.css',
