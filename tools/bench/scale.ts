@@ -17,7 +17,7 @@ const DOCUMENT = join(import.meta.dirname, '../../docs/scale.md');
 /** DynamoDB's limit on one partition key, in write units a second. */
 const UNITS_PER_SECOND = 1_000;
 /** By `npm run bench -- aws`: docs/benchmarks.md. */
-const MEASURED = { workerBatches: 41, publisherMarkets: 93 };
+const MEASURED = { workerBatches: 176, publisherMarkets: 236 };
 /** Changes within this time become one generation: PUBLISHER_COALESCE of infra/stacks/api.ts. */
 const COALESCE_SECONDS = 5;
 /** Of a generation without markets, of a batch, and of what the edge keeps. */
