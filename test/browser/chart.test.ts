@@ -83,6 +83,24 @@ describe('the chart', () => {
     await page.context().close();
   });
 
+  it('has labels of small prices, says what a scale cannot show, and fits a phone under a long name', async () => {
+    const { page, complaints } = await openMarket('oil-usd');
+    await page.getByLabel('Scale').selectOption('log');
+    await page.getByText('2 prices of 0 or less cannot be shown on a log scale.').waitFor();
+    const button = page.getByRole('button', { name: 'Download what is seen as SVG' });
+    const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    const svg = await readFile(await download.path(), 'utf8');
+    for (const label of ['0.02', '0.05', '0.1', '0.5', '1', '20']) expect(svg).toContain(`>${label}</text>`);
+    expect(svg).toContain('cannot be shown on a log scale');
+    await page.getByLabel('Scale').selectOption('index');
+    await page.getByText('cannot be shown from a base of −36.98 USD (5 Jan 2026).').waitFor();
+    expect(await page.getByLabel('Scale').inputValue()).toBe('linear');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('has its dates in fields and in the address; dates that do not exist are refused, and nothing moves', async () => {
     const { page, complaints } = await openMarket('wheat-eur');
     await page.getByLabel('From', { exact: true }).fill('2026-02-01');

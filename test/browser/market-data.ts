@@ -63,8 +63,8 @@ const WHEAT: readonly object[] = [
 ];
 
 /** @param day of the observation that is taken back */
-function retraction(day: number, kind: 'mistake' | 'withdrawn'): object {
-  const identity = { market: 'wheat-eur', metric: 'price', observedAt: dayOf(day), sourceUrl: EXCHANGE.sourceUrl };
+function retraction(day: number, kind: 'mistake' | 'withdrawn', market = 'wheat-eur'): object {
+  const identity = { market, metric: 'price', observedAt: dayOf(day), sourceUrl: EXCHANGE.sourceUrl };
   return { type: 'retraction', ...identity, kind, reason: 'The exchange has said so.' };
 }
 
@@ -72,6 +72,7 @@ const CORRECTIONS: readonly object[] = [
   wheat(60, EXCHANGE, { amountMinor: 23_456 }),
   retraction(45, 'withdrawn'),
   retraction(50, 'mistake'),
+  retraction(7, 'mistake', 'oil-usd'),
 ];
 
 /** The longest name that is allowed, as HTML that would run. */
@@ -103,6 +104,29 @@ const EMPTY: readonly object[] = [
   },
 ];
 
+/** The longest name, in one word. */
+const LONG_NAME = 'Rohoel'.repeat(40).slice(0, 200);
+
+/** Prices of all sizes, and below 0; the newest one is a mistake. */
+const OIL: readonly object[] = [
+  {
+    ...{ type: 'market', slug: 'oil-usd', name: LONG_NAME, kind: 'energy', nativeCurrency: 'USD' },
+    unit: { quantity: 1, of: 'barrel' },
+  },
+  ...[-3698, 2, 40, 300, 0, 900, 4000, 9999].map((amountMinor, day) => ({
+    ...{
+      type: 'observation',
+      market: 'oil-usd',
+      metric: 'price',
+      observedAt: dayOf(day),
+      currency: 'USD',
+      amountMinor,
+    },
+    ...{ ...EXCHANGE, confidence: 'high', status: 'final', outlierConfirmed: true },
+    ...(amountMinor === 0 && { zeroAsserted: true }),
+  })),
+];
+
 /** Sends all of them, and waits until they are published. */
 export async function publishMarketData(
   baseUrl = inject('changedUrl'),
@@ -122,9 +146,9 @@ export async function publishMarketData(
       if (publishedAt !== null) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error(`the batch of mode ${mode} was not published`);
+    throw new Error(`the batch of mode ${mode} was not published: ${await (await fetch(report, { headers })).text()}`);
   };
-  await publish([...WHEAT, ...HOSTILE, ...EMPTY], 'append');
+  await publish([...WHEAT, ...HOSTILE, ...EMPTY, ...OIL], 'append');
   await publish(CORRECTIONS, 'correct');
 }
 

@@ -41,9 +41,9 @@ const euro = history('euro', 'EUR', { 2: '2', 4: '3' });
 const wheat = history('wheat', 'tonne', { 2: '7' });
 
 function lines(others: readonly (typeof gold)[], scale: 'linear' | 'log' | 'percent' | 'index' = 'linear') {
-  const { data, axisTexts, note } = joinedChart(gold, others, { scale, range: null });
+  const { data, axisTexts, notes } = joinedChart(gold, others, { scale, range: null });
   const series = data.series.map(({ name, axis, values, rows }) => ({ name, axis, values: [...values], rows }));
-  return { series, axisTexts, note, scale: data.scale, seconds: data.seconds };
+  return { series, axisTexts, notes, scale: data.scale, seconds: data.seconds };
 }
 
 describe('the chart of several markets', () => {
@@ -52,7 +52,7 @@ describe('the chart of several markets', () => {
   });
 
   it('has all moments, each line its own; of another market only the source whose price it shows', () => {
-    const { series, seconds, axisTexts, note } = lines([silver, euro]);
+    const { series, seconds, axisTexts, notes } = lines([silver, euro]);
     expect(seconds).toEqual([1, 2, 3, 4].map(day));
     expect(series.map(({ name, axis }) => [name, axis])).toEqual([
       ['gold: own', 'y'],
@@ -63,7 +63,7 @@ describe('the chart of several markets', () => {
     expect(series[0]?.values).toEqual([100, 110, undefined, 120]);
     expect(series[3]?.values.map((value) => value === undefined)).toEqual([true, false, true, false]);
     expect(series[3]?.rows[3]?.observedAt).toBe('2026-01-04T00:00:00.000Z');
-    expect([axisTexts, note]).toEqual([['USD per ounce', 'USD per EUR'], null]);
+    expect([axisTexts, notes]).toEqual([['USD per ounce', 'USD per EUR'], []]);
   });
 
   it('compares from the first moment that all lines have', () => {
@@ -74,8 +74,11 @@ describe('the chart of several markets', () => {
   });
 
   it('of more than two units shows changes, and says so', () => {
-    expect(lines([euro, wheat], 'log')).toMatchObject({ scale: 'percent', note: expect.stringContaining('3 units') });
-    expect(lines([euro, wheat], 'index')).toMatchObject({ scale: 'index', note: null });
+    expect(lines([euro, wheat], 'log')).toMatchObject({
+      scale: 'percent',
+      notes: [expect.stringContaining('3 units')],
+    });
+    expect(lines([euro, wheat], 'index')).toMatchObject({ scale: 'index', notes: [] });
   });
 
   it('has at most six markets, each once, by slugs', () => {

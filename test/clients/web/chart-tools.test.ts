@@ -31,6 +31,7 @@ function seen(more: Partial<SeenChart> = {}): SeenChart {
   return {
     data: finished(chartData(rows, { slug: 'gold-usd', marketName: 'Gold', metrics: ['price'], words })),
     ...{ hidden: new Set(), axisTexts: ['USD per troy ounce'], range: { min: second(2), max: second(4) } },
+    notes: [],
     ...{ slug: 'gold-usd', metric: 'price', asOf: null, chosen: null },
     readAtMs: Date.UTC(2026, 1, 1),
     width: 800,
@@ -77,6 +78,7 @@ describe('a citation', () => {
     expect(bibtex).toMatch(/^@misc\{gold-usd-price-2026-01-01-to-2026-01-04,\n/);
     expect(bibtex).toContain('author    = {{A \\& B} and {other}},');
     expect(bibtex).toContain('publisher = {Grain\\_watch},');
+    expect(bibtex).toContain('title     = {{Gold: Price, 1 Jan 2026');
     expect(bibtex).toContain('urldate   = {2026-02-01},');
   });
 
@@ -90,6 +92,14 @@ describe('a citation', () => {
     );
     expect(bibtex).toMatch(/^@misc\{gold-usd-price-2026-01-03,\n/);
   });
+});
+
+it('BibTeX counts all braces, so those of names have no sign of their own', () => {
+  const marketName = 'A } and {{ 50 %';
+  const chart = finished(chartData(rows, { slug: 'gold-usd', marketName, metrics: ['price'], words }));
+  const { bibtex } = citationOf(seen({ data: chart }), 'x.example');
+  expect(bibtex).toContain('{{A \\textbraceright{} and \\textbraceleft{}\\textbraceleft{} 50 \\%: Price');
+  expect(bibtex.match(/\{/g)?.length).toBe(bibtex.match(/\}/g)?.length);
 });
 
 it('around a picture stand its title, its dates, each line with its last value, its sources and its address', () => {

@@ -116,8 +116,8 @@ export function* chartData(
     for (const { values } of lines) values[seconds.length - 1] = values.findLast((value) => value !== undefined);
   }
   for (const line of lines) {
-    for (const [at, row] of line.rows.entries()) {
-      if (row !== undefined && (words.mark(row) !== null || isLone(line.values, at))) line.marked.push(at);
+    for (const at of line.rows.keys()) {
+      if (isMarked(line, at)) line.marked.push(at);
       if (at % PAUSE_EVERY === 0) yield;
     }
   }
@@ -137,14 +137,30 @@ export function* chartData(
  */
 export function scaledChart(data: ChartData, scale: ChartScale, from: number): ChartData {
   if (scale === 'linear') return data;
-  const begin = firstAtOrAfter(data.seconds, from);
   const series = data.series.map((line) => {
-    const isKnown = (value: number | null | undefined): boolean => value != null;
-    const first = line.values.slice(begin).find(isKnown) ?? line.values.slice(0, begin).findLast(isKnown) ?? Number.NaN;
+    const first = line.values[baseOf(data, line, from) ?? -1] ?? Number.NaN;
     const values = line.values.map((value) => (value == null ? value : scaledNumber(scale, value, first)));
-    return { ...line, values };
+    const scaled = { ...line, values };
+    // A value between two that are left out has no line any more.
+    const isCut = values.some((value, at) => value === null && line.values[at] != null);
+    return isCut ? { ...scaled, marked: [...line.rows.keys()].filter((at) => isMarked(scaled, at)) } : scaled;
   });
   return { ...data, series, scale };
+}
+
+/** The place of the value with which those of a line are compared. Null: the line has none. @param from as in {@link scaledChart} */
+export function baseOf({ seconds }: ChartData, { values }: ChartSeries, from: number): number | null {
+  const begin = firstAtOrAfter(seconds, from);
+  const next = values.findIndex((value, at) => at >= begin && value != null);
+  if (next !== -1) return next;
+  const last = values.findLastIndex((value, at) => at < begin && value != null);
+  return last === -1 ? null : last;
+}
+
+/** Whether the value of a row is known, and the scale cannot show it. */
+export function isLeftOut({ rows, values, words }: ChartSeries, at: number): boolean {
+  const row = rows[at];
+  return row !== undefined && values[at] == null && words.digits(row) !== null;
 }
 
 /** The place of an observation. Null: the chart does not have it. */
@@ -199,6 +215,11 @@ function chartNumber(row: PublicObservation, words: RowWords): number | null | u
   const digits = words.digits(row);
   if (digits !== null) return Number(digits);
   return row.retraction === 'mistake' ? undefined : null;
+}
+
+function isMarked({ rows, values, words }: ChartSeries, at: number): boolean {
+  const row = rows[at];
+  return row !== undefined && (words.mark(row) !== null || isLone(values, at));
 }
 
 /** Whether a value has no line to its left or right. */

@@ -1,18 +1,18 @@
 /** The lines of several markets on one time axis, with at most two value axes. Never blended. Pure. */
 import { shownRange } from './asked-range.ts';
-import { type ChartData, type ChartSeries, firstAtOrAfter, scaledChart } from './chart-data.ts';
+import { baseOf, type ChartData, type ChartSeries, firstAtOrAfter, isLeftOut, scaledChart } from './chart-data.ts';
 import { axisText, type ChartScale } from './chart-scale.ts';
 import type { ComparedHistory } from './compared-markets.ts';
 import type { PageState } from './page-state.ts';
 import type { ShownHistory } from './shown-history.ts';
-import { dayText } from './words.ts';
+import { dayText, many } from './words.ts';
 
 export interface JoinedChart {
   readonly data: ChartData;
   /** What each axis measures. */
   readonly axisTexts: readonly string[];
-  /** Why the chart has another scale than the one that was asked for. */
-  readonly note: string | null;
+  /** Why the chart has another scale than the one that was asked for, and what that scale cannot show. */
+  readonly notes: readonly string[];
 }
 
 /** Of the page's own market alone, or with others: of each of them, the line of the source whose value it shows. */
@@ -40,14 +40,42 @@ export function joinedChart(
           ),
         );
   const from = firstShared(data, range);
+  const scaled = scaledChart(data, scale, from);
+  const notes = [
+    ...(isTooMany
+      ? [
+          `These markets have ${units.length} units, and a chart has two axes: it shows changes in percent. “Index 100” compares them, too.`,
+        ]
+      : []),
+    ...(scale === 'log' ? logNotes(scaled) : areCompared ? baseNotes(data, scaled, from) : []),
+  ];
+  const isEmpty = notes.length > 0 && scaled.series.every(({ values }) => values.every((value) => value == null));
+  if (isEmpty && units.length < 3) return { ...joinedChart(main, others, { scale: 'linear', range }), notes };
   const since = dayText(new Date(from * 1000).toISOString());
   return {
-    data: scaledChart(data, scale, from),
+    data: scaled,
     axisTexts: areCompared ? [axisText(scale, '', since)] : units.map((unit) => axisText(scale, unit, since)),
-    note: isTooMany
-      ? `These markets have ${units.length} units, and a chart has two axes: it shows changes in percent. “Index 100” compares them, too.`
-      : null,
+    notes,
   };
+}
+
+/** How many values a logarithmic axis cannot show. */
+function logNotes({ series, title }: ChartData): readonly string[] {
+  let count = 0;
+  for (const line of series) for (const at of line.rows.keys()) if (isLeftOut(line, at)) count++;
+  const values = many(count, title === 'Price' ? 'price' : 'value');
+  return count === 0 ? [] : [`${values} of 0 or less cannot be shown on a log scale.`];
+}
+
+/** The lines that cannot be compared with their first values. */
+function baseNotes(data: ChartData, { series }: ChartData, from: number): readonly string[] {
+  return data.series.flatMap((line, index) => {
+    const at = baseOf(data, line, from);
+    const row = at === null ? undefined : line.rows[at];
+    if (at === null || row === undefined || series[index]?.values[at] != null) return [];
+    const base = line.words.value(row).replace(/^-/, '−');
+    return [`${line.name} cannot be shown from a base of ${base} (${dayText(row.observedAt)}).`];
+  });
 }
 
 function linesOf({ shown: { data, newest } }: ComparedHistory, isMain: boolean): readonly ChartSeries[] {

@@ -2,7 +2,7 @@
 import type uPlot from 'uplot';
 import type { ChartColours } from './chart-colours.ts';
 import { lookOfSeries } from './chart-colours.ts';
-import { type ChartData, type ChartPlace, endOfSeries, labelOf } from './chart-data.ts';
+import { type ChartData, type ChartPlace, type ChartSeries, endOfSeries, isLeftOut, labelOf } from './chart-data.ts';
 import type { PointMark } from './row-words.ts';
 
 /** Where the marks of values without a number stand: above the time axis. In CSS pixels. */
@@ -43,12 +43,13 @@ export function drawMarks(plot: uPlot, { data, colours, hidden, chosen, isDisput
   ctx.lineWidth = 1.5 * scale;
   const [from, to] = (plot.series[0]?.idxs as [number, number] | undefined) ?? [0, -1];
   const arePointsDrawn = (to - from + 1) * POINT_SPACE * scale < bbox.width;
-  for (const [index, { name, rows, words, marked }] of data.series.entries()) {
+  for (const [index, line] of data.series.entries()) {
+    const { name, rows, words, marked } = line;
     if (hidden.has(name)) continue;
     const colour = colours.series[lookOfSeries(index).colour] as string;
     for (const at of arePointsDrawn ? rows.keys() : marked) {
       const row = rows[at];
-      if (row === undefined || at < from || at > to) continue;
+      if (row === undefined || at < from || at > to || isLeftOut(line, at)) continue;
       const mark = words.mark(row);
       const { x, y } = pointOf(plot, data, { at, series: index });
       if (mark === null) dot(ctx, x, y, 2.5 * scale, colour);
@@ -177,7 +178,7 @@ function drawLast(plot: uPlot, { data, colours, index, colour, isDisputed }: Las
     ctx.restore();
     dot(ctx, x, y, 3.5 * scale, colour);
   }
-  if (!isDisputed) return;
+  if (!isDisputed || isLeftOut(data.series[index] as ChartSeries, place.at)) return;
   const above = isKnown ? 12 * scale : 0;
   drawMark(ctx, 'disputed', { x, y: y - above, size: 6 * scale, ground: colours.surface, colours });
 }
@@ -194,6 +195,7 @@ function drawChosen(plot: uPlot, chosen: ChartPlace, colours: ChartColours, data
   ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
   ctx.setLineDash([]);
+  if (isLeftOut(data.series[chosen.series] as ChartSeries, chosen.at)) return;
   ctx.lineWidth = 2 * scale;
   ctx.beginPath();
   ctx.arc(x, y, 7 * scale, 0, 2 * Math.PI);

@@ -28,12 +28,12 @@ export interface ChartContent extends Omit<ControlContent, 'scale'> {
   /** What each axis measures. */
   readonly axisTexts: readonly string[];
   readonly range: AskedRange;
+  /** Below the chart. */
+  readonly notes: readonly string[];
 }
 
 /** Page up and Page down go so many points, or a tenth of those on the screen. */
 const LARGE_STEP = 10;
-/** Longer units are cut beside the axis; the head of the page has them whole. */
-const AXIS_TEXT_MAX = 36;
 /** The live region waits so long, so that a key that is held down does not flood it. */
 const SPEECH_DELAY_MS = 200;
 
@@ -44,6 +44,7 @@ export class ChartPanel {
   readonly #host: HTMLElement;
   readonly #readout = element('p', { class: 'chart-readout number' });
   readonly #legend = element('div', { class: 'chart-legend', role: 'group', 'aria-label': 'Sources in the chart' });
+  readonly #notes = element('p', { class: 'chart-notes small', role: 'status' });
   readonly #progress = element('p', { class: 'chart-progress small soft' });
   readonly #live = element('p', { class: 'visually-hidden', role: 'status' });
   readonly #controls: ChartControls;
@@ -98,10 +99,9 @@ export class ChartPanel {
     this.#controls.show({ ...content, scale: data.scale });
     this.#showLegend();
     this.root.toggleAttribute('data-empty', data.seconds.length === 0);
-    const axisTexts = content.axisTexts.map((text) =>
-      text.length > AXIS_TEXT_MAX ? `${text.slice(0, AXIS_TEXT_MAX)}…` : text,
-    );
-    this.#chart.show({ ...content, axisTexts, hidden: this.#hidden });
+    this.#chart.show({ ...content, hidden: this.#hidden });
+    const notes = content.notes.join(' ');
+    if (this.#notes.textContent !== notes) this.#notes.textContent = notes;
     this.#showRange();
     const [first, last] = [data.seconds[0], data.seconds.at(-1)];
     const span = first === undefined || last === undefined ? '' : `, ${dayOf(first)} to ${dayOf(last)}`;
@@ -153,6 +153,7 @@ export class ChartPanel {
       this.#controls.root,
       this.#readout,
       this.#host,
+      this.#notes,
       this.#legend,
       marksKey(),
       ...tools,

@@ -30,6 +30,13 @@ export function scaledText(scale: ChartScale, digits: string, scaled: number): s
   return scale === 'index' ? scaled.toFixed(2) : groupedDigits(digits);
 }
 
+/** Longer units are cut beside the axis; the head of the page and citations have them whole. */
+const AXIS_TEXT_MAX = 36;
+
+export function besideAxis(text: string): string {
+  return text.length > AXIS_TEXT_MAX ? `${text.slice(0, AXIS_TEXT_MAX)}…` : text;
+}
+
 /** What the axis measures. @param unit of the values themselves. @param since the day of the values that are compared */
 export function axisText(scale: ChartScale, unit: string, since: string): string {
   if (scale === 'percent') return `change since ${since}, %`;

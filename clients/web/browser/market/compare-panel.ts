@@ -29,7 +29,6 @@ export class ComparePanel {
   });
   readonly #found = element('ul', { class: 'compare-found', 'aria-label': 'Markets that match' });
   readonly #chips = element('div', { class: 'control-group' });
-  readonly #note = element('p', { class: 'small' });
   readonly #said = element('p', { class: 'small soft', role: 'status' });
   #slugs: readonly string[] = [];
   #markets: Promise<readonly Searched[]> | null = null;
@@ -50,14 +49,12 @@ export class ComparePanel {
         this.#chips,
       ),
       this.#found,
-      this.#note,
       this.#said,
     );
   }
 
-  /** @param note why the chart has another scale than the one that was asked for */
-  show(chips: readonly ComparedChip[], note: string | null): void {
-    const shown = JSON.stringify([chips, note]);
+  show(chips: readonly ComparedChip[]): void {
+    const shown = JSON.stringify(chips);
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#slugs = chips.map(({ slug }) => slug);
@@ -71,7 +68,6 @@ export class ComparePanel {
       ),
     );
     if (wasInside) this.#field.focus();
-    this.#note.textContent = note ?? '';
   }
 
   #set(slugs: readonly string[]): void {

@@ -4,8 +4,9 @@ import { type AskedRange, shownRange } from './asked-range.ts';
 import { type ChartColours, chartColours, lookOfSeries, onOtherColours, SERIES_DASHES } from './chart-colours.ts';
 import type { ChartData, ChartPlace } from './chart-data.ts';
 import { drawMarks, labelMargin } from './chart-marks.ts';
+import { besideAxis } from './chart-scale.ts';
 import type { SeenLines } from './seen-chart.ts';
-import { type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
+import { exactTicks, logTicks, type TimeRange, timeTicks, valueTicks, wholeRange } from './time-range.ts';
 
 const FONT = '12px system-ui, sans-serif';
 /** In CSS pixels: a sheet of A4 or Letter between its margins. */
@@ -21,6 +22,8 @@ export interface ShownChart {
   /** E.g. `USD per troy ounce`; of each axis. */
   readonly axisTexts: readonly string[];
   readonly range: AskedRange;
+  /** What a reader must know of the lines. */
+  readonly notes: readonly string[];
 }
 
 /** The ticks of an axis as they are drawn. */
@@ -50,6 +53,7 @@ export class MarketChart {
     isDisputed: false,
     axisTexts: [],
     range: null,
+    notes: [],
   };
   #chosen: ChartPlace | null = null;
   /** By the name of the scale. */
@@ -98,9 +102,9 @@ export class MarketChart {
   get drawn(): DrawnChart | null {
     const plot = this.#plot;
     if (plot === null || this.data.seconds.length === 0) return null;
-    const { data, hidden, axisTexts } = this.#shown;
+    const { data, hidden, axisTexts, notes } = this.#shown;
     const drawn = { plot, colours: chartColours(this.#host), ticks: this.#ticks };
-    return { ...drawn, data, hidden, axisTexts, range: this.range, width: plot.width };
+    return { ...drawn, data, hidden, axisTexts, notes, range: this.range, width: plot.width };
   }
 
   /** Shows other data. No point is chosen then. */
@@ -205,8 +209,13 @@ export class MarketChart {
             side: at === 0 ? 3 : 1,
             grid: { ...lines.grid, show: at === 0 },
             size: (_plot, texts) => 14 + 7 * Math.max(4, ...(texts ?? []).map((text) => text?.length ?? 0)),
-            values: (_plot, splits, _axis, _space, step) => this.#ticksOf(scale, splits, valueTicks(splits, step)),
-            label: text,
+            ...(data.scale === 'log' && {
+              splits: (_plot, _axis, min, max) => [...logTicks(min, max)],
+              filter: (_plot, splits) => splits,
+            }),
+            values: (_plot, splits, _axis, _space, step) =>
+              this.#ticksOf(scale, splits, data.scale === 'log' ? exactTicks(splits) : valueTicks(splits, step)),
+            label: besideAxis(text),
             labelFont: FONT,
             labelSize: 20,
           };

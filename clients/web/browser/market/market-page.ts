@@ -310,11 +310,11 @@ export class MarketPage {
 
   #showChart(market: Market, shown: ShownHistory): void {
     const { range, refusedRange, compare } = this.#address.state;
-    const { note, ...chart } = joinedChart({ market, shown }, this.#others, this.#address.state);
+    const chart = joinedChart({ market, shown }, this.#others, this.#address.state);
     const chips = compare.map((slug) => {
       return { slug, name: this.#compared.nameOf(slug), state: this.#compared.stateOf(slug) };
     });
-    this.#comparePanel.show(chips, note);
+    this.#comparePanel.show(chips);
     this.#chart.show({
       ...chart,
       marketName: market.name,

@@ -12,6 +12,8 @@ export const RANGE_SECONDS = { '1M': 31 * DAY, '1Y': 366 * DAY, '5Y': 1827 * DAY
 const NARROWEST = 60;
 /** The part of the range that stays free at each end. */
 const PADDING = 0.02;
+/** More labels would touch each other on a phone. */
+const LOG_TICKS_MAX = 14;
 
 /** The whole history with some space at its ends. @param seconds ascending */
 export function wholeRange(seconds: readonly number[]): TimeRange {
@@ -76,18 +78,42 @@ function tickOf(date: Date, step: number): readonly [string, string] {
   return [time, `${day} ${month} ${year}`];
 }
 
-/**
- * Texts of ticks of values, all with as many decimals as their distance has.
- *
- * @param values null: a tick of a logarithmic axis without a text
- */
-export function valueTicks(values: readonly (number | null)[], step: number): string[] {
+/** Texts of ticks of values, all with as many decimals as their distance has. */
+export function valueTicks(values: readonly number[], step: number): string[] {
   const decimals = decimalsOf(step);
   return values.map((value) =>
-    value === null
-      ? ''
-      : value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+    value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
   );
+}
+
+/**
+ * The ticks of a logarithmic axis: 1, 2 and 5 times the powers of ten. Of a narrow range, evenly spaced values. Of a very
+ * wide one, some of the powers.
+ *
+ * @param min above 0
+ */
+export function logTicks(min: number, max: number): readonly number[] {
+  const [first, last] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
+  const powers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const of = (digits: readonly number[], every: number): readonly number[] =>
+    powers
+      .filter((power) => power % every === 0)
+      .flatMap((power) => digits.map((digit) => Number(`${digit}e${power}`)))
+      .filter((tick) => tick >= min && tick <= max);
+  const ticks = of([1, 2, 5], 1);
+  if (ticks.length > LOG_TICKS_MAX) return of([1], Math.ceil(powers.length / LOG_TICKS_MAX));
+  if (ticks.length > 2) return ticks;
+  const power = Math.floor(Math.log10((max - min) / 5));
+  const step = [1, 2, 5, 10].find((digit) => Number(`${digit}e${power}`) >= (max - min) / 5) as number;
+  const distance = Number(`${step}e${power}`);
+  const begin = Math.ceil(min / distance);
+  const count = Math.floor(max / distance) - begin + 1;
+  return Array.from({ length: count }, (_, index) => Number(`${(begin + index) * step}e${power}`));
+}
+
+/** Texts of ticks, each with the digits that it needs. */
+export function exactTicks(values: readonly number[]): string[] {
+  return values.map((value) => value.toLocaleString('en', { maximumSignificantDigits: 12 }));
 }
 
 function decimalsOf(step: number): number {

@@ -49,15 +49,14 @@ export function framed(seen: SeenChart): ChartFrame {
   const width = Math.floor((seen.width - 24) / LETTER_PIXELS);
   const about = `${spanText(seen)} · ${axisTexts.join(' · ')}`;
   const notes = [
-    `Source: ${[...sources].join('; ')}.`,
-    `As of ${momentText(instantOfMs(asOf.atMs))}.`,
+    [...seen.notes, `Source: ${[...sources].join('; ')}.`, `As of ${momentText(instantOfMs(asOf.atMs))}.`].join(' '),
     seen.addressAt(asOf, null),
   ];
   return {
     title: titleOf(seen),
     about: wrapped(about, width),
     legend,
-    notes: [...wrapped(notes.slice(0, 2).join(' '), width), ...wrapped(notes[2] as string, width)],
+    notes: notes.flatMap((text) => wrapped(text, width)),
   };
 }
 

@@ -3,6 +3,7 @@
 import { escapedHtml } from '../../../../../contract/values/html-text.ts';
 import { lookOfSeries, SERIES_DASHES } from '../chart-colours.ts';
 import { type ChartSeries, firstAtOrAfter } from '../chart-data.ts';
+import { besideAxis } from '../chart-scale.ts';
 import type { DrawnChart } from '../market-chart.ts';
 import { seenSeries } from '../seen-chart.ts';
 import type { ChartFrame } from './chart-frame.ts';
@@ -91,7 +92,7 @@ function axes({ plot, colours, ticks, axisTexts }: DrawnChart, area: Area): stri
     const x = at === 0 ? 12 - area.x : plot.width - area.x - 6;
     const middle = area.height / 2;
     const turn = ` text-anchor="middle" transform="rotate(-90 ${round(x)} ${round(middle)})"`;
-    parts.push(text(words, x, middle, colours.soft, turn));
+    parts.push(text(besideAxis(words), x, middle, colours.soft, turn));
   }
   return parts.join('\n');
 }

@@ -29,7 +29,8 @@ export function citationOf(seen: SeenChart, operator: string): Citation {
     receiptUrl === null ? '' : receiptUrl === url ? 'With its signed receipt.' : `Signed receipt: ${link}`;
   const fields = {
     author: sources.map((source) => `{${texText(source)}}`).join(' and '),
-    title: texText(title),
+    // Styles write titles in small letters, but not what is inside further braces.
+    title: `{${texText(title)}}`,
     publisher: texText(operator),
     year: moment.slice(0, 'YYYY'.length),
     url,
@@ -64,6 +65,9 @@ function lastRow({ data }: SeenChart, series: number) {
 function texText(text: string): string {
   const named: Readonly<Record<string, string>> = {
     '\\': '\\textbackslash{}',
+    // BibTeX counts `\{`, too: without its pair, the entry would not end.
+    '{': '\\textbraceleft{}',
+    '}': '\\textbraceright{}',
     '~': '\\textasciitilde{}',
     '^': '\\textasciicircum{}',
   };
