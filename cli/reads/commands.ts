@@ -102,9 +102,11 @@ pages. --as-of and --versions read the pages.
 With --csv, = + - @ and their full-width forms get an apostrophe where they begin a text, or follow a semicolon in it, so that
 no spreadsheet takes it for a formula; numbers stay as they are.
 
---in derives each price by markets whose unit is a currency: the newest rate of the same day (UTC), at most 7 days older, or two
-rates by a third currency. Exact, then rounded half to even to the digits of the price, at least six. With --as-of, by the rates
-that were visible then. A value without a rate stays empty, and the column "conversion" says why.
+--in derives each price by markets of the kind fx or currency whose unit is a currency: the newest rate of the same day (UTC), at
+most 7 days older, or two rates by a third currency; final rates before others. Exact, then rounded half to even to the digits of
+the price, at least six. With --as-of, by the rates that were visible then. A value that is not converted stays empty, and the
+column "conversion" says why: no-rate, no-rate-of-day, rate-unknown (its newest rate is unknown), value-unknown, not-money,
+not-standing (it was replaced or retracted).
 
 Examples:
   tidemark markets history gold-usd --csv > gold.csv

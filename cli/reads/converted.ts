@@ -4,10 +4,11 @@ import {
   type Conversion,
   convert,
   DayRates,
+  notConverted,
   type RateMarket,
-  type RateWay,
   rateMarket,
-  rateWays,
+  readRates,
+  type UsedRate,
 } from '../../clients/typescript/conversion.ts';
 import { isMissing } from '../../clients/typescript/public-files.ts';
 import { HISTORY_COLUMNS } from '../../contract/files/history-rows.ts';
@@ -19,17 +20,20 @@ import type { Client } from '../http/client.ts';
 import { toCommandError } from '../http/refusals.ts';
 import { note, printItems, printRaw } from '../program/output.ts';
 import { standingRows } from './history-file.ts';
-import { type HistoryForm, versionsAt } from './markets.ts';
+import { type HistoryForm, remarkOn, versionsAt } from './markets.ts';
 import { allMarkets, allVersions } from './walk.ts';
 
 /** Behind those of the history. Where two rates were needed, each column about them has two parts. */
 const COLUMNS = [
   ...(['convertedDecimal', 'convertedCurrency', 'conversion', 'rate', 'rateMarket', 'rateObservedAt'] as const),
-  ...(['rateSourceLabel', 'rateSourceUrl'] as const),
+  ...(['rateSourceLabel', 'rateSourceUrl', 'rateStatus', 'rateConfidence'] as const),
 ];
 type Columns = Readonly<Record<(typeof COLUMNS)[number], string | null>>;
 
-const SHOWN = ['OBSERVEDAT', 'METRIC', 'VALUE', 'CURRENCY', 'CONVERTED', 'IN', 'RATE', 'RATE MARKET', 'RATE OF'];
+const SHOWN = [
+  ...['OBSERVEDAT', 'METRIC', 'VALUE', 'CURRENCY', 'CONVERTED', 'IN', 'NOTE', 'RATE', 'RATE MARKET', 'RATE OF'],
+  ...['STATUS', 'CONFIDENCE', 'SOURCELABEL'],
+];
 
 interface Asked {
   readonly slug: string;
@@ -57,14 +61,28 @@ export async function printConvertedHistory(client: Client, asked: Asked): Promi
     await printItems(mapped(converted, withConversion), true, [], () => []);
   } else {
     await printItems(converted, false, SHOWN, ({ observation, conversion }) => {
-      const { observedAt, metric } = observation;
+      const { observedAt, metric, status, confidence, sourceLabel } = observation;
       const isMoney = observation.kind === 'money';
       const { convertedDecimal, conversion: state, rate, rateMarket, rateObservedAt } = columnsOf(conversion);
       const value = isMoney ? observation.decimal : observation.value;
       const unit = isMoney ? observation.currency : observation.unit;
-      return [observedAt, metric, value, unit, convertedDecimal ?? state, currency, rate, rateMarket, rateObservedAt];
+      const notes = [remarkOn(observation), ...conversion.used.map(doubtOf)].filter((text) => text !== '').join('; ');
+      return [
+        ...[observedAt, metric, value ?? `unknown: ${observation.unknownReason}`, unit],
+        ...[convertedDecimal ?? state, currency, notes, rate, rateMarket, rateObservedAt],
+        ...[status, confidence, sourceLabel],
+      ];
     });
   }
+}
+
+/** Empty for a rate that is final and of high confidence. */
+function doubtOf({ row: { status, confidence } }: UsedRate): string {
+  const doubts = [
+    ...(status === 'final' ? [] : [status]),
+    ...(confidence === 'high' ? [] : [`${confidence} confidence`]),
+  ];
+  return doubts.length === 0 ? '' : `rate: ${doubts.join(', ')}`;
 }
 
 interface ConvertedRow {
@@ -79,21 +97,23 @@ async function* conversions(
   asOf: AsOf | null,
 ): AsyncGenerator<ConvertedRow> {
   const markets = await rateMarkets(client);
-  const waysFrom = new Map<string, readonly RateWay[]>();
-  const rates = new Map<string, DayRates>();
+  const ratesFrom = new Map<string, Awaited<ReturnType<typeof readRates>>>();
   for await (const observation of rows) {
     const from = observation.kind === 'money' ? observation.currency : null;
-    if (from !== null && !waysFrom.has(from)) {
-      const ways = rateWays(markets, from, currency);
-      if (ways.length === 0) note(`No market of this service is a rate from ${from} to ${currency}.`);
-      waysFrom.set(from, ways);
-      for (const { market } of ways.flat()) {
-        if (!rates.has(market.slug))
-          rates.set(market.slug, new DayRates(market, await ratesAt(client, market.slug, asOf)));
-      }
+    if (from !== null && !ratesFrom.has(from)) {
+      const read = await readRates(markets, from, currency, async (market) => {
+        return new DayRates(market, await ratesAt(client, market.slug, asOf));
+      });
+      if (read.ways.length === 0) note(`No market of this service is a rate from ${from} to ${currency}.`);
+      ratesFrom.set(from, read);
     }
-    const ways = from === null ? [] : (waysFrom.get(from) ?? []);
-    yield { observation, conversion: convert(observation, currency, ways, rates) };
+    const { ways, rates } = ratesFrom.get(from ?? '') ?? { ways: [], rates: new Map() };
+    // As of a moment, only rows that stood then are read.
+    const isReplaced = asOf === null && observation.supersededBy !== null;
+    const conversion = isReplaced
+      ? notConverted(currency, 'not-standing')
+      : convert(observation, currency, ways, rates);
+    yield { observation, conversion };
   }
 }
 
@@ -105,8 +125,8 @@ async function rateMarkets(client: Client): Promise<readonly RateMarket[]> {
   if (latest !== null) {
     const { data } = latest as { readonly data: readonly LatestEntry[] };
     return data.flatMap(
-      ({ slug, currency, quantity, unit }) =>
-        rateMarket({ slug, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [],
+      ({ slug, kind, currency, quantity, unit }) =>
+        rateMarket({ slug, kind, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [],
     );
   }
   const found: RateMarket[] = [];
@@ -129,6 +149,8 @@ function columnsOf({ currency, decimal, reason, rate, used }: Conversion): Colum
     rateObservedAt: several(({ row }) => row.observedAt, ' '),
     rateSourceLabel: several(({ row }) => row.sourceLabel, '; '),
     rateSourceUrl: several(({ row }) => row.sourceUrl, ' '),
+    rateStatus: several(({ row }) => row.status, ' '),
+    rateConfidence: several(({ row }) => row.confidence, ' '),
   };
 }
 

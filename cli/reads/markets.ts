@@ -122,7 +122,8 @@ export function versionsAt(client: Client, slug: string, asOf: AsOf | null): Asy
   return asOf === null ? all : visible(all, asOf);
 }
 
-function remarkOn({ announced, supersededBy, retraction }: PublicObservation): string {
+/** Empty for a value that stands, and is effective. */
+export function remarkOn({ announced, supersededBy, retraction }: PublicObservation): string {
   if (supersededBy !== null) return 'superseded';
   if (announced) return 'announced';
   return retraction === null ? '' : RETRACTION_IN_WORDS[retraction];

@@ -35,8 +35,23 @@ export interface UsedRate extends RateStep {
   readonly row: PublicObservation;
 }
 
-/** Why there is no converted value: it is unknown itself, it is no money, no market has the rate, or none of its day. */
-export type NotConverted = 'value-unknown' | 'not-money' | 'no-rate' | 'no-rate-of-day';
+/**
+ * Why there is no converted value:
+ *
+ * - `value-unknown`: the value itself is unknown, or its source withdrew it.
+ * - `not-money`: it is a number without a currency.
+ * - `not-standing`: it was replaced, or retracted as a mistake.
+ * - `no-rate`: no market is a way to that currency.
+ * - `no-rate-of-day`: no rate is of its day, or of the days before it that count.
+ * - `rate-unknown`: the newest rate that counts is unknown, withdrawn or not above zero. An older one does not take its place.
+ */
+export type NotConverted =
+  | 'value-unknown'
+  | 'not-money'
+  | 'not-standing'
+  | 'no-rate'
+  | 'no-rate-of-day'
+  | 'rate-unknown';
 
 export interface Conversion {
   readonly currency: string;
@@ -56,17 +71,25 @@ const DIGITS_MIN = 6;
 const RATE_DIGITS = 10;
 const DAY_MS = 86_400_000;
 
-/** The rate that a market of a currency is. Null: it is no currency of ISO 4217 with a minor unit, so its price is no rate. */
+/** The kinds of markets whose prices are rates, as the recipes and the sample write them. */
+const RATE_KINDS: ReadonlySet<string> = new Set(['fx', 'currency']);
+
+/**
+ * The rate that a market of a currency is. Null: its kind is neither `fx` nor `currency`, or its unit is no currency of ISO 4217 with
+ * a minor unit, so its price is no rate.
+ */
 export function rateMarket({
   slug,
+  kind,
   nativeCurrency,
   unit,
 }: {
   readonly slug: string;
+  readonly kind: string;
   readonly nativeCurrency: string;
   readonly unit: { readonly quantity: number; readonly of: string };
 }): RateMarket | null {
-  if (currencyExponent(unit.of) === null || unit.of === nativeCurrency) return null;
+  if (!RATE_KINDS.has(kind) || currencyExponent(unit.of) === null || unit.of === nativeCurrency) return null;
   return { slug, from: unit.of, to: nativeCurrency, quantity: unit.quantity };
 }
 
@@ -75,8 +98,8 @@ const WAYS_MAX = 3;
 
 /**
  * The ways from one currency to another, at most three, in a fixed order: by one rate or its inverse; if there is none, by two and a
- * third currency. Rates come before inverse ones, then by slug. A value is converted by the first way that has a rate of its day: a
- * monthly rate must not hide a daily one.
+ * third currency. Rates come before inverse ones, then by slug. {@link convert} chooses among them for each value: a monthly rate must
+ * not hide a daily one.
  *
  * @returns one way without a step if both are the same
  */
@@ -98,6 +121,36 @@ export function rateWays(markets: Iterable<RateMarket>, from: string, to: string
           steps.filter((step) => beginOf(step) === endOf(first) && endOf(step) === to).map((second) => [first, second]),
         );
   return found.slice(0, WAYS_MAX);
+}
+
+/**
+ * The ways between two currencies, and the rates of their markets. A market without any rate is no way: as of a moment, one that began
+ * later changes nothing.
+ *
+ * @param read the rates of a market, as of the moment that is asked for
+ */
+export async function readRates(
+  markets: Iterable<RateMarket>,
+  from: string,
+  to: string,
+  read: (market: RateMarket) => Promise<DayRates>,
+): Promise<{ readonly ways: readonly RateWay[]; readonly rates: ReadonlyMap<string, DayRates> }> {
+  const rates = new Map<string, DayRates>();
+  const isEmpty = ({ slug }: RateMarket): boolean => rates.get(slug)?.isEmpty === true;
+  for (;;) {
+    const ways = rateWays(
+      [...markets].filter((market) => !isEmpty(market)),
+      from,
+      to,
+    );
+    const unread = new Map(ways.flat().map(({ market }) => [market.slug, market]));
+    for (const slug of rates.keys()) unread.delete(slug);
+    if (unread.size === 0) return { ways, rates };
+    const found = await Promise.all(
+      [...unread.values()].map(async (market) => [market.slug, await read(market)] as const),
+    );
+    for (const [slug, one] of found) rates.set(slug, one);
+  }
 }
 
 /** The currencies that {@link rateWays} reaches, by code, without the first one. */
@@ -126,8 +179,8 @@ export class DayRates {
   readonly #rows: PublicObservation[];
 
   /**
-   * @param rows of its history, newest first, that stand (or stood at an earlier moment). Others than prices above zero in its
-   *   currency are no rates
+   * @param rows of its history, newest first, that stand (or stood at an earlier moment). Others than prices in its currency are no
+   *   rates, nor are mistakes. An unknown price is an unknown rate
    */
   constructor({ to }: RateMarket, rows: Iterable<PublicObservation>) {
     this.#rows = [...rows].filter(
@@ -136,11 +189,15 @@ export class DayRates {
         row.kind === 'money' &&
         row.currency === to &&
         !row.announced &&
-        /^\d*\.?\d*[1-9]/.test(row.decimal ?? ''),
+        row.retraction !== 'mistake',
     );
   }
 
-  /** The newest one of the day (UTC), or of the {@link RATE_AGE_DAYS_MAX} days before it. */
+  get isEmpty(): boolean {
+    return this.#rows.length === 0;
+  }
+
+  /** The newest one of the day (UTC), or of the {@link RATE_AGE_DAYS_MAX} days before it. It may be unknown. */
   on(day: string): PublicObservation | null {
     // The rows are newest first.
     let [low, high] = [0, this.#rows.length];
@@ -158,9 +215,16 @@ function dayOf({ observedAt }: PublicObservation): string {
   return observedAt.slice(0, 10);
 }
 
+/** Exported for rows of which only the caller knows that they do not stand. */
+export function notConverted(currency: string, reason: NotConverted): Conversion {
+  return { currency, decimal: null, reason, rate: null, used: [] };
+}
+
 /**
- * Converts one value by the rates of its day (UTC).
+ * Converts one value by the rates of its day (UTC). The first way with rates of the day decides, even if they are unknown; where they
+ * are not final, another way that has final ones comes before it.
  *
+ * @param value that stands
  * @param ways of the value's currency, as {@link rateWays} gives them
  * @param rates of the markets of the ways, by slug
  */
@@ -170,13 +234,16 @@ export function convert(
   ways: readonly RateWay[],
   rates: ReadonlyMap<string, DayRates>,
 ): Conversion {
-  const refused = (reason: NotConverted): Conversion => ({ currency, decimal: null, reason, rate: null, used: [] });
-  if (value.kind !== 'money') return refused('not-money');
-  if (value.decimal === null) return refused('value-unknown');
-  if (ways.length === 0) return refused('no-rate');
+  if (value.retraction === 'mistake') return notConverted(currency, 'not-standing');
+  if (value.kind !== 'money') return notConverted(currency, 'not-money');
+  if (value.decimal === null) return notConverted(currency, 'value-unknown');
+  if (ways.length === 0) return notConverted(currency, 'no-rate');
   // The rate of a day that has not come is not known.
-  const used = value.announced ? undefined : ways.map((way) => usedRates(way, dayOf(value), rates)).find(isKnown);
-  if (used === undefined) return refused('no-rate-of-day');
+  const ofDay = value.announced ? [] : ways.flatMap((way) => ratesOfDay(way, dayOf(value), rates));
+  const [first] = ofDay;
+  if (first === undefined) return notConverted(currency, 'no-rate-of-day');
+  if (!first.every(isKnown)) return notConverted(currency, 'rate-unknown');
+  const used = ofDay.find((each) => each.every((rate) => isKnown(rate) && rate.row.status === 'final')) ?? first;
   if (used.length === 0) return { currency, decimal: value.decimal, reason: null, rate: '1', used };
   const rate = used.reduce<Fraction>((product, { market, isInverse, row }) => {
     const { over, under } = fraction((row as { readonly decimal: string }).decimal);
@@ -195,19 +262,19 @@ export function convert(
   };
 }
 
-/** Null: one of them is missing. */
-function usedRates(way: RateWay, day: string, rates: ReadonlyMap<string, DayRates>): readonly UsedRate[] | null {
+/** @returns those of the way, or no way: one of them is missing */
+function ratesOfDay(way: RateWay, day: string, rates: ReadonlyMap<string, DayRates>): readonly (readonly UsedRate[])[] {
   const used: UsedRate[] = [];
   for (const step of way) {
     const row = rates.get(step.market.slug)?.on(day);
-    if (row == null) return null;
+    if (row == null) return [];
     used.push({ ...step, row });
   }
-  return used;
+  return [used];
 }
 
-function isKnown(used: readonly UsedRate[] | null): used is readonly UsedRate[] {
-  return used !== null;
+function isKnown({ row }: UsedRate): boolean {
+  return row.kind === 'money' && /^\d*\.?\d*[1-9]/.test(row.decimal ?? '');
 }
 
 /** An exact number. */

@@ -97,7 +97,9 @@ describe('markets', () => {
 
 describe('history --in', () => {
   const history = (...words: readonly string[]) => run('markets', 'history', 'gold-usd', ...words);
-  const lastOf = (lines: readonly string[]) => lines.at(-1)?.split(',').slice(-8);
+  const rateOf = (slug: string, of: string, currency: string, quantity = 1) =>
+    ({ ...market(slug, currency), kind: 'fx', unit: { quantity, of } }) as IngestRecordInput;
+  const lastOf = (lines: readonly string[]) => lines.at(-1)?.split(',').slice(-10);
 
   test('adds the price in another currency, the rate, its market, its moment and its source', async () => {
     const csv = linesOf(await history('--csv', '--in', 'EUR'));
@@ -107,14 +109,18 @@ describe('history --in', () => {
     // 4129.10 USD ÷ 1136.07 × 1,000
     const { sourceLabel, sourceUrl, ...euro } = rate.metrics.price;
     expect([csv.length, euro]).toEqual([58, expect.objectContaining({ decimal: '1136.07' })]);
-    expect(csv[0]?.split(',').slice(-8).join()).toBe(
-      'convertedDecimal,convertedCurrency,conversion,rate,rateMarket,rateObservedAt,rateSourceLabel,rateSourceUrl',
+    expect(csv[0]?.split(',').slice(-10).join()).toBe(
+      'convertedDecimal,convertedCurrency,conversion,rate,rateMarket,rateObservedAt,rateSourceLabel,rateSourceUrl,' +
+        'rateStatus,rateConfidence',
     );
     const day = '2026-09-29T00:00:00Z';
-    expect(lastOf(csv)).toEqual(['3634.55', 'EUR', 'derived', '0.8802274508', 'eur-usd', day, sourceLabel, sourceUrl]);
+    const ofRate = ['0.8802274508', 'eur-usd', day, sourceLabel, sourceUrl, 'final', euro.confidence];
+    expect(lastOf(csv)).toEqual(['3634.55', 'EUR', 'derived', ...ofRate]);
     expect(csv.every((line, at) => at === 0 || line.includes(',EUR,derived,'))).toBe(true);
     const [newest = ''] = linesOf(await history('--in', 'EUR'));
-    expect(newest).toBe(`${day}\tprice\t4129.10\tUSD\t3634.55\tEUR\t0.8802274508\teur-usd\t${day}`);
+    const doubt = euro.confidence === 'high' ? '' : `rate: ${euro.confidence} confidence`;
+    const shown = [day, 'price', '4129.10', 'USD', '3634.55', 'EUR', doubt, '0.8802274508', 'eur-usd', day];
+    expect(newest.split('\t').slice(0, 10)).toEqual(shown);
     const [first] = JSON.parse((await history('--in', 'EUR', '--json')).output) as { converted: object }[];
     expect(first?.converted).toMatchObject({ derived: true, decimal: '3634.55', used: [{ isInverse: true }] });
   });
@@ -122,12 +128,12 @@ describe('history --in', () => {
   test('stays empty where no market is a rate, and says why', async () => {
     const { code, output, errors } = await history('--csv', '--in', 'XPF');
     expect([code, errors]).toEqual([0, 'No market of this service is a rate from USD to XPF.\n']);
-    expect(lastOf(output.trimEnd().split('\n'))).toEqual(['', 'XPF', 'no-rate', '', '', '', '', '']);
+    expect(lastOf(output.trimEnd().split('\n'))).toEqual(['', 'XPF', 'no-rate', ...Array(7).fill('')]);
   });
 
   test('takes the rates that were visible at a moment, and in full those that stand', async () => {
     const served = await serveWorldForTest();
-    const euro = { ...(market('eur-usd') as object), unit: { quantity: 1000, of: 'EUR' } } as IngestRecordInput;
+    const euro = rateOf('eur-usd', 'EUR', 'USD', 1000);
     await served.publish([euro, market('tea'), price('eur-usd', 0, 125_000), price('tea', 0, 1000)]);
     const before = new Date(served.world.clock.nowMs - 1).toISOString();
     await served.publish([price('eur-usd', 0, 100_000)], 'correct');
@@ -136,6 +142,54 @@ describe('history --in', () => {
         '\t',
       )[4];
     expect([await converted('--as-of', before), await converted()]).toEqual(['8.00000', '10.0000']);
+  });
+
+  test('marks rows that do not stand, and converts none of them', async () => {
+    const served = await serveWorldForTest();
+    const days = [0, 1, 2].map((day) => price('tea', day, 1000));
+    const doubtful = { ...price('eur-usd', 0, 125), status: 'estimated', confidence: 'low' } as IngestRecordInput;
+    await served.publish([rateOf('eur-usd', 'EUR', 'USD'), doubtful, market('tea'), ...days]);
+    await served.publish([price('tea', 0, 2000)], 'correct');
+    for (const [day, kind] of [
+      [1, 'mistake'],
+      [2, 'withdrawn'],
+    ] as const) {
+      const observedAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString();
+      const which = { market: 'tea', metric: 'price', observedAt, sourceUrl: 'https://example.com/tea' };
+      await served.publish([{ type: 'retraction', ...which, kind, reason: 'a test' }], 'correct');
+    }
+    const words = ['markets', 'history', 'tea', '--in', 'EUR', '--url', served.url];
+    const shown = linesOf(await tidemark(words)).map((line) => line.split('\t'));
+    expect(shown.map((cells) => [cells[0]?.slice(8, 10), ...cells.slice(4, 7)])).toEqual([
+      ['03', 'value-unknown', 'EUR', 'withdrawn by the source'],
+      ['03', 'not-standing', 'EUR', 'superseded'],
+      ['02', 'not-standing', 'EUR', 'retracted: mistake'],
+      ['02', 'not-standing', 'EUR', 'superseded'],
+      ['01', '16.0000', 'EUR', 'rate: estimated, low confidence'],
+      ['01', 'not-standing', 'EUR', 'superseded'],
+    ]);
+    expect(shown.at(-1)?.slice(-3)).toEqual(['final', 'high', 'a test']);
+    const csv = linesOf(await tidemark([...words, '--csv', '--versions'])).slice(1);
+    expect(csv.map((line) => line.split(',').at(-8))).toEqual(
+      shown.map(([, , , , text = '']) => text.replace(/^\d.*/, 'derived')),
+    );
+    expect(csv.at(-2)?.split(',').slice(-2)).toEqual(['estimated', 'low']);
+  });
+
+  test('a market that began later is no way at an earlier moment', async () => {
+    const served = await serveWorldForTest();
+    const crossed = [rateOf('eur-usd', 'EUR', 'USD'), rateOf('eur-chf', 'EUR', 'CHF')];
+    const rates = [price('eur-usd', 0, 125), price('eur-chf', 0, 100, 'CHF')];
+    await served.publish([...crossed, ...rates, market('tea'), price('tea', 0, 1000)]);
+    const before = new Date(served.world.clock.nowMs - 1).toISOString();
+    await served.publish([rateOf('usd-chf', 'USD', 'CHF'), price('usd-chf', 0, 90, 'CHF')]);
+    const words = ['markets', 'history', 'tea', '--in', 'CHF', '--url', served.url];
+    const converted = async (...more: readonly string[]) =>
+      linesOf(await tidemark([...words, ...more]))[0]
+        ?.split('\t')
+        .filter((_, at) => [4, 8].includes(at));
+    expect(await converted()).toEqual(['9.00000', 'usd-chf']);
+    expect(await converted('--as-of', before)).toEqual(['8.00000', 'eur-usd eur-chf']);
   });
 
   test('takes currencies of ISO 4217 alone', async () => {

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tidemark_client.conversion import CURRENCIES, DayRates, convert, currencies_from, rate_market, rate_ways
+from tidemark_client.conversion import (
+    CURRENCIES,
+    DayRates,
+    RateMarket,
+    convert,
+    currencies_from,
+    rate_market,
+    rate_ways,
+    read_rates,
+)
 
 TABLE = json.loads((Path(__file__).parents[3] / "test/clients/conversion.json").read_text("utf-8"))
 MARKETS = [found for market in TABLE["markets"] if (found := rate_market(market))]
@@ -15,7 +24,8 @@ MARKETS = [found for market in TABLE["markets"] if (found := rate_market(market)
 
 def row(fields):
     decimal, at = fields["decimal"], datetime.fromisoformat(fields["observedAt"])
-    return {"kind": "money", "metric": "price", **fields, "observedAt": at, "decimal": decimal and Decimal(decimal)}
+    defaults = {"kind": "money", "metric": "price", "status": "final"}
+    return {**defaults, **fields, "observedAt": at, "decimal": decimal and Decimal(decimal)}
 
 
 RATES = {
@@ -58,3 +68,17 @@ def test_a_number_without_a_currency_and_an_announced_value_are_not_converted():
     assert convert(scalar, "EUR", [], RATES).reason == "not-money"
     announced = {"kind": "money", "decimal": Decimal(1), "currency": "EUR", "observedAt": at, "announced": True}
     assert convert(announced, "USD", rate_ways(MARKETS, "EUR", "USD"), RATES).reason == "no-rate-of-day"
+    mistake = {"kind": "money", "decimal": None, "currency": "EUR", "observedAt": at, "retraction": "mistake"}
+    assert convert(mistake, "USD", rate_ways(MARKETS, "EUR", "USD"), RATES).reason == "not-standing"
+
+
+def test_a_market_without_a_rate_is_no_way_and_hides_none_by_a_third_currency():
+    asked = []
+
+    def read(market):
+        asked.append(market.slug)
+        return RATES.get(market.slug) or DayRates(market, [])
+
+    ways, _ = read_rates([*MARKETS, RateMarket("usd-sek", "USD", "SEK", 1)], "USD", "SEK", read)
+    assert ways == rate_ways(MARKETS, "USD", "SEK")
+    assert asked == ["usd-sek", "usd-chf", "chf-sek"]

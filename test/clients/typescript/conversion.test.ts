@@ -2,7 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { convert, currenciesFrom, DayRates, rateMarket, rateWays } from '../../../clients/typescript/conversion.ts';
+import {
+  convert,
+  currenciesFrom,
+  DayRates,
+  rateMarket,
+  rateWays,
+  readRates,
+} from '../../../clients/typescript/conversion.ts';
 import { ACTIVE_BY_EXPONENT, WITHDRAWN } from '../../../contract/values/iso-4217.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 
@@ -24,7 +31,7 @@ const table = JSON.parse(readFileSync(join(import.meta.dirname, '../conversion.j
   readonly cases: readonly Case[];
 };
 const markets = table.markets.flatMap((market) => rateMarket(market) ?? []);
-const rowOf = (fields: object) => ({ kind: 'money', metric: 'price', ...fields }) as PublicObservation;
+const rowOf = (fields: object) => ({ kind: 'money', metric: 'price', status: 'final', ...fields }) as PublicObservation;
 const rates = new Map(
   markets.map((market) => [
     market.slug,
@@ -66,4 +73,17 @@ test('a number without a currency, and an announced value, are not converted', (
   expect(convert(rowOf(scalar), 'EUR', [], rates).reason).toBe('not-money');
   const announced = { decimal: '1.00', currency: 'EUR', observedAt: '2026-11-20T12:00:00Z', announced: true };
   expect(convert(rowOf(announced), 'USD', rateWays(markets, 'EUR', 'USD'), rates).reason).toBe('no-rate-of-day');
+  const mistake = { decimal: null, currency: 'EUR', observedAt: '2026-11-20T12:00:00Z', retraction: 'mistake' };
+  expect(convert(rowOf(mistake), 'USD', rateWays(markets, 'EUR', 'USD'), rates).reason).toBe('not-standing');
+});
+
+test('a market without a rate is no way, and hides none by a third currency', async () => {
+  const begun = { slug: 'usd-sek', from: 'USD', to: 'SEK', quantity: 1 };
+  const asked: string[] = [];
+  const read = await readRates([...markets, begun], 'USD', 'SEK', async (market) => {
+    asked.push(market.slug);
+    return rates.get(market.slug) ?? new DayRates(market, []);
+  });
+  expect(read.ways).toEqual(rateWays(markets, 'USD', 'SEK'));
+  expect(asked).toEqual(['usd-sek', 'usd-chf', 'chf-sek']);
 });

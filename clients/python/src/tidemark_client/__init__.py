@@ -1,7 +1,7 @@
 """Reads a Tidemark service, and writes to it. ``Client`` is the beginning."""
 
 from .client import Answer, Client
-from .conversion import Conversion, DayRates, convert, currencies_from, rate_market, rate_ways
+from .conversion import Conversion, DayRates, convert, currencies_from, rate_market, rate_ways, read_rates
 from .errors import TidemarkError
 from .log_changes import Change
 from .rows import Row
@@ -22,4 +22,5 @@ __all__ = [
     "open_receipt",
     "rate_market",
     "rate_ways",
+    "read_rates",
 ]

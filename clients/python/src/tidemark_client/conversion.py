@@ -6,7 +6,7 @@ Pure: exact fractions, rounded once, at the end. The client for TypeScript does 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from decimal import Decimal
@@ -34,7 +34,14 @@ CURRENCIES = frozenset(
     """.split()
 )
 
-NotConverted = Literal["value-unknown", "not-money", "no-rate", "no-rate-of-day"]
+#: Why there is no converted value. ``value-unknown``: the value itself is unknown, or its source withdrew it. ``not-money``: it is a
+#: number without a currency. ``not-standing``: it was retracted as a mistake. ``no-rate``: no market is a way to that currency.
+#: ``no-rate-of-day``: no rate is of its day, or of the days before it that count. ``rate-unknown``: the newest rate that counts is
+#: unknown, withdrawn or not above zero. An older one does not take its place.
+NotConverted = Literal["value-unknown", "not-money", "not-standing", "no-rate", "no-rate-of-day", "rate-unknown"]
+
+#: The kinds of markets whose prices are rates, as the recipes and the sample write them.
+_RATE_KINDS = frozenset({"fx", "currency"})
 
 _DIGITS_MIN = 6
 _RATE_DIGITS = 10
@@ -84,9 +91,12 @@ class Conversion:
 
 
 def rate_market(market: Mapping[str, Any]) -> RateMarket | None:
-    """The rate that a market of a currency is. None: its unit is no currency of ISO 4217 with a minor unit."""
+    """The rate that a market of a currency is.
+
+    None: its kind is neither ``fx`` nor ``currency``, or its unit is no currency of ISO 4217 with a minor unit.
+    """
     unit, currency = market["unit"], market["nativeCurrency"]
-    if unit["of"] not in CURRENCIES or unit["of"] == currency:
+    if market["kind"] not in _RATE_KINDS or unit["of"] not in CURRENCIES or unit["of"] == currency:
         return None
     return RateMarket(market["slug"], unit["of"], currency, unit["quantity"])
 
@@ -94,9 +104,9 @@ def rate_market(market: Mapping[str, Any]) -> RateMarket | None:
 def rate_ways(markets: Iterable[RateMarket], begin: str, end: str) -> list[list[RateStep]]:
     """The ways from one currency to another, at most three, in a fixed order.
 
-    By one rate or its inverse; if there is none, by two and a third currency. Rates come before inverse ones, then by slug. A
-    value is converted by the first way that has a rate of its day: a monthly rate must not hide a daily one. One way without a
-    step if both are the same.
+    By one rate or its inverse; if there is none, by two and a third currency. Rates come before inverse ones, then by slug.
+    ``convert`` chooses among them for each value: a monthly rate must not hide a daily one. One way without a step if both are
+    the same.
     """
     if begin == end:
         return [[]]
@@ -108,6 +118,25 @@ def rate_ways(markets: Iterable[RateMarket], begin: str, end: str) -> list[list[
         [first, second] for first in firsts for second in steps if second.begin == first.end and second.end == end
     ]
     return (direct or crossed)[:_WAYS_MAX]
+
+
+def read_rates(
+    markets: Iterable[RateMarket], begin: str, end: str, read: Callable[[RateMarket], DayRates]
+) -> tuple[list[list[RateStep]], dict[str, DayRates]]:
+    """The ways between two currencies, and the rates of their markets, by slug.
+
+    A market without any rate is no way: as of a moment, one that began later changes nothing.
+
+    :param read: the rates of a market, as of the moment that is asked for
+    """
+    listed = list(markets)
+    rates: dict[str, DayRates] = {}
+    while True:
+        ways = rate_ways([each for each in listed if each.slug not in rates or rates[each.slug]], begin, end)
+        unread = {step.market.slug: step.market for way in ways for step in way if step.market.slug not in rates}
+        if not unread:
+            return ways, rates
+        rates |= {slug: read(market) for slug, market in unread.items()}
 
 
 def currencies_from(markets: Iterable[RateMarket], begin: str) -> list[str]:
@@ -123,7 +152,7 @@ class DayRates:
     def __init__(self, market: RateMarket, rows: Iterable[Row]) -> None:
         """:param rows: of its history, newest first, that stand (or stood at an earlier moment).
 
-        Others than prices above zero in its currency are no rates.
+        Others than prices in its currency are no rates, nor are mistakes. An unknown price is an unknown rate.
         """
         rates = [row for row in rows if _is_rate(row, market.end)]
         rates.reverse()
@@ -131,8 +160,11 @@ class DayRates:
         self._rows = rates
         self._days = [_day_of(row) for row in rates]
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
     def on(self, day: date) -> Row | None:
-        """The newest one of the day (UTC), or of the ``RATE_AGE_DAYS_MAX`` days before it."""
+        """The newest one of the day (UTC), or of the ``RATE_AGE_DAYS_MAX`` days before it. It may be unknown."""
         at = bisect_left(self._days, day + timedelta(days=1)) - 1
         if at < 0 or day - self._days[at] > timedelta(days=RATE_AGE_DAYS_MAX):
             return None
@@ -144,9 +176,15 @@ def convert(
 ) -> Conversion:
     """Converts one value by the rates of its day (UTC).
 
+    The first way with rates of the day decides, even if they are unknown; where they are not final, another way that has final ones
+    comes before it.
+
+    :param value: that stands
     :param ways: of the value's currency, as ``rate_ways`` gives them
     :param rates: of the markets of the ways, by slug
     """
+    if value.get("retraction") == "mistake":
+        return Conversion(currency, None, "not-standing")
     if value["kind"] != "money":
         return Conversion(currency, None, "not-money")
     decimal = value["decimal"]
@@ -155,10 +193,14 @@ def convert(
     if not ways:
         return Conversion(currency, None, "no-rate")
     # The rate of a day that has not come is not known.
-    known = [] if value.get("announced") else [_used(way, _day_of(value), rates) for way in ways]
-    used = next((each for each in known if each is not None), None)
-    if used is None:
+    found = [] if value.get("announced") else [_used(way, _day_of(value), rates) for way in ways]
+    of_day = [each for each in found if each is not None]
+    if not of_day:
         return Conversion(currency, None, "no-rate-of-day")
+    if not all(_is_known(row) for _, row in of_day[0]):
+        return Conversion(currency, None, "rate-unknown")
+    final = (each for each in of_day if all(_is_known(row) and row["status"] == "final" for _, row in each))
+    used = next(final, of_day[0])
     rate = Fraction(1)
     for step, row in used:
         one = Fraction(row["decimal"]) / step.market.quantity
@@ -185,8 +227,12 @@ def _used(
 
 
 def _is_rate(row: Row, currency: str) -> bool:
-    if row["metric"] != "price" or row["kind"] != "money" or row["currency"] != currency or row.get("announced"):
+    if row["metric"] != "price" or row["kind"] != "money" or row["currency"] != currency:
         return False
+    return not row.get("announced") and row.get("retraction") != "mistake"
+
+
+def _is_known(row: Row) -> bool:
     return row["decimal"] is not None and row["decimal"] > 0
 
 

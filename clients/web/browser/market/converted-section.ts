@@ -29,8 +29,10 @@ const DAY_MS = 86_400_000;
 const REASONS: Readonly<Record<NotConverted, string>> = {
   'value-unknown': 'the price is unknown',
   'not-money': 'it is no price',
+  'not-standing': 'the price was replaced',
   'no-rate': 'the service has no such rate',
   'no-rate-of-day': `no rate of that day, or of the ${RATE_AGE_DAYS_MAX} days before`,
+  'rate-unknown': 'the newest rate of that day is unknown',
 };
 
 interface Shown {
@@ -95,8 +97,8 @@ export class ConvertedSection {
       throw error;
     });
     if (latest !== null) {
-      return latest.flatMap(({ slug, currency, quantity, unit }) => {
-        return rateMarket({ slug, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [];
+      return latest.flatMap(({ slug, kind, currency, quantity, unit }) => {
+        return rateMarket({ slug, kind, nativeCurrency: currency, unit: { quantity, of: unit } }) ?? [];
       });
     }
     const found: RateMarket[] = [];
