@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openReceipt } from '../../clients/typescript/receipts.ts';
-import { expectGoodLooks, openBrowser, openPage } from './browser.ts';
+import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
 import { HOSTILE_NAME, publishMarketData, serveLongHistory } from './market-data.ts';
 
 let browser: Browser;
@@ -113,6 +113,10 @@ describe('a market', () => {
     await page.context().close();
   });
 });
+
+/** How the cells of the second converted price are aligned. */
+const ALIGNED = `[...document.querySelectorAll('.converted tbody tr:nth-child(2) td')].map(
+  (cell) => getComputedStyle(cell).textAlign)`;
 
 /** How many pixels of the chart's canvas have the colour of a line. */
 const PAINTED = `(() => {
@@ -240,18 +244,59 @@ describe('while the page is open', () => {
     expect(codes).toEqual(expect.arrayContaining(['EUR', 'JPY', 'TND']));
     expect(codes).not.toEqual(expect.arrayContaining(['USD']));
     await select.selectOption('EUR');
-    await page.getByText('30 prices in EUR.').waitFor();
+    await page.getByText('30 of 30 prices in EUR.').waitFor();
     const section = page.getByRole('region', { name: 'In another currency' });
     expect(await section.innerText()).toMatch(/derived Prices per troy ounce/);
     const newest = section.locator('tbody tr').first();
     expect((await newest.innerText()).split('\t').slice(1, 4)).toEqual([
       '3,634.55 EUR',
       '4,129.10 USD',
-      '0.8802274508 eur-usd of 29 Sep 2026',
+      '0.8802274508 eur-usd of 29 Sep 2026, medium confidence',
     ]);
     expect(await newest.getByRole('link').count()).toBe(3);
+    const rate = newest.getByRole('link', { name: 'eur-usd' });
+    expect(await rate.getAttribute('href')).toMatch(/\/markets\/eur-usd\.html$/);
+    await expect.poll(() => new URL(page.url()).hash).toBe('#in=EUR');
     await select.selectOption('none');
     await expect.poll(() => section.locator('table').count()).toBe(0);
+    await expect.poll(() => new URL(page.url()).hash).toBe('');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('its address keeps the currency; an unknown rate is said, on a phone, too; the command has the moment', async () => {
+    const { page, complaints } = await openPage(browser, {
+      baseURL: inject('changedUrl'),
+      viewport: { width: 360, height: 800 },
+    });
+    await page.route('**/markets/eur-usd/history.json', async (route) => {
+      const history = (await (await route.fetch()).json()) as Body;
+      const [newest, second, ...rows] = history.data;
+      const unknown = { ...newest, decimal: null, amountMinor: null, decimalPerUnit: null, unknownReason: 'withheld' };
+      const doubtful = { ...second, status: 'estimated', confidence: 'low' };
+      await route.fulfill({ json: { ...history, data: [unknown, doubtful, ...rows] } });
+    });
+    const at = new Date(Math.floor(Date.now() / 1000 - 1) * 1000).toISOString();
+    await page.goto(`/markets/gold-usd#in=EUR&as-of=${at}&clock=recorded`);
+    await page.getByText('29 of 30 prices in EUR.').waitFor();
+    const section = page.getByRole('region', { name: 'In another currency' });
+    expect(await section.locator('code').innerText()).toBe(
+      `tidemark markets history gold-usd --in EUR --csv --as-of ${at.replace('.000Z', 'Z')}`,
+    );
+    const [newest, second] = [section.locator('tbody tr').nth(0), section.locator('tbody tr').nth(1)];
+    const reason = newest.getByText('the newest rate of that day is unknown');
+    expect(await second.innerText()).toContain(', estimated, low confidence');
+    const [box, cell] = [await section.locator('.table-box').boundingBox(), await reason.boundingBox()];
+    expect((cell?.x ?? 0) + (cell?.width ?? 999)).toBeLessThanOrEqual((box?.x ?? 0) + (box?.width ?? 0));
+    const aligned = await page.evaluate<readonly string[]>(ALIGNED);
+    expect(aligned.slice(0, 3)).toEqual(['start', 'right', 'right']);
+    const toSection = () => section.evaluate((one) => one.scrollIntoView());
+    await toSection();
+    await page.screenshot({ path: `${SCREENSHOTS}/converted-phone.png` });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await toSection();
+    await page.screenshot({ path: `${SCREENSHOTS}/converted-dark.png` });
     expect(complaints).toEqual([]);
     await page.context().close();
   });

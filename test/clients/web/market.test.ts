@@ -330,7 +330,7 @@ describe('as of', () => {
     '',
     '#metric=volume',
     '#metric=volume&scale=log',
-    '#range=5Y&point=obs_1',
+    '#range=5Y&in=EUR&point=obs_1',
     '#compare=silver-usd,eur-usd&point=obs_1',
     '#from=2024-02-29&to=2025-01-31',
     '#from=2026-11-22',
@@ -342,7 +342,7 @@ describe('as of', () => {
     expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe(fragment);
   });
 
-  it.each(['#metric=<b>', '#scale=constructor', '#clock=released', '#range=2Y', '#compare=%3Cb%3E,A', '#%'])(
+  it.each(['#metric=<b>', '#scale=constructor', '#clock=released', '#range=2Y', '#compare=%3Cb%3E,A', '#in=eur', '#%'])(
     'the fragment %j says nothing',
     (fragment) => {
       expect(fragmentOf(readFragment(fragment, NOW_MS))).toBe('');

@@ -11,13 +11,14 @@ import {
   RATE_AGE_DAYS_MAX,
   type RateMarket,
   rateMarket,
-  rateWays,
+  readRates,
 } from '../../../typescript/conversion.ts';
 import { isMissing } from '../../../typescript/public-files.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL, marketAddress } from '../base-url.ts';
 import { groupedDigits } from '../exact-decimal.ts';
 import { shownAmount, unitText } from '../shown-value.ts';
+import { instantOfMs } from './as-of-view.ts';
 import { badge, button, element, outsideLink, tableBox, timeElement } from './elements.ts';
 import { RowWords } from './row-words.ts';
 import { dayText } from './words.ts';
@@ -47,29 +48,48 @@ export class ConvertedSection {
   readonly #result = element('div', {});
   readonly #said = element('p', { class: 'small', role: 'status' });
   readonly #select = element('select', { id: 'converted-currency' });
-  readonly #begin = button('Choose a currency', () => void this.#offer());
+  readonly #begin = button('Choose a currency', () => void this.#offer(null));
   #markets: readonly RateMarket[] = [];
+  #isReading = false;
+  /** The currencies are known, and the reader can choose. */
+  #isOffered = false;
   #shown: Shown | null = null;
   /** Of the table that is shown, or that is being made. */
   #key = '';
 
-  constructor() {
-    this.#select.addEventListener('change', () => void this.#convert());
+  /** @param onChoose a currency; null: none */
+  constructor(onChoose: (currency: string | null) => void) {
+    this.#select.addEventListener('change', () => {
+      onChoose(this.#select.value === '' ? null : this.#select.value);
+      void this.#convert();
+    });
   }
 
-  /** @param visible newest first, of all metrics */
-  show(market: Market, visible: readonly PublicObservation[], asOf: AsOf | null): void {
+  /** @param visible newest first, of all metrics. @param currency that the address asks for */
+  show(market: Market, visible: readonly PublicObservation[], asOf: AsOf | null, currency: string | null): void {
     const prices = visible.filter(({ metric, kind }) => metric === 'price' && kind === 'money').slice(0, ROWS_MAX);
     this.#shown = { market, rows: prices, asOf };
     if (prices.length > 0 && this.root.childElementCount === 0) {
       const heading = element('h2', { id: 'converted-heading' }, 'In another currency');
       this.root.append(heading, element('p', {}, this.#begin), this.#said, this.#result);
     }
-    if (this.#select.value !== '') void this.#convert();
+    if (!this.#isOffered) {
+      if (currency !== null && prices.length > 0) void this.#offer(currency);
+      return;
+    }
+    this.#select.value = currency ?? '';
+    void this.#convert();
   }
 
-  /** Reads which currencies there are rates for. */
-  async #offer(): Promise<void> {
+  /** Reads which currencies there are rates for. @param currency that the address asks for; null: the reader chooses */
+  async #offer(currency: string | null): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    await this.#readCurrencies(currency);
+    this.#isReading = false;
+  }
+
+  async #readCurrencies(currency: string | null): Promise<void> {
     const { nativeCurrency } = (this.#shown as Shown).market;
     this.#said.textContent = 'Reading the rates of this service …';
     const markets = await this.#rateMarkets().catch(() => null);
@@ -87,7 +107,12 @@ export class ConvertedSection {
       ...currencies.map((code) => element('option', { value: code }, `${code}, ${names.of(code)}`)),
     );
     this.#begin.replaceWith(element('label', { class: 'choice' }, 'Currency ', this.#select));
-    this.#select.focus();
+    this.#isOffered = true;
+    if (currency === null) return this.#select.focus();
+    this.#select.value = currency;
+    if (this.#select.value === currency) return await this.#convert();
+    this.#select.value = '';
+    this.#said.textContent = `No market of this service is a rate from ${nativeCurrency} to ${currency}.`;
   }
 
   /** The file of newest prices has them in one answer, where the service has it. */
@@ -115,18 +140,22 @@ export class ConvertedSection {
     const key = JSON.stringify([currency, asOf, rows.map(({ id }) => id)]);
     if (key === this.#key) return;
     this.#key = key;
-    const ways = currency === '' ? [] : rateWays(this.#markets, market.nativeCurrency, currency);
-    const needed = new Set(ways.flat().map((step) => step.market));
+    if (currency === '' || rows.length === 0) {
+      this.#result.replaceChildren();
+      this.#said.textContent = '';
+      return;
+    }
     try {
-      const read = await Promise.all([...needed].map(async (rate) => [rate.slug, await this.#ratesOf(rate)] as const));
+      const read = (rate: RateMarket) => this.#ratesOf(rate);
+      const { ways, rates } = await readRates(this.#markets, market.nativeCurrency, currency, read);
       if (this.#key !== key) return;
-      const rates = new Map(read);
       const converted = rows.map((row) => {
         const isNative = row.kind === 'money' && row.currency === market.nativeCurrency;
         return [row, convert(row, currency, isNative ? ways : [], rates)] as const;
       });
-      this.#result.replaceChildren(...(ways.length === 0 ? [] : resultOf(market, currency, converted)));
-      this.#said.textContent = ways.length === 0 ? '' : `${converted.length} prices in ${currency}.`;
+      this.#result.replaceChildren(...resultOf(market, currency, converted, asOf));
+      const count = converted.filter(([, { reason }]) => reason === null).length;
+      this.#said.textContent = `${count} of ${converted.length} prices in ${currency}.`;
     } catch {
       if (this.#key !== key) return;
       this.#key = '';
@@ -141,12 +170,17 @@ export class ConvertedSection {
     const times = rows.map(({ observedAt }) => Date.parse(observedAt));
     const from = new Date(Math.min(...times) - (RATE_AGE_DAYS_MAX + 1) * DAY_MS);
     const to = new Date(Math.max(...times) + DAY_MS);
-    const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
-    const rates: PublicObservation[] = [];
-    for await (const row of this.#tidemark.history(market.slug, { from, to })) {
-      if (reading === null ? row.supersededBy === null : reading.add(row)) rates.push(row);
-    }
-    return new DayRates(market, rates);
+    const read = async (days: { readonly from?: Date; readonly to?: Date }) => {
+      const reading = asOf === null ? null : new AsOfReading<PublicObservation>(asOf);
+      const rates: PublicObservation[] = [];
+      for await (const row of this.#tidemark.history(market.slug, days)) {
+        if (reading === null ? row.supersededBy === null : reading.add(row)) rates.push(row);
+      }
+      return new DayRates(market, rates);
+    };
+    const ofDays = await read({ from, to });
+    // A market without a rate of these days may have others: then it is a way.
+    return ofDays.isEmpty ? await read({}) : ofDays;
   }
 }
 
@@ -154,6 +188,7 @@ function resultOf(
   market: Market,
   currency: string,
   converted: readonly (readonly [PublicObservation, Conversion])[],
+  asOf: AsOf | null,
 ): readonly HTMLElement[] {
   const words = new RowWords(market.unit);
   const caption = element('caption', { class: 'visually-hidden' }, `Newest prices in ${currency}, derived`);
@@ -181,22 +216,33 @@ function resultOf(
       badge('derived', 'notice'),
       ` Prices ${unitText(market.unit)}, by the newest rate of the same day (UTC), at most ${RATE_AGE_DAYS_MAX} days older. Exact,`,
       ' then rounded half to even. Made on this page: the service does not store or sign it. The whole history: ',
-      element('code', {}, `tidemark markets history ${market.slug} --in ${currency} --csv`),
+      element('code', {}, commandOf(market.slug, currency, asOf)),
     ),
-    tableBox(`Newest prices in ${currency}`, { class: 'comparison', heads, caption }, element('tbody', {}, ...body)),
+    tableBox(`Newest prices in ${currency}`, { class: 'converted', heads, caption }, element('tbody', {}, ...body)),
   ];
+}
+
+function commandOf(slug: string, currency: string, asOf: AsOf | null): string {
+  const moment = asOf === null ? '' : ` --as-of ${instantOfMs(asOf.atMs)}`;
+  const clock = asOf?.clock === 'released' ? ' --by-release' : '';
+  return `tidemark markets history ${slug} --in ${currency} --csv${moment}${clock}`;
 }
 
 function derivedCell({ unit }: Market, { decimal, reason, currency }: Conversion): HTMLElement {
   if (decimal === null) return element('td', { class: 'unknown' }, REASONS[reason as NotConverted]);
-  return element('td', { class: 'number' }, `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`);
+  return element('td', { class: 'number value' }, `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`);
+}
+
+/** Empty for a rate that is final and of high confidence. */
+function doubtOf({ status, confidence }: PublicObservation): string {
+  return `${status === 'final' ? '' : `, ${status}`}${confidence === 'high' ? '' : `, ${confidence} confidence`}`;
 }
 
 function rateCell({ rate, used }: Conversion): HTMLElement {
   const links = used.flatMap(({ market, row }) => [
     ' ',
     element('a', { href: marketAddress(market.slug) }, market.slug),
-    ` of ${dayText(row.observedAt)}`,
+    ` of ${dayText(row.observedAt)}${doubtOf(row)}`,
   ]);
   return element('td', { class: 'source' }, element('span', { class: 'number' }, rate ?? ''), ...links);
 }

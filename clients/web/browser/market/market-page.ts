@@ -7,7 +7,7 @@ import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { encodedText, hexOf, sha256Of } from '../../../typescript/hashes.ts';
 import { THIS_SYSTEM } from '../../../typescript/system.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
-import { BASE_URL } from '../base-url.ts';
+import { BASE_URL, knowProjections } from '../base-url.ts';
 import { AsOfPanel } from './as-of-panel.ts';
 import { instantOfMs, rowOfMetric } from './as-of-view.ts';
 import { joinedChart } from './chart-join.ts';
@@ -104,7 +104,11 @@ export class MarketPage {
       this.#choose(row);
       this.#chart.focus();
     };
-    this.#sections = new PageSections(onRow, () => void this.#show());
+    this.#sections = new PageSections(
+      onRow,
+      () => void this.#show(),
+      (currency) => this.#address.converted(currency),
+    );
   }
 
   start(): void {
@@ -157,7 +161,9 @@ export class MarketPage {
 
   async #begin(snapshot: object | null): Promise<void> {
     this.#isBegun = true;
-    this.#projections = new Set((snapshot as Partial<Snapshot> | null)?.projections);
+    const { projections } = (snapshot ?? {}) as Partial<Snapshot>;
+    this.#projections = new Set(projections);
+    knowProjections(projections);
     // Browsers hash only on a secure host.
     if (this.#projections.has('compat') && isSecureContext)
       this.#part = hexOf(await sha256Of(encodedText(this.#slug))).slice(0, 2);
@@ -299,7 +305,7 @@ export class MarketPage {
     if (!this.#root.contains(this.#top)) this.#takeOver();
     this.#showChart(market, shown);
     if (await isOver()) return;
-    if (isNew || !isPart) this.#sections.show(market, shown, asOf);
+    if (isNew || !isPart) this.#sections.show(market, shown, asOf, this.#address.state.convert);
     if (isNew) this.#showDownloads();
     this.#chosen = this.#chosenRow(shown);
     this.#chart.mark(this.#chosen);

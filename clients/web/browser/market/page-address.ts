@@ -63,6 +63,10 @@ export class PageAddress {
     return `${origin}${pathname}${search}${fragmentOf({ ...this.#state, asOf, point })}`;
   }
 
+  converted(currency: string | null): void {
+    this.#keep({ convert: currency });
+  }
+
   #keep(change: Partial<PageState>): void {
     this.#state = { ...this.#state, ...change };
     clearTimeout(this.#timer);

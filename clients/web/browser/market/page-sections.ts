@@ -15,14 +15,22 @@ import { momentText } from './words.ts';
 export class PageSections {
   readonly roots: readonly HTMLElement[];
   readonly #table: ObservationsTable;
-  readonly #converted = new ConvertedSection();
+  readonly #converted: ConvertedSection;
   readonly #sources = element('div', {});
   readonly #downloads = element('div', {});
   readonly #replaced = element('input', { type: 'checkbox', id: 'replaced' });
   #shown: ShownHistory | null = null;
 
-  /** @param onChoose a row of the table. @param onReplaced replaced versions are to be shown, or no longer */
-  constructor(onChoose: (row: PublicObservation) => void, onReplaced: () => void) {
+  /**
+   * @param onChoose a row of the table. @param onReplaced replaced versions are to be shown, or no longer. @param onCurrency prices are
+   * converted to it; null: no longer
+   */
+  constructor(
+    onChoose: (row: PublicObservation) => void,
+    onReplaced: () => void,
+    onCurrency: (currency: string | null) => void,
+  ) {
+    this.#converted = new ConvertedSection(onCurrency);
     this.#replaced.addEventListener('change', onReplaced);
     const replaced = element('label', { class: 'choice' }, this.#replaced, ' Show replaced versions');
     this.#table = new ObservationsTable(onChoose, replaced);
@@ -37,8 +45,9 @@ export class PageSections {
     return this.#replaced.checked;
   }
 
-  /** Does nothing if it is shown already. */
-  show(market: Market, shown: ShownHistory, asOf: AsOf | null): void {
+  /** Does nothing if it is shown already. @param currency that prices are converted to; null: none */
+  show(market: Market, shown: ShownHistory, asOf: AsOf | null, currency: string | null): void {
+    this.#converted.show(market, shown.view.visible, asOf, currency);
     if (shown === this.#shown) return;
     this.#shown = shown;
     const { rows, metrics, title, words, isStepped, view } = shown;
@@ -51,7 +60,6 @@ export class PageSections {
       moment: asOf === null ? '' : ` as of ${momentText(instantOfMs(asOf.atMs))}`,
     });
     this.#replaced.disabled = asOf !== null;
-    this.#converted.show(market, view.visible, asOf);
     this.#sources.replaceChildren(sourcesSection({ market, metrics: view.metrics, bySource: view.bySource, words }));
   }
 

@@ -15,6 +15,8 @@ export interface PageState {
   readonly range: AskedRange;
   /** The slugs of other markets in the chart. */
   readonly compare: readonly string[];
+  /** The code of the currency that the newest prices are converted to, besides. */
+  readonly convert: string | null;
   /** The id of the chosen point. */
   readonly point: string | null;
   /** Why the page is not as of the moment that was asked for. Null: it is, or none was. */
@@ -45,6 +47,7 @@ export function readFragment(fragment: string, nowMs: number): PageState {
   const metric = words.get('metric') ?? '';
   const scale = words.get('scale') ?? '';
   const point = words.get('point') ?? '';
+  const convert = words.get('in') ?? '';
   const { range, refused: refusedRange } = readRange(words, nowMs);
   return {
     asOf: Number.isNaN(atMs) ? null : { atMs, clock },
@@ -52,6 +55,7 @@ export function readFragment(fragment: string, nowMs: number): PageState {
     scale: isChartScale(scale) ? scale : 'linear',
     range,
     compare: comparedSlugs(words.get('compare') ?? ''),
+    convert: /^[A-Z]{3}$/.test(convert) ? convert : null,
     point: /^\w{1,60}$/.test(point) ? point : null,
     refused,
     refusedRange,
@@ -65,6 +69,7 @@ export function fragmentOf({
   scale,
   range,
   compare,
+  convert,
   point,
 }: Omit<PageState, 'refused' | 'refusedRange'>): string {
   const words = new URLSearchParams();
@@ -72,6 +77,7 @@ export function fragmentOf({
   if (scale !== 'linear') words.set('scale', scale);
   writeRange(words, range);
   if (compare.length > 0) words.set('compare', compare.join(','));
+  if (convert !== null) words.set('in', convert);
   if (point !== null) words.set('point', point);
   if (asOf !== null) {
     words.set('as-of', instantOfMs(asOf.atMs));
