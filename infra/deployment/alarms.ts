@@ -8,7 +8,7 @@ import {
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { PUBLISHER_METRICS } from '../../storage/aws/names.ts';
+import { METRICS_OF_OURS, PUBLISHER_METRICS, WORK_WAITED } from '../../storage/aws/names.ts';
 import type { Configuration } from './configuration.ts';
 import { failuresName, functionName } from './names.ts';
 import { FUNCTION_NAMES, type FunctionName } from './permissions.ts';
@@ -83,6 +83,18 @@ export function publisherMetric(
   const { namespace, dimension, [what]: metricName } = PUBLISHER_METRICS;
   const dimensionsMap = { [dimension]: functionName(configuration, 'publish') };
   return new Metric({ namespace, metricName, dimensionsMap, statistic, period });
+}
+
+/** How long a batch has waited, at most, before it was worked off. */
+export function workWaitedMetric(configuration: Configuration, statistic: string, period: Duration) {
+  const dimensionsMap = { [METRICS_OF_OURS.dimension]: functionName(configuration, 'worker') };
+  return new Metric({
+    namespace: METRICS_OF_OURS.namespace,
+    metricName: WORK_WAITED,
+    dimensionsMap,
+    statistic,
+    period,
+  });
 }
 
 /** The number of messages in the queue of failures. */
@@ -162,6 +174,15 @@ export function apiAlarms(configuration: Configuration, tableName: string): read
         'publisher-behind',
         publisherMetric(configuration, 'behind', Stats.MAXIMUM, FIVE_MINUTES),
         'More markets change than are published.',
+      ),
+      threshold: LONG_BEHIND_MS,
+      periods: 2,
+    },
+    {
+      ...anyOf(
+        'worker-behind',
+        workWaitedMetric(configuration, Stats.MAXIMUM, FIVE_MINUTES),
+        'Batches wait for more than a quarter of an hour before they are worked off.',
       ),
       threshold: LONG_BEHIND_MS,
       periods: 2,

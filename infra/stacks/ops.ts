@@ -16,6 +16,7 @@ import {
   metricOf,
   publisherMetric,
   tableThrottles,
+  workWaitedMetric,
 } from '../deployment/alarms.ts';
 import type { Configuration } from '../deployment/configuration.ts';
 import { accountWideName } from '../deployment/names.ts';
@@ -137,7 +138,11 @@ export class OpsStack extends Stack {
             [publisherMetric(configuration, 'behind', Stats.MAXIMUM, PERIOD)],
             [publisherMetric(configuration, 'deferredTooLong', Stats.MAXIMUM, PERIOD)],
           ),
-          graph('Throttled requests to the ledger', [tableThrottles(table.tableName, PERIOD)]),
+          graph(
+            'Batches: longest wait, in ms; throttled requests to the ledger',
+            [workWaitedMetric(configuration, Stats.MAXIMUM, PERIOD)],
+            [tableThrottles(table.tableName, PERIOD)],
+          ),
         ],
         [
           graph(

@@ -5,7 +5,7 @@
  */
 
 import { readLambdaEnvironment } from '../../storage/aws/lambda-environment.ts';
-import type { LambdaInvocation } from '../../storage/aws/names.ts';
+import { type LambdaInvocation, WORK_WAITED } from '../../storage/aws/names.ts';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
@@ -18,7 +18,7 @@ import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { createAuditSealer } from '../review/seal-audit.ts';
 import { AWS_LANES_AT_ONCE, runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
-import { log } from './log.ts';
+import { log, logMeasured } from './log.ts';
 
 /**
  * A step begins only if there is time for it to end. The largest batch takes some seconds. A longer step is continued
@@ -52,16 +52,20 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
 
 async function work(hasTime: () => boolean): Promise<void> {
   await formatIsOurs();
+  let longestMs = 0;
   const { done, failed } = await runWork({
     ...dependencies,
     owner: dependencies.newAttemptId(),
     lanesAtOnce: AWS_LANES_AT_ONCE,
     checkFormat: () => checkFormat(ledger),
     runners,
+    waited: (ms) => {
+      longestMs = Math.max(longestMs, ms);
+    },
     hasTime,
     failed: (item, error) => log('error', 'work failed', { work: workIdOf(item), fault: faultText(error) }),
   });
-  if (done > 0) log('info', 'work done', { done });
+  logMeasured('work done', [{ Name: WORK_WAITED, Unit: 'Milliseconds', value: longestMs }], { done });
   await sealAudit();
   // An alarm counts the function's errors, so work that stays undone must be an error.
   if (failed > 0) throw new Error(`${failed} items of work failed: see the lines before`);

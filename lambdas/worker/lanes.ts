@@ -1,7 +1,9 @@
 /** The queue as one worker sees it: its lanes, the lanes that the worker may take, and the next one. */
 
+import { decodeTime, isValid } from 'ulid';
 import type { Runtime } from '../../storage/aws/runtime.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
+import { workIdOf } from '../../storage/records/batches.ts';
 import { overlap, union } from './affected-markets.ts';
 import {
   giveBack,
@@ -23,6 +25,8 @@ export type LaneDependencies = LeaseDependencies &
      * left. Default: nobody else can change the format.
      */
     readonly checkFormat?: () => Promise<unknown>;
+    /** Receives, of each batch that is seen on the queue, how long it has waited. */
+    readonly waited?: (ms: number) => void;
   };
 
 /** Batches are small: each is done as a whole. Other work is done one part at a time. */
@@ -96,7 +100,11 @@ export class Lanes {
 
   /** Lanes that this worker has leased stay, so that their leases are used or given back. */
   #show({ items, isWhole }: QueueView): void {
-    const { owner, nowMs, random } = this.#dependencies;
+    const { owner, nowMs, random, waited } = this.#dependencies;
+    for (const item of items) {
+      const sentAtMs = sentAtMsOf(item);
+      if (sentAtMs !== null) waited?.(nowMs() - sentAtMs);
+    }
     const byLane = Map.groupBy(items, ({ value }) => value.lane);
     const stays = (lane: Lane) => !isWhole && this.#isOurs(lane.items[0]) && !byLane.has(lane.name);
     const kept = this.#lanes.filter(stays);
@@ -233,4 +241,10 @@ export class Lanes {
     const { owner, nowMs } = this.#dependencies;
     return item.value.lease?.owner !== null && heldUntilMs(item, owner) > nowMs();
   }
+}
+
+/** The time in the id of a batch. Null: it is other work, or has no such id, which must not hold it up. */
+function sentAtMsOf({ sort, value }: WorkItem): number | null {
+  const ulid = workIdOf({ sort }).replace(/^bat_/, '');
+  return value.kind === 'ingest' && isValid(ulid) ? decodeTime(ulid) : null;
 }

@@ -1,4 +1,5 @@
 /** Log lines of the publisher's Lambda functions: one JSON object each. */
+import { type LoggedMetric, measuredLine } from '../../storage/aws/measured-line.ts';
 import { PUBLISHER_METRICS } from '../../storage/aws/names.ts';
 import type { ItemKey } from '../../storage/ports/ledger.ts';
 import { type DeferredMarket, firstOf } from '../kernel/deferred.ts';
@@ -24,7 +25,7 @@ export interface LoggedOutcome {
 export function logOutcome({ what, startedMs, behindMs, deferredTooLong }: LoggedOutcome, fields: Fields = {}): void {
   const nowMs = Date.now();
   const isAnyTooLong = deferredTooLong !== undefined && deferredTooLong.length > 0;
-  const metrics: readonly Metric[] = [
+  const metrics: readonly LoggedMetric[] = [
     { Name: PUBLISHER_METRICS.completed, Unit: 'Count', value: 1 },
     { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds', value: nowMs - startedMs },
     ...(behindMs === undefined
@@ -34,11 +35,14 @@ export function logOutcome({ what, startedMs, behindMs, deferredTooLong }: Logge
       ? []
       : [{ Name: PUBLISHER_METRICS.deferredTooLong, Unit: 'Count', value: deferredTooLong.length } as const]),
   ];
-  writeMeasured(isAnyTooLong ? 'error' : 'info', nowMs, metrics, {
-    what,
-    ...fields,
-    ...(isAnyTooLong ? { toBeRepaired: firstOf(deferredTooLong) } : {}),
-  });
+  const level = isAnyTooLong ? 'error' : 'info';
+  write(
+    measuredLine(level, nowMs, metrics, {
+      what,
+      ...fields,
+      ...(isAnyTooLong ? { toBeRepaired: firstOf(deferredTooLong) } : {}),
+    }),
+  );
 }
 
 /** Keys that a line names. */
@@ -48,38 +52,7 @@ const NAMED_AT_MOST = 10;
 export function logAuditChanged(keys: readonly ItemKey[]): void {
   const named = keys.slice(0, NAMED_AT_MOST).map(({ partition, sort }) => `${partition} ${sort}`);
   const metrics = [{ Name: PUBLISHER_METRICS.auditChanged, Unit: 'Count', value: keys.length }] as const;
-  writeMeasured('error', Date.now(), metrics, { what: 'audit records were changed', records: named.join(', ') });
-}
-
-interface Metric {
-  readonly Name: string;
-  readonly Unit: 'Count' | 'Milliseconds';
-  readonly value: number;
-}
-
-/**
- * Writes a line from which CloudWatch Logs takes metrics: embedded metric format, specification 0. Lambda sets the function's
- * name in the environment.
- */
-function writeMeasured(level: 'info' | 'error', nowMs: number, metrics: readonly Metric[], fields: Fields): void {
-  const { namespace, dimension } = PUBLISHER_METRICS;
-  write({
-    level,
-    time: new Date(nowMs).toISOString(),
-    ...fields,
-    [dimension]: process.env.AWS_LAMBDA_FUNCTION_NAME,
-    ...Object.fromEntries(metrics.map(({ Name, value }) => [Name, value])),
-    _aws: {
-      Timestamp: nowMs,
-      CloudWatchMetrics: [
-        {
-          Namespace: namespace,
-          Dimensions: [[dimension]],
-          Metrics: metrics.map(({ Name, Unit }) => ({ Name, Unit })),
-        },
-      ],
-    },
-  });
+  write(measuredLine('error', Date.now(), metrics, { what: 'audit records were changed', records: named.join(', ') }));
 }
 
 function write(line: object): void {

@@ -62,13 +62,15 @@ export const ENVIRONMENT = {
   projections: 'TIDEMARK_PROJECTIONS',
 } as const;
 
-/**
- * Metrics in the log of `publish`: written after each generation and each time that nothing was due. Alarms use them.
- * The dimension is the function's name, because one account may hold several deployments.
- */
+/** Of all metrics of ours. The dimension is the function's name, because one account may hold several deployments. */
+export const METRICS_OF_OURS = { namespace: 'Tidemark', dimension: 'FunctionName' } as const;
+
+/** Of the worker: how long the batch has waited that has waited longest, when the queue was looked at. */
+export const WORK_WAITED = 'WorkWaited';
+
+/** In the log of `publish`: written after each generation and each time that nothing was due. Alarms use them. */
 export const PUBLISHER_METRICS = {
-  namespace: 'Tidemark',
-  dimension: 'FunctionName',
+  ...METRICS_OF_OURS,
   completed: 'PublishCompleted',
   duration: 'PublishDuration',
   /** Since when every generation has left marks of changed markets. */

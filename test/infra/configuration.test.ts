@@ -28,7 +28,7 @@ describe('a configuration', () => {
       name: 'tidemark',
       region: 'us-east-1',
       waitlistEmail: 'keys@tidemark.test',
-      projections: ['log', 'history-files', 'latest', 'recent', 'exports', 'compat', 'feeds'],
+      projections: ['log', 'history-files', 'latest', 'recent', 'exports', 'compat', 'market-pages', 'feeds'],
       logKeys: [1],
       keyEnvironment: 'live',
       userPool: { selfSignUp: false, callbackUrls: ['http://localhost:8787/callback'] },

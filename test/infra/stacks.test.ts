@@ -192,6 +192,7 @@ describe('alarms', () => {
     ['publisher lag', 'publisher-lag', 'Tidemark', 'PublishCompleted'],
     ['slow generations', 'publisher-slow', 'Tidemark', 'PublishDuration'],
     ['a publisher that never catches up', 'publisher-behind', 'Tidemark', 'PublishBehind'],
+    ['a worker that never catches up', 'worker-behind', 'Tidemark', 'WorkWaited'],
     ['markets deferred too long', 'markets-deferred', 'Tidemark', 'MarketsDeferredTooLong'],
     ['changed audit records', 'audit-changed', 'Tidemark', 'AuditRecordsChanged'],
     ['stream age, for the publisher', 'publish-stream-age', 'AWS/Lambda', 'IteratorAge'],

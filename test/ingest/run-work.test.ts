@@ -1,5 +1,6 @@
 /** The queue: in each lane, work is done in order by one worker at a time. No lane waits for another one. */
 import { setImmediate } from 'node:timers/promises';
+import { ulid } from 'ulid';
 import { describe, expect, test } from 'vitest';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { LEASE_MS, type WorkItem } from '../../lambdas/worker/leases.ts';
@@ -95,6 +96,14 @@ describe('a run of the queue', () => {
     expect(runs.filter((id) => 'abc'.includes(id))).toEqual(['a', 'b', 'c']);
     expect(runs.toSorted()).toEqual(['a', 'b', 'c', 'd', 'era']);
     expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('says how long batches have waited, by the time in their ids; other ids hold nothing up', async () => {
+    const { ledger, clock, worker } = bench();
+    await queue(ledger, `alice/bat_${ulid(clock.nowMs - 60_000)}`, 'bob/b', 'era');
+    const waits: number[] = [];
+    expect(await runWork(worker('one', { waited: (ms) => waits.push(ms) }))).toMatchObject({ done: 3 });
+    expect([...new Set(waits)]).toEqual([60_000]);
   });
 
   test('ends, and gives its leases back, when a later version has migrated the ledger meanwhile', async () => {

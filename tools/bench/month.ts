@@ -81,11 +81,11 @@ export const MONTHS: readonly Traffic[] = [
   },
 ];
 
-/** infra/deployment/alarms.ts, and those of canaries; a test counts them. The publisher's five metrics, and CloudFront's additional ones. */
-export const ALARMS = 25;
+/** infra/deployment/alarms.ts, and those of canaries; a test counts them. Five metrics of the publisher and one of the worker, and CloudFront's additional ones. */
+export const ALARMS = 26;
 /** An alarm costs as much as the metrics in its expression. */
-export const ALARM_METRICS = 41;
-export const METRICS = 5 + 8;
+export const ALARM_METRICS = 42;
+export const METRICS = 6 + 8;
 /** The deployment's own, and that of the write host. */
 const SECRETS = 2;
 /** A public read runs the router, and the function on its answer. The write host has one function. */
