@@ -1,8 +1,9 @@
 /** The chart of a market, in Chromium: scales, dates, files, citations, paper. */
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf, openBrowser, openPage } from './browser.ts';
+import { faultsOf, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
 import { publishMarketData } from './market-data.ts';
 
 let browser: Browser;
@@ -97,6 +98,11 @@ describe('the chart', () => {
     expect(await page.getByLabel('Scale').inputValue()).toBe('linear');
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    for (const path of ['/markets/oil-usd', '/', '/status/']) {
+      await page.route('**/assets/market.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
+      await page.goto(path);
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);
+    }
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -160,6 +166,39 @@ describe('the chart', () => {
     await page.context().close();
   });
 
+  it('a value that was retracted is cited as such, with its receipt; an unknown id is said; what stands is shown first', async () => {
+    const { page, complaints } = await openMarket('oil-usd');
+    expect(await page.locator('.market-price').innerText()).toMatch(/^40\.00 USD/);
+    expect(await provenanceOf(page).innerText()).toMatch(/40\.00 USD per barrel/);
+    await page.getByText('Cite this').click();
+    const receipt = page.getByRole('link', { name: 'The value with its signed receipt' });
+    await page.goto((await receipt.getAttribute('href')) as string);
+    await provenanceOf(page).getByText('verified in your browser').waitFor();
+    expect(await provenanceOf(page).innerText()).toMatch(/40\.00 USD per barrel/);
+    const rows = (await (await fetch(`${inject('changedUrl')}/api/v1/markets/oil-usd/history`)).json()) as {
+      readonly data: readonly { readonly id: string; readonly decimal: string | null }[];
+    };
+    const id = rows.data.find(({ decimal }) => decimal === '99.99')?.id;
+    await page.goto(`/markets/oil-usd#point=${id}`);
+    await page
+      .getByText(/99\.99 USD per barrel, observed 12 Jan 2026, 00:00 UTC, retracted on .*With its signed receipt/)
+      .waitFor();
+    await page.goto((await receipt.getAttribute('href')) as string);
+    expect(new URL(page.url()).hash).toContain(`point=${id}&as-of=`);
+    await provenanceOf(page).getByText('verified in your browser').waitFor();
+    expect(await provenanceOf(page).innerText()).toMatch(/99\.99 USD per barrel/);
+    await page.goto('/markets/oil-usd#point=obs-nowhere');
+    await provenanceOf(page).getByText('No value has the id obs-nowhere here').waitFor();
+    await chartOf(page).press('End');
+    expect(await page.getByText('No value has the id').count()).toBe(0);
+    expect(await provenanceOf(page).innerText()).toContain('unknown: it was recorded by mistake\n');
+    await page.goto('/markets/empty-usd');
+    await page.getByText('There is no observation yet.').waitFor();
+    expect(await page.getByText('Cite this').isVisible()).toBe(false);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('is compared with other markets, which are found as on the front page, and says of which one a point is', async () => {
     const { page, complaints } = await openMarket('wheat-eur');
     const find = async (text: string, name: string): Promise<void> => {
@@ -201,7 +240,15 @@ describe('the chart', () => {
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     expect(ground).toBe('rgb(255, 255, 255)');
     expect(await page.getByRole('heading', { name: 'Sources side by side' }).isVisible()).toBe(true);
-    expect(await page.getByRole('button', { name: '1M' }).isVisible()).toBe(false);
+    // Names of lines, without the look of buttons: without them, nobody knows which line is which.
+    const buttons = page.locator('#market').getByRole('button').filter({ visible: true });
+    expect(await buttons.allInnerTexts()).toEqual(['Paris exchange, daily settlement', 'Ministry of agriculture']);
+    const border = `getComputedStyle(document.querySelector('.legend-switch')).borderTopWidth`;
+    expect(await page.evaluate(border)).toBe('0px');
+    for (const hidden of ['1M', 'CSV'])
+      expect(await page.getByText(hidden, { exact: true }).first().isVisible()).toBe(false);
+    expect(await page.getByText('Cite this').isVisible()).toBe(false);
+    await page.screenshot({ path: join(SCREENSHOTS, 'market-print.png'), fullPage: true });
     const pictureOf = () => page.evaluate(PICTURE);
     const printed = await pictureOf();
     await page.emulateMedia({ media: 'screen', colorScheme: 'light' });

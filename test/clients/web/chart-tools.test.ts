@@ -66,7 +66,47 @@ it.each([
   expect(seenName(seen(more))).toBe(name);
 });
 
+/** A row, with what the page knows of its market. */
+function owned(row: PublicObservation | undefined, next?: PublicObservation): NonNullable<SeenChart['chosen']> {
+  const owner = { slug: 'gold-usd', marketName: 'Gold', words, versionOf: () => next };
+  return { row: row as PublicObservation, ...owner };
+}
+
 describe('a citation', () => {
+  const LATER = { supersededBy: 'obs_new', supersededAt: '2026-01-20T00:00:00Z' };
+  const MISTAKE = { retraction: 'mistake', decimal: null, decimalPerUnit: null, recordedAt: '2026-01-20T00:00:00Z' };
+
+  it.each([
+    [{ ...rows[2], ...LATER }, rows[2], '3.00 USD per troy ounce, observed 3 Jan 2026, 00:00 UTC, replaced'],
+    [
+      { ...rows[2], ...LATER },
+      { ...rows[2], ...MISTAKE },
+      '3.00 USD per troy ounce, observed 3 Jan 2026, 00:00 UTC, retracted',
+    ],
+    [
+      { ...rows[2], ...MISTAKE },
+      undefined,
+      'unknown: it was recorded by mistake, observed 3 Jan 2026, 00:00 UTC, retracted',
+    ],
+  ] as const)('of a value that stands no more is of that value: %#', (row, next, title) => {
+    const chosen = owned({ ...row, id: 'obs_old' } as PublicObservation, next as PublicObservation | undefined);
+    const { text, receiptUrl } = citationOf(seen({ chosen }), 'x.example');
+    expect(text).toContain(`Gold: Price, ${title} on 20 Jan 2026, 00:00 UTC. x.example`);
+    expect(receiptUrl).toMatch(/obs_old$/);
+  });
+
+  it('of a chart leads to the value that the page shows, not to a retraction after it', () => {
+    const taken = [{ ...rows[0], ...MISTAKE }, ...rows.slice(1)] as PublicObservation[];
+    const data = finished(chartData(taken, { slug: 'gold-usd', marketName: 'Gold', metrics: ['price'], words }));
+    for (const [newest, id] of [
+      [undefined, 'obs_3A & B'],
+      [rows[1], 'obs_3other'],
+    ] as const) {
+      const { receiptUrl } = citationOf(seen({ data, newest }), 'x.example');
+      expect(receiptUrl?.endsWith(id)).toBe(true);
+    }
+  });
+
   it('has the sources, the dates, the moment of reading, and the addresses of the page and of a receipt', () => {
     const { text, bibtex, receiptUrl } = citationOf(seen({ range: { min: 0, max: second(99) } }), 'Grain_watch');
     expect(text).toBe(
@@ -83,7 +123,7 @@ describe('a citation', () => {
   });
 
   it('is that of the chosen point, as of the moment that the page shows', () => {
-    const chosen = rows[2] as PublicObservation;
+    const chosen = owned(rows[2]);
     const asOf = { atMs: Date.UTC(2026, 0, 9), clock: 'released' } as const;
     const { text, bibtex } = citationOf(seen({ chosen, asOf }), 'x.example');
     expect(text).toBe(

@@ -2,7 +2,9 @@
 
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
+import { isShowable } from '../../../../contract/values/showable.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
+import { decimalOf } from '../../../typescript/decimal-of.ts';
 import { ascending, PAUSE_EVERY, type Work } from './turns.ts';
 
 export interface HistoryView {
@@ -26,8 +28,37 @@ export function* historyView(
       visible.push(reading === null ? row : asKnownThen(row));
     if (at % PAUSE_EVERY === 0) yield;
   }
-  if (reading === null) return { visible, metrics: market.metrics, bySource: market.bySource };
+  if (reading === null) return { visible, ...agreeing(market, rows, visible) };
   return { visible, metrics: { price: null, ...reading.metrics }, bySource: reading.bySource };
+}
+
+/**
+ * The values of now. Caches may have an older copy of the market's body than of its history: then the history counts, so
+ * that a page never shows two prices.
+ */
+function agreeing(
+  { metrics, bySource }: Pick<Market, 'metrics' | 'bySource'>,
+  rows: readonly PublicObservation[],
+  visible: readonly PublicObservation[],
+): Pick<HistoryView, 'metrics' | 'bySource'> {
+  const old = Object.entries(metrics).filter(([name, shown]) => {
+    const standing = visible.find((row) => row.metric === name && isShowable(row));
+    if (shown === null) return standing !== undefined;
+    const own = rows.find(
+      (row) =>
+        row.metric === name &&
+        row.observedAt === shown.observedAt &&
+        row.sourceUrl === shown.sourceUrl &&
+        decimalOf(row) === decimalOf(shown),
+    );
+    // A value that the history does not have yet is newer than its copy.
+    return own !== undefined && own !== standing;
+  });
+  if (old.length === 0) return { metrics, bySource };
+  const reading = new AsOfReading<PublicObservation>({ atMs: Number.POSITIVE_INFINITY, clock: 'recorded' });
+  for (const row of rows) reading.add(row);
+  const none = Object.fromEntries(old.map(([name]) => [name, null]));
+  return { metrics: { ...metrics, ...none, ...reading.metrics }, bySource: { ...bySource, ...reading.bySource } };
 }
 
 /** The row whose value a metric shows. Undefined: it is not read. */

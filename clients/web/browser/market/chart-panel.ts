@@ -169,7 +169,7 @@ export class ChartPanel {
     const lines = data.series.map(({ name, words, axis }, series) => {
       const place = isCompared ? endOfSeries(data, series, 'last') : null;
       const row = place === null ? undefined : rowAt(data, place);
-      const value = row === undefined ? '' : `${words.value(row)} ${words.per(row)}`.trimEnd();
+      const value = row === undefined ? '' : words.whole(row);
       return { name, value: axis === 'y2' ? `${value}, right axis` : value };
     });
     const shown = JSON.stringify([lines, [...this.#hidden]]);

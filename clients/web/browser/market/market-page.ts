@@ -12,6 +12,7 @@ import { AsOfPanel } from './as-of-panel.ts';
 import { instantOfMs, rowOfMetric } from './as-of-view.ts';
 import { joinedChart } from './chart-join.ts';
 import { ChartPanel } from './chart-panel.ts';
+import { chosenRow } from './chosen-row.ts';
 import { ComparePanel } from './compare-panel.ts';
 import { type ComparedHistory, ComparedMarkets } from './compared-markets.ts';
 import { element, refreshAges } from './elements.ts';
@@ -24,10 +25,10 @@ import { PageAddress } from './page-address.ts';
 import { PageSections } from './page-sections.ts';
 import { removedState, staleNotice, unknownState, unreachableState } from './page-states.ts';
 import { PreparedHistory } from './prepared-history.ts';
-import { ProvenancePanel, type RowOwner } from './provenance-panel.ts';
+import { ProvenancePanel } from './provenance-panel.ts';
 import { PublicAnswers, UnreachableError } from './public-answers.ts';
 import { END_WORDS, progressText, timeOf } from './reading-words.ts';
-import { RowWords } from './row-words.ts';
+import { type RowOwner, RowWords } from './row-words.ts';
 import type { SeenChart } from './seen-chart.ts';
 import type { ShownHistory } from './shown-history.ts';
 import { ToolsPanel } from './tools-panel.ts';
@@ -171,6 +172,7 @@ export class MarketPage {
     this.#provenance.options = {
       check: this.#projections.has('log') ? (row) => checkInLog(tidemark, this.#ownerOf(row).slug, row) : null,
       ownerOf: (row) => this.#ownerOf(row),
+      isCompared: () => this.#others.length > 0,
       onChoose: (row) => this.#choose(row),
       newest: () => this.#shown?.newest,
     };
@@ -253,8 +255,7 @@ export class MarketPage {
     const own = { market: this.#market as Market, store: this.#store };
     const { market, store } = this.#store.byId(id) === undefined ? (this.#compared.ownerOf(id) ?? own) : own;
     const versionOf = (version: string) => store.byId(version);
-    const name = this.#others.length === 0 ? null : market.name;
-    return { slug: market.slug, name, words: new RowWords(market.unit, versionOf), versionOf };
+    return { slug: market.slug, marketName: market.name, words: new RowWords(market.unit, versionOf), versionOf };
   }
 
   #seen(): (SeenChart & DrawnChart) | null {
@@ -268,7 +269,8 @@ export class MarketPage {
       metric: metric ?? (market.metrics.price === null ? 'prices' : 'price'),
       asOf,
       readAtMs: this.#readAtMs,
-      chosen: this.#chosen,
+      chosen: this.#chosen === null ? null : { row: this.#chosen, ...this.#ownerOf(this.#chosen) },
+      newest: this.#shown?.newest,
       addressAt: (at, point) => this.#address.at(at, point),
     };
   }
@@ -309,7 +311,7 @@ export class MarketPage {
     if (isNew) this.#showDownloads();
     this.#chosen = this.#chosenRow(shown);
     this.#chart.mark(this.#chosen);
-    this.#provenance.choose(this.#chosen);
+    this.#provenance.choose(this.#chosen, this.#chosen === null && this.#isRead ? this.#address.state.point : null);
     this.#tools.refresh();
     this.#root.toggleAttribute('data-reading', this.#end === null && this.#store.size === 0);
   }
@@ -334,13 +336,17 @@ export class MarketPage {
     this.#asOfPanel.show(shown.moments, this.#address.state.asOf, END_WORDS[this.#end ?? 'whole']);
   }
 
-  /** As of an earlier moment, a row that was not visible then is not shown. */
-  #chosenRow({ view: { visible } }: ShownHistory): PublicObservation | null {
+  #chosenRow({ view }: ShownHistory): PublicObservation | null {
     const { asOf, point } = this.#address.state;
-    if (point === null) return null;
-    if (asOf === null) return this.#store.byId(point) ?? this.#compared.ownerOf(point)?.row ?? null;
-    const views = [visible, ...this.#others.map(({ shown }) => shown.view.visible)];
-    return views.flatMap((rows) => rows.find(({ id }) => id === point) ?? [])[0] ?? null;
+    const visible = [view, ...this.#others.map(({ shown }) => shown.view)].map((each) => each.visible);
+    const versionOf = (id: string) => this.#store.byId(id) ?? this.#compared.ownerOf(id)?.row;
+    return point === null ? null : chosenRow(point, asOf, visible, versionOf);
+  }
+
+  /** Whether the histories of all markets of the chart are read. */
+  get #isRead(): boolean {
+    const { compare } = this.#address.state;
+    return this.#end !== null && compare.every((slug) => this.#compared.stateOf(slug) !== 'reading');
   }
 
   #showTop(shownNow: ShownHistory): void {

@@ -6,6 +6,9 @@ import { type AskedRange, readRange, writeRange } from './asked-range.ts';
 import { type ChartScale, isChartScale } from './chart-scale.ts';
 import { comparedSlugs } from './compared-markets.ts';
 
+/** Ids have fewer characters. */
+const POINT_MAX = 60;
+
 /** What the fragment of the address keeps. */
 export interface PageState {
   readonly asOf: AsOf | null;
@@ -56,7 +59,7 @@ export function readFragment(fragment: string, nowMs: number): PageState {
     range,
     compare: comparedSlugs(words.get('compare') ?? ''),
     convert: /^[A-Z]{3}$/.test(convert) ? convert : null,
-    point: /^\w{1,60}$/.test(point) ? point : null,
+    point: point === '' ? null : point.slice(0, POINT_MAX),
     refused,
     refusedRange,
   };

@@ -7,24 +7,17 @@ import { quantityText, shownQuantity } from '../shown-value.ts';
 import { checkedParts, checkFailure, checkWords } from './check-result.ts';
 import { agedTime, badge, button, element, facts, outsideLink, timeElement } from './elements.ts';
 import type { CheckedEntry } from './log-receipt.ts';
-import type { RowWords } from './row-words.ts';
+import type { RowOwner, RowWords } from './row-words.ts';
 
 /** Walking from point to point starts no proof for each. */
 const CHECK_DELAY_MS = 400;
-
-/** The market that a row is of. */
-export interface RowOwner {
-  readonly slug: string;
-  /** Null: the chart has no other market. */
-  readonly name: string | null;
-  readonly words: RowWords;
-  readonly versionOf: (id: string) => PublicObservation | undefined;
-}
 
 export interface ProvenanceOptions {
   /** Null: this service writes no log. */
   readonly check: ((row: PublicObservation) => Promise<CheckedEntry>) | null;
   readonly ownerOf: (row: PublicObservation) => RowOwner;
+  /** Whether the chart has several markets. */
+  readonly isCompared: () => boolean;
   readonly onChoose: (row: PublicObservation | null) => void;
   /** The row that is shown while none is chosen. */
   readonly newest: () => PublicObservation | undefined;
@@ -33,6 +26,7 @@ export interface ProvenanceOptions {
 export class ProvenancePanel {
   readonly root: HTMLElement;
   readonly #body = element('div', { class: 'provenance-body' });
+  readonly #missing = element('p', { class: 'unknown', role: 'status' });
   readonly #log = element('div', { class: 'provenance-log', role: 'status' });
   #options: ProvenanceOptions | null = null;
   #chosen: PublicObservation | null = null;
@@ -44,6 +38,7 @@ export class ProvenancePanel {
       'section',
       { class: 'panel provenance', 'aria-labelledby': 'provenance-heading' },
       element('h2', { id: 'provenance-heading' }, 'Provenance'),
+      this.#missing,
       this.#body,
       this.#log,
     );
@@ -59,7 +54,10 @@ export class ProvenancePanel {
     this.#show(row ?? this.#chosen);
   }
 
-  choose(row: PublicObservation | null): void {
+  /** @param missing the id that the address names, if no value has it */
+  choose(row: PublicObservation | null, missing: string | null = null): void {
+    const text = missing === null ? '' : `No value has the id ${missing} here, as far as the history is read.`;
+    if (this.#missing.textContent !== text) this.#missing.textContent = text;
     const isSame = row?.id === this.#chosen?.id && row?.supersededBy === this.#chosen?.supersededBy;
     this.#chosen = row;
     this.#show(row);
@@ -88,16 +86,14 @@ export class ProvenancePanel {
     this.#body.append(element('p', { class: 'small soft' }, hint));
   }
 
-  #parts(row: PublicObservation, { ownerOf }: ProvenanceOptions): readonly (Node | string)[] {
-    const { words, name, versionOf } = ownerOf(row);
-    const value = words.value(row);
-    const isUnknown = row.unknownReason !== null;
+  #parts(row: PublicObservation, { ownerOf, isCompared }: ProvenanceOptions): readonly (Node | string)[] {
+    const { words, marketName, versionOf } = ownerOf(row);
     const notes = words.notes(row).map((note) => badge(note, 'notice'));
     return [
-      element('p', { class: 'provenance-value number' }, isUnknown ? value : `${value} ${words.per(row)}`.trimEnd()),
+      element('p', { class: 'provenance-value number' }, words.whole(row)),
       notes.length === 0 ? '' : element('p', { class: 'badges' }, ...notes.flatMap((note) => [note, ' '])),
       facts([
-        name === null ? null : ['Market', name],
+        isCompared() ? ['Market', marketName] : null,
         ['Metric', metricTitle(row.metric)],
         ['Source', outsideLink(row.sourceLabel, row.sourceUrl)],
         ['Observed', agedTime(row.observedAt)],

@@ -64,8 +64,10 @@ export class PublicAnswers {
   /** GETs a JSON body, and asks whether it has changed since the last time. @throws UnreachableError */
   async readAgain(path: string): Promise<PublicAnswer> {
     const etag = this.#etags.get(path);
-    // With this header, the browser's cache stays aside: the 304 comes here.
-    const answer = await this.#ask(path, etag === undefined ? {} : { headers: { 'if-none-match': etag } });
+    // With this header, the browser's cache stays aside: the 304 comes here. A copy of the first time may be older than
+    // the history, which is read anew.
+    const asked = etag === undefined ? { cache: 'no-cache' as const } : { headers: { 'if-none-match': etag } };
+    const answer = await this.#ask(path, asked);
     if (answer.status === 304) return { kind: 'unchanged' };
     const found = bodyOf(answer);
     const newest = answer.headers.get('ETag');

@@ -15,6 +15,14 @@ const RETRACTION_WORDS = {
 /** What is special about a version of an observation, for its mark and its words. */
 export type PointMark = 'unknown' | 'retracted' | 'corrected' | 'announced' | null;
 
+/** The market that a row is of. */
+export interface RowOwner {
+  readonly slug: string;
+  readonly marketName: string;
+  readonly words: RowWords;
+  readonly versionOf: (id: string) => PublicObservation | undefined;
+}
+
 export class RowWords {
   readonly unit: Unit;
   readonly #versionOf: (id: string) => PublicObservation | undefined;
@@ -46,6 +54,11 @@ export class RowWords {
     if (digits !== null) return `${groupedDigits(digits)} ${this.#unitOf(metric, digits)}`;
     if (metric.retraction != null) return `unknown: ${RETRACTION_WORDS[metric.retraction]}`;
     return `unknown: ${unknownWords(metric.unknownReason)}`;
+  }
+
+  /** `4,129.10 USD per troy ounce`. An unknown value has no unit. */
+  whole(metric: Parameters<RowWords['value']>[0]): string {
+    return this.digits(metric) === null ? this.value(metric) : `${this.value(metric)} ${this.per(metric)}`.trimEnd();
   }
 
   mark(row: PublicObservation): PointMark {

@@ -2,6 +2,7 @@
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import type { ChartData } from './chart-data.ts';
+import type { RowOwner } from './row-words.ts';
 import type { TimeRange } from './time-range.ts';
 
 export interface SeenLines {
@@ -24,7 +25,10 @@ export interface SeenChart extends SeenLines {
   readonly asOf: AsOf | null;
   /** When the page was read, in milliseconds since the epoch. */
   readonly readAtMs: number;
-  readonly chosen: PublicObservation | null;
+  /** It may be one that the chart does not have: replaced, or retracted. */
+  readonly chosen: (RowOwner & { readonly row: PublicObservation }) | null;
+  /** The row of the value that the page shows first. Undefined: there is none. */
+  readonly newest: PublicObservation | undefined;
   /** The address of the page as it was at a moment. @param point the id of a row */
   readonly addressAt: (asOf: AsOf, point: string | null) => string;
 }

@@ -39,6 +39,7 @@ export interface ShownHistory {
   readonly isStepped: boolean;
   /** The values as they are. */
   readonly data: ChartData;
+  /** The row of the value that is shown first. */
   readonly newest: PublicObservation | undefined;
   /** `USD per troy ounce`. */
   readonly unit: string;
@@ -60,7 +61,9 @@ export function* shownHistory(
   const metrics = metric === null ? first : [metric];
   const title = titles.get(metric) as string;
   const isStepped = isOnList(market.metrics);
-  const newest = view.visible.find((row) => metrics.includes(row.metric) && !row.announced);
+  const newest = view.visible.find(
+    (row) => metrics.includes(row.metric) && !row.announced && row.retraction !== 'mistake',
+  );
   const ofMoney = metrics.includes('price') || newest?.kind === 'money';
   const currency = metrics.includes('price') ? market.nativeCurrency : newest === undefined ? '' : unitOf(newest);
   const data = yield* chartData(view.visible, {

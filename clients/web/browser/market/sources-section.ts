@@ -60,11 +60,7 @@ function comparisonRow(name: string, value: PublicMetric, words: RowWords): HTML
     {},
     element('td', {}, metricTitle(name)),
     element('td', { class: 'source' }, outsideLink(value.sourceLabel, value.sourceUrl)),
-    element(
-      'td',
-      { class: isUnknown ? 'unknown' : 'number value' },
-      `${words.value(value)}${isUnknown ? '' : ` ${words.per(value)}`}`.trimEnd(),
-    ),
+    element('td', { class: isUnknown ? 'unknown' : 'number value' }, words.whole(value)),
     element('td', {}, timeElement(value.observedAt)),
     element('td', {}, value.confidence),
   );

@@ -28,7 +28,7 @@ export function citationParts(seen: SeenChart): HTMLElement {
   const operator = document.querySelector('.operator[data-states~="name"] span')?.textContent;
   const { text, bibtex, receiptUrl } = citationOf(seen, operator?.replace('Operated by ', '') ?? location.host);
   const said = element('p', { class: 'small', role: 'status' });
-  const ofWhat = seen.chosen === null ? 'what the chart shows. Choose a point to cite one value' : 'the chosen point';
+  const ofWhat = seen.chosen === null ? 'what the chart shows. Choose a point to cite one value' : 'the chosen value';
   return element(
     'div',
     {},

@@ -1,6 +1,9 @@
 /** How others cite what a chart shows: as a sentence and for BibTeX, with the address at which it can be checked. Pure. */
+
+import type { PublicObservation } from '../../../../../contract/values/metric.ts';
+import { metricTitle } from '../../../../../contract/values/metric-words.ts';
 import { instantOfMs } from '../as-of-view.ts';
-import { endOfSeries, placeOf, rowAt } from '../chart-data.ts';
+import type { ChartSeries } from '../chart-data.ts';
 import { citedAsOf, type SeenChart, seenSeries } from '../seen-chart.ts';
 import { momentText } from '../words.ts';
 import { spanText, titleOf } from './chart-frame.ts';
@@ -13,18 +16,19 @@ export interface Citation {
   readonly receiptUrl: string | null;
 }
 
-/** Of the chosen point; without one, of what the chart shows. @param operator who publishes it */
+/** Of the chosen value; without one, of what the chart shows. @param operator who publishes it */
 export function citationOf(seen: SeenChart, operator: string): Citation {
   const asOf = citedAsOf(seen);
   const moment = instantOfMs(asOf.atMs);
-  const point = pointOf(seen);
-  const newest = seenSeries(seen).map(({ index }) => lastRow(seen, index));
-  const proven = point === null ? (newest[0] ?? null) : seen.chosen;
-  const cited = point === null ? newest : [seen.chosen];
-  const sources = [...new Set(cited.flatMap((row) => row?.sourceLabel ?? []))];
-  const title = point ?? `${titleOf(seen)}: ${spanText(seen)}, ${seen.axisTexts.join(' and ')}`;
-  const url = seen.addressAt(asOf, point === null ? null : (seen.chosen?.id ?? null));
-  const receiptUrl = proven === null ? null : seen.addressAt(asOf, proven.id);
+  const { chosen } = seen;
+  const newest = seenSeries(seen).flatMap(({ line }) => lastStanding(line) ?? []);
+  const cited = chosen === null ? newest : [chosen.row];
+  const proven = cited.find(({ id }) => id === seen.newest?.id) ?? cited[0];
+  const sources = [...new Set(cited.map(({ sourceLabel }) => sourceLabel))];
+  const title =
+    chosen === null ? `${titleOf(seen)}: ${spanText(seen)}, ${seen.axisTexts.join(' and ')}` : chosenTitle(chosen);
+  const url = seen.addressAt(asOf, chosen === null ? null : chosen.row.id);
+  const receiptUrl = proven === undefined ? null : seen.addressAt(asOf, proven.id);
   const receipt = (link: string): string =>
     receiptUrl === null ? '' : receiptUrl === url ? 'With its signed receipt.' : `Signed receipt: ${link}`;
   const fields = {
@@ -37,8 +41,9 @@ export function citationOf(seen: SeenChart, operator: string): Citation {
     urldate: moment.slice(0, 'YYYY-MM-DD'.length),
     note: `As of ${momentText(moment)}. ${receipt(`\\url{${receiptUrl}}`)}`.trimEnd(),
   };
-  const day = seen.chosen?.observedAt.slice(0, 'YYYY-MM-DD'.length);
-  const name = point === null ? seenName(seen) : [seen.slug, seen.chosen?.metric, day].join('-');
+  const nameOf = ({ slug, row }: NonNullable<SeenChart['chosen']>): string =>
+    [slug, row.metric, row.observedAt.slice(0, 'YYYY-MM-DD'.length)].join('-');
+  const name = chosen === null ? seenName(seen) : nameOf(chosen);
   const lines = Object.entries(fields).map(([name, value]) => `  ${name.padEnd(9)} = {${value}},`);
   return {
     text: `${sources.join('; ')}. ${title}. ${operator}, as of ${momentText(moment)}. ${url} ${receipt(receiptUrl ?? '')}`.trimEnd(),
@@ -47,18 +52,21 @@ export function citationOf(seen: SeenChart, operator: string): Citation {
   };
 }
 
-/** `Gold: Price, 4,129.10 USD per troy ounce, observed 29 Sep 2026, 00:00 UTC`. Null: no point is chosen. */
-function pointOf({ data, chosen }: SeenChart): string | null {
-  const place = chosen === null ? null : placeOf(data, chosen);
-  const line = data.series[place?.series ?? -1];
-  if (chosen === null || line === undefined) return null;
-  const value = `${line.words.value(chosen)} ${line.words.per(chosen)}`.trimEnd();
-  return `${line.marketName}: ${data.title}, ${value}, observed ${momentText(chosen.observedAt)}`;
+/** `Gold: Price, 4,129.10 USD per troy ounce, observed 29 Sep 2026, 00:00 UTC`, and what became of it. */
+function chosenTitle({ row, marketName, words, versionOf }: NonNullable<SeenChart['chosen']>): string {
+  const next = row.supersededBy === null ? undefined : versionOf(row.supersededBy);
+  const end =
+    row.retraction !== null
+      ? `, retracted on ${momentText(row.recordedAt)}`
+      : row.supersededAt === null
+        ? ''
+        : `, ${next?.retraction ? 'retracted' : 'replaced'} on ${momentText(row.supersededAt)}`;
+  return `${marketName}: ${metricTitle(row.metric)}, ${words.whole(row)}, observed ${momentText(row.observedAt)}${end}`;
 }
 
-function lastRow({ data }: SeenChart, series: number) {
-  const place = endOfSeries(data, series, 'last');
-  return place === null ? null : (rowAt(data, place) ?? null);
+/** The newest value of a line that was not recorded by mistake. */
+function lastStanding({ rows }: ChartSeries): PublicObservation | undefined {
+  return rows.findLast((row) => row !== undefined && row.retraction !== 'mistake');
 }
 
 /** Signs that TeX would read as commands are written as such. */
