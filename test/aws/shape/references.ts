@@ -39,6 +39,8 @@ export function resolved(value: unknown, stack: string, templates: Templates, ph
     }
     if (name === 'Fn::GetAtt') return referred(stack, argument[0], argument[1], templates, physical);
     if (name === 'Fn::Join') return argument[1].map(resolve).join(argument[0]);
+    if (name === 'Fn::Select') return (resolve(argument[1]) as readonly unknown[])[argument[0]];
+    if (name === 'Fn::Split') return (resolve(argument[1]) as string).split(argument[0]);
     if (name === 'Fn::ImportValue') {
       const exporter = argument.split(':')[0].replace(/^tidemark-/, '');
       const outputs = Object.values<Properties>(templates.get(exporter).Outputs);
@@ -52,6 +54,8 @@ export function resolved(value: unknown, stack: string, templates: Templates, ph
 
 function referred(stack: string, id: string, attribute: string, templates: Templates, physical: Physical): string {
   const { Type, Properties } = templates.get(stack).Resources[id];
+  if (Type === 'AWS::Lambda::Alias')
+    return `${referred(stack, Properties.FunctionName.Ref, 'Arn', templates, physical)}:${Properties.Name}`;
   if (Type === 'AWS::Lambda::Function')
     return `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${Properties.FunctionName}`;
   const name = `${stack}/${withoutHash(id)}.${attribute}`;

@@ -86,9 +86,9 @@ export function readDeployed(templates: Templates, physical: Physical): Deployed
   };
 }
 
-/** From its name or its ARN. */
+/** From its name or its ARN, perhaps with the alias at its end: here each function has one version, which has all calls. */
 export function functionOf(reference: string): FunctionName {
-  const name = FUNCTION_NAMES.find((each) => reference.split(':').at(-1) === `tidemark-${each}`);
+  const name = FUNCTION_NAMES.find((each) => reference.split(':').includes(`tidemark-${each}`));
   if (name === undefined) throw new RangeError(`${reference} is no function of ours`);
   return name;
 }

@@ -1,4 +1,5 @@
 /** `verify --log`: everything public follows from the log, and a change anywhere is found. */
+
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALL_PROJECTIONS } from '../../../contract/files/projections.ts';
@@ -7,6 +8,7 @@ import type { IngestRecordInput } from '../../../contract/ingest/ingest-records.
 import { checkpointText, openCheckpoint } from '../../../contract/log/checkpoint.ts';
 import { EMPTY_ROOT, leafHash } from '../../../contract/log/merkle.ts';
 import { type NoteSigner, signNote, verifierKey } from '../../../contract/log/notes.ts';
+import { frameOf } from '../../../publisher/projections/market-pages/frame.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
@@ -145,9 +147,19 @@ describe('a changed byte of any object that readers reach', () => {
 
   const UNREAD = new Set(['not-found', 'history-page', 'market-list-page', 'log-tile', 'log-ndjson']);
 
-  /** The snapshot's time and number of its generation are in no log. The header of gzip holds a system and a time. */
+  /**
+   * The snapshot's time and number of its generation are in no log. The header of gzip holds a system and a time. The frame of a
+   * page is the site's, as stylesheets are.
+   */
   function isUnproven(key: string, body: Uint8Array, at: number): boolean {
     if (key.endsWith('.gz')) return at < GZIP_HEADER_BYTES;
+    const page = Buffer.from(body).toString('latin1');
+    // In the place of a removed market's page is a document.
+    if (parsePublicKey(key)?.kind === 'market-page' && page.includes('<main')) {
+      const [before, between, after] = frameOf(page);
+      const main = page.indexOf(between, before.length);
+      return at < before.length || (at >= main && at < main + between.length) || at >= page.length - after.length;
+    }
     if (!key.endsWith('/snapshot.json')) return false;
     const text = Buffer.from(body).toString('utf8');
     return [...text.matchAll(/"(generation|publishedAt|listGeneration)":[^,}]+/g)].some(
