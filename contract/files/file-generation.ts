@@ -14,7 +14,7 @@ export function jsonFileAt(members: string): FileAt {
 
 const CSV_COLUMN = ',generation';
 
-/** A column of its own, the last one, because CSV has no other place. Without rows there is none. */
+/** A column of its own, the last one, because CSV has no other place. A table without rows does not have it. */
 export function csvFileAt(header: string, rows: readonly string[]): FileAt {
   return (generation) => {
     const [column, end] = generation === null || rows.length === 0 ? ['', '\r\n'] : [CSV_COLUMN, `,${generation}\r\n`];

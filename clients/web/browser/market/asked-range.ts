@@ -7,7 +7,7 @@ export type RangeName = keyof typeof RANGE_SECONDS;
 /** The newest part of a history, by its name; between two moments, of which one may be infinite; null: the whole. */
 export type AskedRange = RangeName | TimeRange | null;
 
-/** A range, or why there is none. */
+/** A range, or the reason why it is refused. */
 export interface ReadRange {
   readonly range: AskedRange;
   readonly refused: string | null;

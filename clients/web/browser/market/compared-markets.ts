@@ -98,7 +98,7 @@ export class ComparedMarkets {
 /** Markets in one chart, the page's own included: more lines are not told apart. */
 export const COMPARED_MAX = 6;
 
-/** Slugs in an address, each once; what is none is left out. */
+/** Slugs in an address, each once. Other words are left out. */
 export function comparedSlugs(text: string): readonly string[] {
   const isSlug = (slug: string): boolean =>
     slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug);

@@ -17,7 +17,7 @@ if (slug !== given) {
 if (slug.length <= SLUG_MAX_LENGTH && new RegExp(`^${SLUG_PATTERN}$`).test(slug)) new MarketPage(root, slug).start();
 else root.replaceChildren(unknownState(slug));
 
-/** Servers answer `gold%2Dusd` as `gold-usd`. A name with a lone percent sign is none, and stays as it is. */
+/** Servers answer `gold%2Dusd` as `gold-usd`. A lone percent sign encodes nothing, and stays as it is. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

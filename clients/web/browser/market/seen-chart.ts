@@ -1,4 +1,4 @@
-/** What a reader sees of a chart, for the files and the citation that are made of it. Pure. */
+/** The part of a chart that a reader sees, for the files and the citation that are made of it. Pure. */
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
 import type { ChartData } from './chart-data.ts';
@@ -27,7 +27,7 @@ export interface SeenChart extends SeenLines {
   readonly readAtMs: number;
   /** It may be one that the chart does not have: replaced, or retracted. */
   readonly chosen: (RowOwner & { readonly row: PublicObservation }) | null;
-  /** The row of the value that the page shows first. Undefined: there is none. */
+  /** The row of the value that the page shows first. Undefined: no value stands. */
   readonly newest: PublicObservation | undefined;
   /** The address of the page as it was at a moment. @param point the id of a row */
   readonly addressAt: (asOf: AsOf, point: string | null) => string;
@@ -38,7 +38,7 @@ export function seenSeries({ data, hidden }: Pick<SeenLines, 'data' | 'hidden'>)
   return data.series.flatMap((line, index) => (hidden.has(line.name) ? [] : [{ line, index }]));
 }
 
-/** What is known now is cited as of the moment at which it was read: later corrections do not change it. */
+/** A citation names the moment at which the values were read: later corrections do not change it. */
 export function citedAsOf({ asOf, readAtMs }: Pick<SeenChart, 'asOf' | 'readAtMs'>): AsOf {
   return asOf ?? { atMs: Math.floor(readAtMs / 1000) * 1000, clock: 'recorded' };
 }
