@@ -97,7 +97,7 @@ export function rateMarket({
 const WAYS_MAX = 3;
 
 /**
- * The ways from one currency to another, at most three, in a fixed order: by one rate or its inverse; if there is none, by two and a
+ * The ways from one currency to another, at most three, in a fixed order: by one rate or its inverse; without such a rate, by two and a
  * third currency. Rates come before inverse ones, then by slug. {@link convert} chooses among them for each value: a monthly rate must
  * not hide a daily one.
  *

@@ -22,7 +22,7 @@ export const historyIndexPath = (slug: string): string => `${ROOT}/markets/${slu
 export const ANY_MARKET_PAGE = '/market/index.html';
 /** For previews of links, which take no SVG. */
 export const CARD_PATH = '/assets/card.png';
-/** What a browser gets in the place of a page that is not there. */
+/** The page for browsers in the place of one that is missing. */
 export const NOT_FOUND_PAGE = '/404.html';
 
 /** The folders of later pages. A market may have the slug `pages`: no cursor is called `history`. */

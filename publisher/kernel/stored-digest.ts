@@ -23,7 +23,7 @@ export async function storedDigest(
 /**
  * Compares a body with that in the store, by its ETag where the store tells the ETag of bytes: then no body is read.
  *
- * @returns null: the store has these bytes with the right metadata. Else the ETag of the body to replace; null: there is none.
+ * @returns null: the store has these bytes with the right metadata. Else the ETag of the body to replace; null: the store has no body.
  */
 export async function toReplace(
   objects: ObjectStore,

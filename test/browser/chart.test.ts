@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
 import { publishMarketData } from './market-data.ts';
+import { PAINTED } from './painted.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -25,18 +26,6 @@ async function openMarket(slug: string) {
 }
 
 const PICTURE = `document.querySelector('.chart-host canvas').toDataURL()`;
-
-/** How many pixels of the chart's canvas have the colour of a line. */
-const PAINTED = `(() => {
-  const canvas = document.querySelector('.chart-host canvas');
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  let painted = 0;
-  for (let at = 0; at < data.length; at += 4) {
-    const [red, green, blue] = data.slice(at, at + 3);
-    if (Math.max(red, green, blue) - Math.min(red, green, blue) > 60) painted++;
-  }
-  return painted;
-})()`;
 
 describe('the chart', () => {
   /** The colours of whole pixels of the canvas. */

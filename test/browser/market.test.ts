@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openReceipt } from '../../clients/typescript/receipts.ts';
 import { expectGoodLooks, openBrowser, openPage, SCREENSHOTS } from './browser.ts';
 import { HOSTILE_NAME, publishMarketData, serveLongHistory } from './market-data.ts';
+import { PAINTED } from './painted.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -117,18 +118,6 @@ describe('a market', () => {
 /** How the cells of the second converted price are aligned. */
 const ALIGNED = `[...document.querySelectorAll('.converted tbody tr:nth-child(2) td')].map(
   (cell) => getComputedStyle(cell).textAlign)`;
-
-/** How many pixels of the chart's canvas have the colour of a line. */
-const PAINTED = `(() => {
-  const canvas = document.querySelector('.chart-host canvas');
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  let painted = 0;
-  for (let at = 0; at < data.length; at += 4) {
-    const [red, green, blue] = data.slice(at, at + 3);
-    if (Math.max(red, green, blue) - Math.min(red, green, blue) > 60) painted++;
-  }
-  return painted;
-})()`;
 
 describe('the page as of a moment, and its sources', () => {
   it('of the future, or of a moment that cannot be read, is refused, and never looks like a past one', async () => {

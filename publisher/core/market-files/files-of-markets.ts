@@ -13,7 +13,7 @@ export interface FileSettings {
   /** The base URL of the service for readers, without a slash at the end. Null: it is not known. */
   readonly readBaseUrl: string | null;
   readonly projections: ReadonlySet<Projection>;
-  /** The text of `frameFile`. Null: there is none, or no file needs it. */
+  /** The text of `frameFile`. Null: no file needs it, or the deployment has no site. */
   readonly frame: string | null;
 }
 
