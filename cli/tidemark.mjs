@@ -29,6 +29,7 @@ if (isClone && isServer) {
   });
   if (status !== 0) process.exit(1);
 }
+if (process.env.npm_command === 'exec') stopWithParent();
 if (process.versions.node === pinned.version) await import(pathToFileURL(main).href);
 else goOn(pinned.path);
 
@@ -46,6 +47,17 @@ function findPinnedNode() {
       'Allow its install script (`npm config set ignore-scripts false`), and install Tidemark again.',
   );
   return process.exit(2);
+}
+
+/** `npx` passes SIGTERM to its shell alone, which ends at once and leaves this process behind. */
+function stopWithParent() {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500);
+  timer.unref();
 }
 
 /** A server takes little memory: see docs/operations.md, "Memory". What the caller has set comes last, and wins. */

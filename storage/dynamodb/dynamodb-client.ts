@@ -24,6 +24,13 @@ export const BACKGROUND_TIMEOUTS: RequestTimeouts = {
   callTimeoutMs: 20_000,
 };
 
+/** For a tool that moves a whole ledger, while its operator watches: as long as a throttled or busy table may need. */
+export const BULK_TIMEOUTS: RequestTimeouts = {
+  connectTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  callTimeoutMs: 200_000,
+};
+
 /**
  * For the write API: two tries without any answer fit. The longest chain of calls is an API key that is read twice,
  * then a decision. The decision begins at most 2 s after the write (`LAST_BEGIN_MS`). It has four reads, or a

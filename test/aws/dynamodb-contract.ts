@@ -1,12 +1,11 @@
 /** The promises of the ledger on an engine: the port's whole suite, and tests that need a server and its limits. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Change, Ledger } from '../../storage/ports/ledger.ts';
 import { MAX_ITEM_BYTES, MAX_TRANSACT_BYTES } from '../../storage/ports/ledger-rules.ts';
 import { ledgerContract } from '../storage/ledger-contract.ts';
-import { engineConfig, openEngineTable } from './dynamodb-table.ts';
+import { engineClient, openEngineTable } from './dynamodb-table.ts';
 
 const put = (sort: string, value: string): Change => {
   return { kind: 'put', key: { partition: 'shelf', sort }, revision: 1, value, if: { kind: 'absent' } };
@@ -101,7 +100,7 @@ export function dynamoDbContract(
     });
 
     test('is unavailable where there is no table', async () => {
-      const client = createDynamoDbClient(engineConfig(endpoint));
+      const client = engineClient(endpoint);
       onTestFinished(() => client.destroy());
       const ledger = openDynamoDbLedger({ client, tableName: 'missing' });
       const key = { partition: 'shelf', sort: 'item' };

@@ -7,7 +7,7 @@ import {
   type DynamoDBClientConfig,
 } from '@aws-sdk/client-dynamodb';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../storage/aws/names.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { BULK_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 
@@ -23,12 +23,17 @@ export function engineConfig(endpoint: string): DynamoDBClientConfig {
   return { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'engine', secretAccessKey: 'engine-secret' } };
 }
 
+/** Patient: an engine shares the machine with other tests. */
+export function engineClient(endpoint: string): DynamoDBClient {
+  return createDynamoDbClient(engineConfig(endpoint), BULK_TIMEOUTS);
+}
+
 /** Makes an empty table, which goes when it is closed. `prepare` is handed each client of the ledgers. */
 export async function openEngineTable(
   endpoint: string,
   prepare: (client: DynamoDBClient) => void = () => {},
 ): Promise<EngineTable> {
-  const client = createDynamoDbClient(engineConfig(endpoint));
+  const client = engineClient(endpoint);
   const tableName = `ledger-${randomUUID()}`;
   await client.send(
     new CreateTableCommand({
@@ -44,7 +49,7 @@ export async function openEngineTable(
       ],
     }),
   );
-  const clients = [createDynamoDbClient(engineConfig(endpoint)), createDynamoDbClient(engineConfig(endpoint))];
+  const clients = [engineClient(endpoint), engineClient(endpoint)];
   const [one, other] = clients.map((each) => {
     prepare(each);
     return openDynamoDbLedger({ client: each, tableName });

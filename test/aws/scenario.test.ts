@@ -13,7 +13,7 @@ import { FUNCTION_NAMES } from '../../infra/deployment/permissions.ts';
 import { httpReader } from '../../publisher/verify/bounded-reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { ENVIRONMENT, PUBLISHER_METRICS } from '../../storage/aws/names.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { BULK_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { succeeded } from '../scenario/answers.ts';
 import { erasureSteps } from '../scenario/erasure-steps.ts';
 import { sendBatch } from '../scenario/ingest-steps.ts';
@@ -160,7 +160,10 @@ describe('the end of the scenario', () => {
 });
 
 test('an audit record that is replaced past the adapters is reported by the stream', async () => {
-  const client = createDynamoDbClient({ endpoint: engines?.dynamoDb ?? '', region: REGION, credentials: CREDENTIALS });
+  const client = createDynamoDbClient(
+    { endpoint: engines?.dynamoDb ?? '', region: REGION, credentials: CREDENTIALS },
+    BULK_TIMEOUTS,
+  );
   const TableName = shape.deployed.functions.get('publish')?.variables[ENVIRONMENT.tableName] ?? '';
   const rows = await readRows(client, TableName);
   const [, record] = [...rows].find(([key]) => key.startsWith('audit/day/')) ?? [];
@@ -175,7 +178,10 @@ test('an audit record that is replaced past the adapters is reported by the stre
 });
 
 test('work continues in place on a table that is restored to an earlier moment, by the runbook: readers see no 404', async () => {
-  const client = createDynamoDbClient({ endpoint: engines?.dynamoDb ?? '', region: REGION, credentials: CREDENTIALS });
+  const client = createDynamoDbClient(
+    { endpoint: engines?.dynamoDb ?? '', region: REGION, credentials: CREDENTIALS },
+    BULK_TIMEOUTS,
+  );
   const tableName = shape.deployed.functions.get('publish')?.variables[ENVIRONMENT.tableName] ?? '';
   const reader = httpReader(shape.readBaseUrl);
   const before = await readRows(client, tableName);

@@ -6,7 +6,7 @@ import type { ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { begin } from './one-request.ts';
 import { type ServerProcess, startServerForTest } from './server-process.ts';
@@ -70,6 +70,31 @@ function isListening(baseUrl: string): Promise<boolean> {
       () => false,
     )
     .finally(() => socket.destroy());
+}
+
+test('a server ends when npx is stopped, although npx tells only its shell', async () => {
+  const { PATH = '' } = process.env;
+  const settings = { TIDEMARK_DATA: join(await temporaryFolder(), 'data'), TIDEMARK_SAMPLE: 'no', PORT: '0' };
+  const cwd = join(import.meta.dirname, '../..');
+  const npx = spawn('npx', ['--no-install', 'tidemark', 'start'], { cwd, env: { PATH, ...settings }, detached: true });
+  onTestFinished(() => killGroup(npx.pid as number));
+  // Of the server too, which has the same output.
+  const closed = once(npx, 'close');
+  let output = '';
+  npx.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  await expect.poll(() => output, { timeout: 60_000 }).toContain('curl -i');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) npx.kill(signal);
+  await closed;
+});
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
 }
 
 test('a process that cli/tidemark.mjs has started ends when that one is killed', async () => {

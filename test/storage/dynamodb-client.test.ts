@@ -8,6 +8,7 @@ import { LAST_BEGIN_MS } from '../../lambdas/pipeline/commit.ts';
 import {
   ANSWER_TIMEOUTS,
   BACKGROUND_TIMEOUTS,
+  BULK_TIMEOUTS,
   createDynamoDbClient,
   MAX_ATTEMPTS,
 } from '../../storage/dynamodb/dynamodb-client.ts';
@@ -59,6 +60,7 @@ async function answering(...answers: readonly Answer[]) {
 
 it.each([
   ['at work', BACKGROUND_TIMEOUTS, { connectionTimeout: 2_000, requestTimeout: 5_000 }],
+  ['in bulk', BULK_TIMEOUTS, { connectionTimeout: 10_000, requestTimeout: 60_000 }],
   ['for an answer', ANSWER_TIMEOUTS, { connectionTimeout: 1_000, requestTimeout: 1_500 }],
 ])('uses the configured timeouts and number of tries, %s', async (_what, patience, timeouts) => {
   const client = createDynamoDbClient({ region: 'eu-central-1' }, patience);
@@ -118,7 +120,9 @@ it('gives up a call if its tries take too long, for any reason', async () => {
 });
 
 it('leaves a call the time for tries that are never answered', () => {
-  expect(MAX_ATTEMPTS * BACKGROUND_TIMEOUTS.requestTimeoutMs).toBeLessThan(BACKGROUND_TIMEOUTS.callTimeoutMs);
+  for (const { requestTimeoutMs, callTimeoutMs } of [BACKGROUND_TIMEOUTS, BULK_TIMEOUTS]) {
+    expect(MAX_ATTEMPTS * requestTimeoutMs).toBeLessThan(callTimeoutMs);
+  }
   expect(2 * ANSWER_TIMEOUTS.requestTimeoutMs).toBeLessThan(ANSWER_TIMEOUTS.callTimeoutMs);
 });
 

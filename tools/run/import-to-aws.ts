@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import type { Manifest } from '../../server/backup/manifest.ts';
 import { type ChosenBackup, checkBackup, chooseBackup } from '../../server/backup/read-backup.ts';
 import { LEDGER_FILE } from '../../server/folder/data-folder.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
+import { BULK_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb/dynamodb-ledger.ts';
 import { importLedger } from '../../storage/ports/import-ledger.ts';
 import type { LedgerReader } from '../../storage/ports/ledger.ts';
@@ -40,7 +40,7 @@ if (folder === undefined || rest.length > 0) refuseArguments('Name one folder of
 if (table === undefined || bucket === undefined) refuseArguments('Name the table and the bucket', USAGE);
 
 const place = endpoint === undefined ? {} : { endpoint };
-const dynamoDb = createDynamoDbClient(place);
+const dynamoDb = createDynamoDbClient(place, BULK_TIMEOUTS);
 const s3 = createS3Client({ ...place, forcePathStyle: endpoint !== undefined });
 const progress = openProgress(process.stderr);
 try {

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { createDynamoDbClient } from '../../../storage/dynamodb/dynamodb-client.ts';
+import { BULK_TIMEOUTS, createDynamoDbClient } from '../../../storage/dynamodb/dynamodb-client.ts';
 import { createS3Client } from '../../../storage/s3/s3-client.ts';
 import type { Properties } from '../../infra/synthesised.ts';
 import type { EngineStates } from '../engines/engine.ts';
@@ -72,7 +72,7 @@ type Place = { endpoint: string; region: string; credentials: typeof CREDENTIALS
 async function makeTable(templates: Templates, place: Place): Promise<{ tableName: string; streamArn: string }> {
   const table = propertiesOf(templates, 'data', 'Ledger');
   const { AttributeDefinitions, KeySchema, BillingMode, StreamSpecification, TimeToLiveSpecification } = table;
-  const client = createDynamoDbClient(place);
+  const client = createDynamoDbClient(place, BULK_TIMEOUTS);
   const TableName = `ledger-${randomUUID()}`;
   const { TableDescription } = await client.send(
     new CreateTableCommand({
