@@ -1,4 +1,4 @@
-/** An exact decimal number, from its digits. */
+/** Texts of exact decimal numbers. Pure. */
 
 /** @param digits without a sign @param places of its decimals */
 export function decimalText(digits: string, places: number, isNegative: boolean): string {
@@ -6,4 +6,10 @@ export function decimalText(digits: string, places: number, isNegative: boolean)
   if (places === 0) return sign + digits;
   const padded = digits.padStart(places + 1, '0');
   return `${sign}${padded.slice(0, -places)}.${padded.slice(-places)}`;
+}
+
+/** Groups the digits before the point by three: `36690.00` becomes `36,690.00`. All digits stay. */
+export function groupedDigits(decimal: string): string {
+  const [whole = '', ...fraction] = decimal.split('.');
+  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }

@@ -99,11 +99,11 @@ test('of a market without a price, the first amount of money of its page is show
   await world.publish();
   expect(JSON.parse(await textOf(world, '/badges/c.json'))).toMatchObject({
     label: 'Market c, batch price',
-    message: '2.50 USD per 1,000,000 tokens (2026-01-01)',
+    message: '2.50 USD per 1M tokens (2026-01-01)',
     color: 'blue',
   });
   expect(await textOf(world, '/embed/c')).toMatch(
-    />Market c, batch price<\/a><\/h1>.*<b>2\.50 USD<\/b> <small>per 1,000,000 tokens<.*>a test<\/a>/s,
+    />Market c, batch price<\/a><\/h1>.*<b>2\.50 USD<\/b> <small>per 1M tokens<.*>a test<\/a>/s,
   );
   expect(await world.findings()).toEqual([]);
 });
@@ -120,7 +120,7 @@ test('names of markets are escaped', async () => {
 
 test.each([
   [{ quantity: 1000, of: 'EUR' }, 113607, '1.13607 USD (2026-01-01)'],
-  [{ quantity: 10_000_000_000, of: 'token' }, 2_500_000, '2.50 USD per 1,000,000 tokens (2026-01-01)'],
+  [{ quantity: 10_000_000_000, of: 'token' }, 2_500_000, '2.50 USD per 1M tokens (2026-01-01)'],
   [{ quantity: 3, of: 'thing' }, 100, '1.00 USD per 3 things (2026-01-01)'],
   [{ quantity: 1, of: 'barrel' }, -3698, '-36.98 USD (2026-01-01)'],
 ])('of %j at %i cents, a badge says %s', async (unit, amountMinor, message) => {

@@ -2,8 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { RowWords } from '../../clients/web/browser/market/row-words.ts';
 import type { Projection } from '../../contract/files/projections.ts';
 import type { IngestRecordInput } from '../../contract/ingest/ingest-records.ts';
+import type { Market } from '../../contract/values/market.ts';
+import type { PublicMetric } from '../../contract/values/metric.ts';
+import { unitText } from '../../contract/values/shown-value.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/kernel/sweep.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
@@ -103,6 +107,30 @@ test('a page shows each value of a market with several, and why one is unknown',
   expect(text).toContain('<h1>A &amp; B &lt;&quot;c&quot;&gt;</h1>');
   expect(await pageOf(world)).toContain('<p class="market-price unknown">unknown: the source published no value</p>');
   expect(await world.findings()).toEqual([]);
+});
+
+test.each([
+  ['money', 657, 'JPY', 1_000, '0.00657 USD per JPY'],
+  ['money', 2_500, 'token', 10_000_000_000, '0.0025 USD per 1M tokens'],
+  ['money', -12, 'kWh', 10_000, '-0.000012 USD per kWh'],
+  ['money', 3_669_000, 'EUR', 3_000, '36,690.00 USD per 3,000 EUR'],
+  ['money', 412_910, 'troy ounce', 1, '4,129.10 USD per troy ounce'],
+  ['scalar', 128_000, 'token', 1_000_000, '128,000 tokens'],
+] as const)('a page shows %s: %i for %s (%i) as its script does: %s', async (kind, number, of, quantity, text) => {
+  const world = await pagesWorld();
+  const { zeroAsserted: _, amountMinor: __, currency: ___, ...rest } = price('c', 0, 1) as Record<string, unknown>;
+  const scalar = { ...rest, metric: 'limit', value: String(number), unit: of };
+  const record = kind === 'money' ? price('c', 0, number) : scalar;
+  await world.ingest([{ ...market('c'), unit: { quantity, of } }, record] as IngestRecordInput[]);
+  await world.publish();
+  const { body } = await readerOf(world.objects)('/api/v1/markets/c');
+  const { metrics, unit } = JSON.parse(Buffer.from(body).toString()) as Market;
+  const metric = Object.values(metrics).find((each) => each !== null) as PublicMetric;
+  expect(new RowWords(unit).whole(metric)).toBe(text);
+  const [, amount, per] =
+    /class="number figure">([^<]*)<\/span> <span class="[a-z ]*">([^<]*)</.exec(await pageOf(world, 'c')) ?? [];
+  expect(`${amount} ${per}`.trimEnd()).toBe(text);
+  expect(await pageOf(world, 'c')).toContain(` · ${unitText(unit)}</p>`);
 });
 
 test('of 200 markets, one change puts one page; nothing new puts none', async () => {

@@ -1,18 +1,15 @@
 /** Prices as people read them, exactly. Pure. */
 import type { RecentEntry } from '../../../contract/files/recent-prices.ts';
+import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicMetric } from '../../../contract/values/metric.ts';
 import { leadMetric, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
-import { moneyTexts } from '../../../contract/values/money-texts.ts';
-
-/** What a price may be for, if the market quotes a multiple of it: the smallest one that leaves a price of a cent or more. */
-const QUANTITIES = [1, 1_000, 1_000_000];
-const READABLE = 0.01;
+import { scalarUnit, shownAmount, unitText } from '../../../contract/values/shown-value.ts';
 
 export interface ReadablePrice {
   /** `4,129.10 USD` */
   readonly amount: string;
-  /** `per troy ounce`, `per 1,000,000 tokens`; empty for a metric that is no money. */
+  /** `per troy ounce`, `per 1M tokens`; empty for a metric that is no money. */
   readonly per: string;
 }
 
@@ -40,41 +37,15 @@ export function readableValue({ name, metrics, unit }: Pick<Market, 'name' | 'me
 
 /** Null: the value is unknown. */
 export function readablePrice(metric: PublicMetric, unit: Market['unit']): ReadablePrice | null {
-  if (metric.kind === 'scalar')
-    return metric.value === null ? null : { amount: `${grouped(metric.value)} ${metric.unit}`, per: '' };
-  return metric.amountMinor === null ? null : readableMoney(metric.amountMinor, metric.currency, unit);
-}
-
-function readableMoney(amountMinor: number, currency: string, unit: Market['unit']): ReadablePrice {
-  const { decimal, quantity } = smallestReadable(amountMinor, currency, unit.quantity);
-  const per = quantity === 1 ? `per ${unit.of}` : `per ${grouped(String(quantity))} ${several(unit.of)}`;
-  return { amount: `${grouped(decimal)} ${currency}`, per };
+  if (metric.kind === 'money')
+    return metric.decimal === null ? null : readableMoney(metric.decimal, metric.currency, unit);
+  if (metric.value === null) return null;
+  return { amount: `${groupedDigits(metric.value)} ${scalarUnit(metric.unit, metric.value, unit.of)}`, per: '' };
 }
 
 /** @param decimal for the quantity of the market, in major units with all decimals of its currency */
-export function readableDecimal(decimal: string, currency: string, unit: Market['unit']): ReadablePrice {
-  return readableMoney(Number(decimal.replace('.', '')), currency, unit);
-}
-
-function smallestReadable(amountMinor: number, currency: string, quoted: number) {
-  for (const quantity of QUANTITIES) {
-    if (quoted % quantity !== 0) continue;
-    const decimal = moneyTexts(amountMinor, currency, quoted / quantity).decimalPerUnit;
-    if (decimal !== null && (amountMinor === 0 || Math.abs(Number(decimal)) >= READABLE)) return { decimal, quantity };
-  }
-  return { decimal: moneyTexts(amountMinor, currency, 1).decimal as string, quantity: quoted };
-}
-
-/** `4129.1045` is `4,129.1045`. */
-function grouped(decimal: string): string {
-  const [whole = '', fraction] = decimal.split('.');
-  const text = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
-  return fraction === undefined ? text : `${text}.${fraction}`;
-}
-
-/** The plural of an English word. Symbols, such as `EUR` and `kWh`, have none. */
-function several(of: string): string {
-  return /(^| )[a-z]{3,}[a-rt-z]$/.test(of) ? `${of}s` : of;
+export function readableMoney(decimal: string, currency: string, unit: Market['unit']): ReadablePrice {
+  return { amount: `${groupedDigits(shownAmount(decimal, unit.quantity))} ${currency}`, per: unitText(unit) };
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

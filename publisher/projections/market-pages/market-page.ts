@@ -14,11 +14,12 @@ import {
   PAGES_OF_MARKETS_URL,
 } from '../../../contract/files/routes.ts';
 import { compareMetrics, metricTitle, unknownWords } from '../../../contract/values/metric-words.ts';
+import { unitText } from '../../../contract/values/shown-value.ts';
 import type { MarketTexts, ShownInFile } from '../../core/market-files/files-of-markets.ts';
 import {
   readableChange,
-  readableDecimal,
   readableMoment,
+  readableMoney,
   readablePrice,
   readableValue,
 } from '../../core/market-files/readable.ts';
@@ -110,11 +111,10 @@ function contentOf(shown: ShownInFile): string {
           ['Source', outside(metric.sourceLabel, metric.sourceUrl)],
           ['Confidence', `${metric.confidence}, ${metric.status}`],
         ] as const);
-  const unitWords = `per ${unit.quantity === 1 ? '' : `${unit.quantity.toLocaleString('en')} `}${unit.of}`;
   return [
     `<div id="market" data-revision="${market.revision}">\n<div class="market-head"><header class="market-top">`,
     `<div class="market-name"><h1>${xmlText(name)}</h1>`,
-    `<p class="soft"><span class="code">${slug}</span> · ${xmlText(`${kind} · ${price?.per || unitWords}`)}</p></div>`,
+    `<p class="soft"><span class="code">${slug}</span> · ${xmlText(`${kind} · ${unitText(unit)}`)}</p></div>`,
     badgesOf(market),
     ...(isOnList(market)
       ? [tilesOf(market)]
@@ -182,7 +182,7 @@ function rowsOf({ market: { metrics, unit, nativeCurrency }, recent }: ShownInFi
   const rows = decimal
     .slice(from)
     .map((text, index) => {
-      const price = text === null ? null : readableDecimal(text, nativeCurrency, unit);
+      const price = text === null ? null : readableMoney(text, nativeCurrency, unit);
       const value = price === null ? '<td>unknown</td>' : `<td class="number">${xmlText(price.amount)}</td>`;
       return `<tr><td>${timeOf(observedAt[from + index] as string)}</td>${value}</tr>`;
     })

@@ -1,6 +1,6 @@
 /** What the explorer makes of prices, moments and addresses, without a browser. */
 import { describe, expect, test } from 'vitest';
-import { compareDecimals, groupedDigits } from '../../../clients/web/browser/exact-decimal.ts';
+import { compareDecimals } from '../../../clients/web/browser/exact-decimal.ts';
 import {
   entriesOfLatest,
   keepEqual,
@@ -23,6 +23,7 @@ import { sparkLine } from '../../../clients/web/browser/explorer/spark-line.ts';
 import { percentText, priceChange } from '../../../clients/web/browser/price-change.ts';
 import { clockOffsetMs } from '../../../clients/web/browser/service-clock.ts';
 import type { LatestEntry } from '../../../contract/files/latest-entries.ts';
+import { groupedDigits } from '../../../contract/values/decimal-text.ts';
 
 const NOW_MS = Date.parse('2026-10-02T12:00:00Z');
 

@@ -22,10 +22,10 @@ import {
 import { finished } from '../../../clients/web/browser/market/turns.ts';
 import { changeText, valuesBefore } from '../../../clients/web/browser/market/value-changes.ts';
 import { agoText, badgesOf, isOnList, momentText, safeUrl } from '../../../clients/web/browser/market/words.ts';
-import { unitText } from '../../../clients/web/browser/shown-value.ts';
 import type { Market } from '../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../contract/values/metric.ts';
 import { compareMetrics, metricTitle } from '../../../contract/values/metric-words.ts';
+import { unitText } from '../../../contract/values/shown-value.ts';
 
 /** A price of the day, in its first version. */
 function row(day: number, more: Partial<PublicObservation> = {}): PublicObservation {

@@ -1,11 +1,11 @@
 /** The rows of the explorer: one for each market, from the file of newest prices or from the list. Pure. */
 import { latenessSeconds } from '../../../../contract/files/expected-next.ts';
 import { type LatestEntry, latestEntry } from '../../../../contract/files/latest-entries.ts';
+import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import { leadMetric, metricTitle, unknownWords } from '../../../../contract/values/metric-words.ts';
-import { groupedDigits } from '../exact-decimal.ts';
+import { shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
 import { type Badge, dayText } from '../market/words.ts';
-import { shownAmount, unitText } from '../shown-value.ts';
 import { staleDays, staleText } from '../staleness.ts';
 import { digitsOfMetric, isEntryOnList, unitOfMetric } from './metric-columns.ts';
 

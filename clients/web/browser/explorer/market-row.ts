@@ -1,13 +1,13 @@
 /** One row of the table. */
 import type { LatestEntry } from '../../../../contract/files/latest-entries.ts';
 import type { RecentEntry } from '../../../../contract/files/recent-prices.ts';
+import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
+import { shownAmount } from '../../../../contract/values/shown-value.ts';
 import { marketAddress } from '../base-url.ts';
-import { groupedDigits } from '../exact-decimal.ts';
 import { badgeClass, breakable, element, svgElement } from '../market/elements.ts';
 import { agoText, type Badge, dayText, momentText } from '../market/words.ts';
 import { type ChangeSpan, type PriceChange, percentText } from '../price-change.ts';
-import { shownAmount } from '../shown-value.ts';
 import { priceWords, rowBadges, staleDaysOf } from './latest-rows.ts';
 import { changeOf } from './list-order.ts';
 import { digitsOfMetric, type MetricColumn, newestMoment, unitOfMetric } from './metric-columns.ts';

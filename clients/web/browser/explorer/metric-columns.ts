@@ -1,7 +1,7 @@
 /** Columns for markets without a price, such as language models on a list: one for each metric that most of them have. Pure. */
 import type { LatestEntry, LatestMetric } from '../../../../contract/files/latest-entries.ts';
 import { compareMetrics } from '../../../../contract/values/metric-words.ts';
-import { several, shownAmount, unitText } from '../shown-value.ts';
+import { several, shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
 
 /** More would not fit beside the name. */
 const COLUMNS_MAX = 5;

@@ -1,6 +1,9 @@
 /** The newest prices of a market in another currency: derived in the browser from rates of the same service, when it is asked for. */
+
+import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { shownAmount, unitText } from '../../../../contract/values/shown-value.ts';
 import { type AsOf, AsOfReading } from '../../../typescript/as-of.ts';
 import {
   type Conversion,
@@ -16,8 +19,6 @@ import {
 import { isMissing } from '../../../typescript/public-files.ts';
 import { Tidemark } from '../../../typescript/tidemark.ts';
 import { BASE_URL, marketAddress } from '../base-url.ts';
-import { groupedDigits } from '../exact-decimal.ts';
-import { shownAmount, unitText } from '../shown-value.ts';
 import { instantOfMs } from './as-of-view.ts';
 import { badge, button, element, outsideLink, tableBox, timeElement } from './elements.ts';
 import { RowWords } from './row-words.ts';

@@ -1,9 +1,9 @@
 /** Where one number comes from: its source, its four times, its digits, its corrections, and its place in the log. */
 
+import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
 import { metricTitle } from '../../../../contract/values/metric-words.ts';
-import { groupedDigits } from '../exact-decimal.ts';
-import { quantityText, shownQuantity } from '../shown-value.ts';
+import { quantityText, shownQuantity } from '../../../../contract/values/shown-value.ts';
 import { checkedParts, checkFailure, checkWords } from './check-result.ts';
 import { agedTime, badge, button, element, facts, outsideLink, timeElement } from './elements.ts';
 import type { CheckedEntry } from './log-receipt.ts';

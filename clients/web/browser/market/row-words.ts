@@ -1,11 +1,12 @@
 /** The words for values of one market, which depend on its unit and on versions that were replaced. Pure. */
+
+import { groupedDigits } from '../../../../contract/values/decimal-text.ts';
 import type { Unit } from '../../../../contract/values/market.ts';
 import type { PublicMetric, PublicObservation } from '../../../../contract/values/metric.ts';
 import { unknownWords } from '../../../../contract/values/metric-words.ts';
+import { scalarUnit, shownAmount, shownQuantity, unitText } from '../../../../contract/values/shown-value.ts';
 import { decimalOf } from '../../../typescript/decimal-of.ts';
-import { groupedDigits } from '../exact-decimal.ts';
-import { several, shownAmount, shownQuantity, unitText } from '../shown-value.ts';
-import { momentText, unitOf } from './words.ts';
+import { momentText } from './words.ts';
 
 const RETRACTION_WORDS = {
   mistake: 'it was recorded by mistake',
@@ -93,7 +94,6 @@ export class RowWords {
   }
 
   #unitOf(metric: PublicMetric, digits: string): string {
-    const unit = unitOf(metric);
-    return unit === this.unit.of && digits !== '1' ? several(unit) : unit;
+    return metric.kind === 'money' ? metric.currency : scalarUnit(metric.unit, digits, this.unit.of);
   }
 }

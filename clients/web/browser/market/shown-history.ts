@@ -1,8 +1,8 @@
 /** What the page shows of one market's history: the metric, its lines, its rows and its words. Made in turns, pure. */
 import type { Market } from '../../../../contract/values/market.ts';
 import type { PublicObservation } from '../../../../contract/values/metric.ts';
+import { unitText } from '../../../../contract/values/shown-value.ts';
 import type { AsOf } from '../../../typescript/as-of.ts';
-import { unitText } from '../shown-value.ts';
 import { type HistoryView, historyView, knownMoments } from './as-of-view.ts';
 import { type ChartData, chartData } from './chart-data.ts';
 import type { ObservationStore } from './observation-store.ts';

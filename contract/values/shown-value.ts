@@ -1,5 +1,5 @@
-/** How the pages show a value: the price of one unit, or of another quantity that people can compare. Pure. */
-import { movedPoint } from './exact-decimal.ts';
+/** How people are shown a value, by pages, badges and embeds alike: the price of one unit, or of a million. Pure. */
+import { decimalText, groupedDigits } from './decimal-text.ts';
 
 /** Tiny prices, such as those of tokens and kilowatt hours, are shown for a million. */
 const SHOWN_MAX = 1_000_000;
@@ -28,8 +28,8 @@ export function shownAmount(decimal: string, quantity: number): string {
   const ratio = quantity / shownQuantity(quantity);
   if (ratio === 1) return decimal;
   const minorDigits = decimal.split('.')[1]?.length ?? 0;
-  const scaled = BigInt(decimal.replace('.', '')) * (POWER_OF_TEN / BigInt(ratio));
-  const [whole = '', fraction = ''] = movedPoint(String(scaled), PLACES + minorDigits).split('.');
+  const scaled = String(BigInt(decimal.replace(/[-.]/g, '')) * (POWER_OF_TEN / BigInt(ratio)));
+  const [whole = '', fraction = ''] = decimalText(scaled, PLACES + minorDigits, decimal.startsWith('-')).split('.');
   const shown = fraction.replace(/0+$/, '').padEnd(minorDigits, '0');
   return shown === '' ? whole : `${whole}.${shown}`;
 }
@@ -42,7 +42,12 @@ export function unitText({ quantity, of }: { readonly quantity: number; readonly
 /** `per 1,000 EUR`: the quantity itself. */
 export function quantityText({ quantity, of }: { readonly quantity: number; readonly of: string }): string {
   if (quantity === 1) return `per ${of}`;
-  return `per ${quantity === SHOWN_MAX ? '1M' : quantity.toLocaleString('en')} ${several(of)}`;
+  return `per ${quantity === SHOWN_MAX ? '1M' : groupedDigits(String(quantity))} ${several(of)}`;
+}
+
+/** The unit of a number that is not money: a count of the thing that is priced has its plural. @param of what is priced */
+export function scalarUnit(unit: string, digits: string, of: string): string {
+  return unit === of && digits !== '1' ? several(unit) : unit;
 }
 
 /** The plural of an English word. Symbols, such as `EUR` and `kWh`, have none. */
