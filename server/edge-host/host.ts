@@ -2,14 +2,15 @@
  * The edge in its own thread: public reads, and the connections of writes and uploads. It reads the objects' folder by
  * itself. So no read waits for the core: neither for its event loop, nor for an answer over the link.
  */
+
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MessagePort } from 'node:worker_threads';
 import { systemRuntime } from '../../storage/aws/runtime.ts';
 import { openDirectoryUploads } from '../../storage/directory/directory-uploads.ts';
 import { newUlid } from '../../storage/ports/ulid.ts';
+import { withTimeout } from '../../storage/ports/with-timeout.ts';
 import type { HealthReport } from '../edge/answer.ts';
-import { inTime } from '../edge/cache.ts';
 import type { Divert } from '../edge/divert.ts';
 import { ReadCounts } from '../edge/read-counts.ts';
 import { createEdgeServer, type EdgeServer } from '../edge/server.ts';
@@ -60,7 +61,8 @@ export function hostEdge(port: MessagePort): void {
       divert: (request) => divert?.(request) ?? null,
       // Only proxies that the operator has named are heard.
       ...(opened.proxies.length === 0 ? {} : { wantsNewest }),
-      health: () => inTime(link.ask('health'), HEALTH_DEADLINE_MS).catch(() => SILENT),
+      health: () =>
+        withTimeout(link.ask('health'), HEALTH_DEADLINE_MS, () => new Error('no answer')).catch(() => SILENT),
       counts,
       report,
     });

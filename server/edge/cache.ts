@@ -11,10 +11,12 @@
  * which the store gave them, and the answer of a read that was given up is never kept. `outdate` makes a key expired, and
  * `drop` unknown. Then the answer of a running read is not kept either.
  */
+
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/files/limits.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { ETag, ObjectStore, StoredObject } from '../../storage/ports/object-store.ts';
+import { withTimeout } from '../../storage/ports/with-timeout.ts';
 
 /**
  * How an answer came about: from the cache, also although it has expired, because the store fails (`stale-if-error`); or
@@ -165,7 +167,9 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     // A fresh entry is passed over only because the request asks for it.
     const provenance = entry === undefined ? 'uri-miss' : isFresh(entry, askedAtMs) ? 'request' : 'stale';
     try {
-      const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);
+      const result = await withTimeout(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs, () =>
+        noAnswer(deadlineMs),
+      );
       // A read that began before a change may bring the version of before.
       const isKept = permit.mayKeep;
       if (result.kind === 'absent') {
@@ -241,21 +245,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   return { fresh, read, resized, outdate, drop, usage };
 }
 
-/** A store that does not answer has failed: a reader waits for at most `deadlineMs`. */
-export function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
-  const { promise, resolve, reject } = Promise.withResolvers<Value>();
-  const timer = setTimeout(() => {
-    reject(new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`));
-  }, deadlineMs);
-  work.then(
-    (value) => {
-      clearTimeout(timer);
-      resolve(value);
-    },
-    (error: unknown) => {
-      clearTimeout(timer);
-      reject(error);
-    },
-  );
-  return promise;
+/** A store that does not answer has failed. */
+export function noAnswer(deadlineMs: number): StorageUnavailable {
+  return new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`);
 }

@@ -7,10 +7,11 @@ import { StorageUnavailable } from '../../storage/ports/errors.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 import { type KeyRange, readPage } from '../../storage/ports/paging.ts';
+import { withTimeout } from '../../storage/ports/with-timeout.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { DEFERRED, FRESH_MARKS, HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import type { HealthReport } from '../edge/answer.ts';
-import { inTime } from '../edge/cache.ts';
+import { noAnswer } from '../edge/cache.ts';
 import { readSourceHealth } from '../loops/source-health.ts';
 import type { LastVerify } from '../loops/verify-loop.ts';
 
@@ -103,7 +104,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       writtenAtMs = nowMs();
     });
     await check('objects', async () => {
-      const shown = await inTime(objects.stat(SNAPSHOT), READ_MS);
+      const shown = await withTimeout(objects.stat(SNAPSHOT), READ_MS, () => noAnswer(READ_MS));
       if (shown === null && isReady()) throw new StorageUnavailable(`${SNAPSHOT} is lost`);
     });
     await check('publishing', async () => {

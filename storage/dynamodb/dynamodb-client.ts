@@ -1,5 +1,7 @@
 /** The DynamoDB client of this service. The SDK's default client has no timeout. */
+
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { withTimeout } from '../ports/with-timeout.ts';
 
 /** Timeouts. DynamoDB usually answers in tens of milliseconds, also for a transaction of 100 items. */
 export interface RequestTimeouts {
@@ -75,21 +77,17 @@ export function createDynamoDbClient(
     ...config,
   });
   // Includes the SDK's own retries.
-  client.middlewareStack.add((next) => (args) => within(callTimeoutMs, next(args)), {
-    name: 'callTimeout',
-    step: 'initialize',
-  });
+  client.middlewareStack.add(
+    (next) => (args) => withTimeout(next(args), callTimeoutMs, () => noAnswer(callTimeoutMs)),
+    {
+      name: 'callTimeout',
+      step: 'initialize',
+    },
+  );
   return client;
 }
 
-/** After a timeout the outcome is unknown: the caller handles it as a lost answer. */
-async function within<Result>(timeoutMs: number, call: Promise<Result>): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const error = Object.assign(new Error(`no answer within ${timeoutMs} ms`), { name: 'TimeoutError' });
-  const timer = setTimeout(reject, timeoutMs, error);
-  try {
-    return await Promise.race([call, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** The outcome is unknown: the caller handles it as a lost answer. */
+function noAnswer(timeoutMs: number): Error {
+  return Object.assign(new Error(`no answer within ${timeoutMs} ms`), { name: 'TimeoutError' });
 }
