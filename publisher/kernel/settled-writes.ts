@@ -1,5 +1,5 @@
 /** Work on the object store of which nothing is left when it has failed. */
-import type { ObjectStore } from '../../storage/ports/object-store.ts';
+import { changedStore } from '../../storage/ports/changed-store.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 /**
@@ -25,14 +25,10 @@ export async function withSettledWrites<Storage extends Pick<PublisherStorage, '
       running.delete(sent);
     }
   };
-  const settling: ObjectStore = {
-    get: (key, options) => objects.get(key, options),
-    stat: (key) => objects.stat(key),
-    list: (prefix, options) => objects.list(prefix, options),
+  const settling = changedStore(objects, {
     put: (...put) => write(() => objects.put(...put)),
     delete: (key, etag) => write(() => objects.delete(key, etag)),
-    ...(objects.etagOf && { etagOf: objects.etagOf }),
-  };
+  });
   try {
     return await work({ ...storage, objects: settling });
   } catch (error) {

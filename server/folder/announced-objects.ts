@@ -1,4 +1,5 @@
 /** The objects of the publisher: the edge learns of each put and delete, so that it shows no older body for longer. */
+import { changedStore } from '../../storage/ports/changed-store.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 
 /**
@@ -6,12 +7,9 @@ import type { ObjectStore } from '../../storage/ports/object-store.ts';
  *   a generation is published asks edges that have been told.
  */
 export function announceChanges(store: ObjectStore, announce: (key: string) => void): ObjectStore {
-  return {
-    get: (key, options) => store.get(key, options),
-    stat: (key) => store.stat(key),
-    list: (prefix, options) => store.list(prefix, options),
+  return changedStore(store, {
     // Also after a failure: the store may have done it.
     put: (key, body, metadata, condition) => store.put(key, body, metadata, condition).finally(() => announce(key)),
     delete: (key, etag) => store.delete(key, etag).finally(() => announce(key)),
-  };
+  });
 }

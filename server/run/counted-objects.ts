@@ -1,4 +1,5 @@
 /** Counts what a run changes of the public files. */
+import { changedStore } from '../../storage/ports/changed-store.ts';
 import type { ObjectStore } from '../../storage/ports/object-store.ts';
 
 export interface FileCounts {
@@ -8,10 +9,7 @@ export interface FileCounts {
 
 export function countFiles(store: ObjectStore, isCounted: (key: string) => boolean) {
   const counts = { written: 0, removed: 0 };
-  const objects: ObjectStore = {
-    get: (key, options) => store.get(key, options),
-    stat: (key) => store.stat(key),
-    list: (prefix, options) => store.list(prefix, options),
+  const objects = changedStore(store, {
     async put(key, body, metadata, condition) {
       const result = await store.put(key, body, metadata, condition);
       if (result.kind === 'stored' && isCounted(key)) counts.written++;
@@ -22,6 +20,6 @@ export function countFiles(store: ObjectStore, isCounted: (key: string) => boole
       if (outcome === 'deleted' && isCounted(key)) counts.removed++;
       return outcome;
     },
-  };
+  });
   return { objects, counts: counts as FileCounts };
 }

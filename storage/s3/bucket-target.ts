@@ -13,6 +13,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import { changedStore } from '../ports/changed-store.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import { keyQueue } from '../ports/key-queue.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
@@ -89,10 +90,7 @@ export function openBucketTarget(
 export function comparedBefore(store: ObjectStore, conditions: () => Promise<Conditions>): ObjectStore {
   const inOrder = keyQueue();
   const hasAll = async () => Object.values(await conditions()).every((isEvaluated) => isEvaluated);
-  return {
-    get: (key, options) => store.get(key, options),
-    stat: (key) => store.stat(key),
-    list: (prefix, options) => store.list(prefix, options),
+  return changedStore(store, {
     async put(key, body, metadata, condition) {
       // Copied before the first await, as every store does.
       const copy = Uint8Array.from(body);
@@ -111,7 +109,7 @@ export function comparedBefore(store: ObjectStore, conditions: () => Promise<Con
         return present.etag === etag ? await store.delete(key, etag) : 'refused';
       });
     },
-  };
+  });
 }
 
 /**
