@@ -1,9 +1,7 @@
 /** Cuts a stream of records into parts that fit a batch. */
-import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
+import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import type { SourceFault, SourceRecord } from './source-records.ts';
 
-/** The limit of the service for the body of a batch. */
-const PART_BYTES_MAX = 1024 * 1024;
 const INITIAL_BYTES = 256 * 1024;
 
 export interface FilePart {
@@ -72,7 +70,7 @@ class PartBuilder {
     const count = isRepeated ? 2 : 1;
     return (
       this.#lines.length === 0 ||
-      (this.#lines.length + count <= BATCH_RECORDS_MAX && this.#bytes + bytes <= PART_BYTES_MAX)
+      (this.#lines.length + count <= BATCH_RECORDS_MAX && this.#bytes + bytes <= BATCH_BYTES_MAX)
     );
   }
 

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchReport } from '../../contract/ingest/ingest-records.ts';
-import type { Upload } from '../../contract/ingest/ingest-uploads.ts';
+import { REFUSED_BATCHES_MAX, type Upload } from '../../contract/ingest/ingest-uploads.ts';
 import { poll } from '../http/poll.ts';
 import { putFile } from '../http/put-file.ts';
 import { CommandError } from '../program/exit-codes.ts';
@@ -125,8 +125,10 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   if (upload.state === 'stopped') {
     throw new CommandError('unfinished', `The upload ${id} was stopped: ${upload.stoppedBecause}.`, 'Use another key.');
   }
-  if (upload.refusedIn.length === REFUSED_BATCHES_LISTED) {
-    note('Only the faults of the first hundred batches are known here. Mend them, and send the file again.');
+  if (upload.refusedIn.length === REFUSED_BATCHES_MAX) {
+    note(
+      `Only the faults of the first ${REFUSED_BATCHES_MAX} batches are known here. Mend them, and send the file again.`,
+    );
   }
   if (dryRun) return;
   progress.at('Waiting for the generation', { share: null });
@@ -138,8 +140,6 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   totals.generation = shown.generation;
 }
 
-/** The service lists no more batches with refused records. */
-const REFUSED_BATCHES_LISTED = 100;
 const STANDSTILL_SECONDS = 600;
 
 async function readUpload({ client }: IngestRun, id: string): Promise<Upload> {

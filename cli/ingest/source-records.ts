@@ -1,4 +1,5 @@
 /** The records of a file, one at a time, each with its line; and the rows of which none could be made. */
+import { LINE_BYTES_MAX } from '../../contract/ingest/ingest-records.ts';
 import { parseJson } from '../../contract/values/strict-json.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
@@ -28,9 +29,6 @@ export interface SourceFault extends FileFault {
 }
 
 export type SourceForm = { readonly form: 'csv'; readonly mapping: CsvMapping } | { readonly form: 'ndjson' | 'json' };
-
-/** A longer line is refused by the service, too. */
-export const LINE_BYTES_MAX = 128 * 1024;
 
 /** Members that become true on each observation of the file that does not have them. */
 export type Asserted = readonly ('outlierConfirmed' | 'reinstated')[];

@@ -272,6 +272,10 @@ export const ingestModeSchema = z
 export type IngestMode = z.infer<typeof ingestModeSchema>;
 
 export const BATCH_RECORDS_MAX = 1000;
+/** Of the body of a batch. */
+export const BATCH_BYTES_MAX = 1024 * 1024;
+/** A longer line of a file is refused as a record. */
+export const LINE_BYTES_MAX = 128 * 1024;
 
 export const DRY_RUN = 'Reports the result that the batch would have, and changes nothing.';
 export const PARTIAL =

@@ -9,6 +9,9 @@ export const UPLOAD_BYTES_MAX = 5_000_000_000;
 /** The number of lines of the largest file, if each line holds no more than a slug. */
 export const UPLOAD_RECORDS_MAX = 50_000_000;
 
+/** Batches with refused records that an upload names. */
+export const REFUSED_BATCHES_MAX = 100;
+
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 in lower-case hex' });
 
 /** The effects of a dry run are in the worker's memory. */
@@ -93,7 +96,7 @@ export const uploadSchema = z.strictObject({
         refused: z.int().min(1).describe("How many of the batch's records were refused."),
       }),
     )
-    .meta({ maxItems: 100 })
+    .meta({ maxItems: REFUSED_BATCHES_MAX })
     .describe('The first hundred batches with refused records.'),
   createdAt: instantSchema,
   finishedAt: instantSchema.nullable().describe('Null until the file is applied or stopped.'),

@@ -1,6 +1,7 @@
 /** Ingest: batches of records. A worker applies them after they are accepted. */
 import * as z from 'zod';
 import {
+  BATCH_BYTES_MAX,
   type BatchReport,
   batchReportSchema,
   batchRequestSchema,
@@ -103,7 +104,7 @@ export const ingestOperations = defineOperations('Ingest', {
     marketLimit: 'checked-with-each-record',
     query: lineOptionsSchema,
     body: batchRequestSchema,
-    maxBodyBytes: 1024 * 1024,
+    maxBodyBytes: BATCH_BYTES_MAX,
     mediaTypes: ['application/json', NDJSON_TYPE],
     line: ingestRecordSchema,
     features: ['ingest-batches-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],

@@ -10,6 +10,7 @@
  * that an earlier part defines. There is no all-or-nothing mode, because the beginning of the file is applied before
  * its end is read.
  */
+import { REFUSED_BATCHES_MAX } from '../../contract/ingest/ingest-uploads.ts';
 import { replaced } from '../../storage/ports/changes.ts';
 import { ConflictItems } from '../../storage/ports/conflict-items.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
@@ -46,9 +47,6 @@ export interface UploadDependencies extends BatchDependencies {
  *   ended that part's batch; the next call continues after it.
  */
 export type UploadRunner = (uploadId: string) => Promise<StepOutcome>;
-
-/** The number of batches with refused records that a report names. */
-export const REFUSED_BATCHES_NAMED = 100;
 
 const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 
@@ -93,7 +91,7 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     let touched: readonly string[] = [];
     const atEnd: ChangesAtEnd = (totals, revisions = {}) => {
       touched = Object.keys(revisions);
-      return [replaced(item, { ...after(upload, part, totals), ...end })];
+      return [replaced(item, { ...advance(upload, part, totals), ...end })];
     };
     const batch = partBatchId(uploadId, upload.partsDone);
     if (part.records === 0) {
@@ -162,8 +160,7 @@ async function* partsLeft(
   }
 }
 
-/** The upload after this part. */
-function after(upload: UploadValue, part: Part, { accepted, unchanged, refused }: RowTotals): UploadValue {
+function advance(upload: UploadValue, part: Part, { accepted, unchanged, refused }: RowTotals): UploadValue {
   const batch = partBatchId(upload.id, upload.partsDone);
   const named = { batch, firstLine: upload.linesDone + 1, refused };
   return {
@@ -175,7 +172,7 @@ function after(upload: UploadValue, part: Part, { accepted, unchanged, refused }
     accepted: upload.accepted + accepted,
     unchanged: upload.unchanged + unchanged,
     refused: upload.refused + refused,
-    refusedIn: refused === 0 ? upload.refusedIn : [...upload.refusedIn, named].slice(0, REFUSED_BATCHES_NAMED),
+    refusedIn: refused === 0 ? upload.refusedIn : [...upload.refusedIn, named].slice(0, REFUSED_BATCHES_MAX),
     lastBatch: part.records === 0 ? upload.lastBatch : batch,
   };
 }

@@ -1,6 +1,6 @@
 /** Cuts a stream of NDJSON into parts that fit a batch, with at most one part in memory. Pure. */
 import { isUtf8 } from 'node:buffer';
-import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
+import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX, LINE_BYTES_MAX } from '../../contract/ingest/ingest-records.ts';
 import { parseJson } from '../../contract/values/strict-json.ts';
 import { StorageCorrupt } from '../../storage/ports/errors.ts';
 
@@ -22,8 +22,8 @@ export interface PartLimits {
 
 export const PART_LIMITS: PartLimits = {
   maxLines: BATCH_RECORDS_MAX,
-  maxBytes: 1024 * 1024,
-  maxLineBytes: 128 * 1024,
+  maxBytes: BATCH_BYTES_MAX,
+  maxLineBytes: LINE_BYTES_MAX,
 };
 
 /**

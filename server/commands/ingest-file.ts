@@ -1,5 +1,7 @@
 /** Takes a CSV file with its mapping into the ledger, in batches, through the worker's own code. */
+
 import { setImmediate } from 'node:timers/promises';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
 import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
 import type { CsvMapping } from '../../mapping/declared/csv-mapping.ts';
@@ -28,9 +30,6 @@ export interface IngestFile {
   /** The mapping: JSON, comments allowed. */
   readonly mapping: string;
 }
-
-/** The largest batch of the contract. */
-export const BATCH_RECORDS = 1_000;
 
 /**
  * Ingests the file unless it was taken in completely before. The ids of its batches follow from their contents. So
@@ -95,7 +94,7 @@ async function* batchesOf(file: IngestFile): AsyncGenerator<readonly MappedRecor
       throw new StartError(`${file.path}, line ${mapped.line}: ${mapped.code}: ${mapped.detail}`);
     }
     batch.push(mapped);
-    if (batch.length === BATCH_RECORDS) {
+    if (batch.length === BATCH_RECORDS_MAX) {
       yield batch;
       batch = [];
     }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { BATCH_RECORDS, type IngestFile, ingestFile } from '../../server/commands/ingest-file.ts';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest/ingest-records.ts';
+import { type IngestFile, ingestFile } from '../../server/commands/ingest-file.ts';
 import { StartError } from '../../server/service/start-error.ts';
 import type { Ledger } from '../../storage/ports/ledger.ts';
 import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
@@ -40,7 +41,7 @@ test('a file is taken in to its last row, with progress in between', async () =>
   const value = await ingest(ledger, {}, (records) => told.push(records));
   const markets = await marketsIn(ledger);
   expect(value).toMatchObject({ accepted: 2399 + markets, unchanged: 0 });
-  expect(told).toEqual([BATCH_RECORDS, 2 * BATCH_RECORDS, 2399 + markets]);
+  expect(told).toEqual([BATCH_RECORDS_MAX, 2 * BATCH_RECORDS_MAX, 2399 + markets]);
 });
 
 test('a known file is not read again', async () => {
@@ -180,7 +181,7 @@ describe('a refused file is a StartError that names the file and the line', () =
     await expect(ingest(ledger, broken)).rejects.toThrow(StartError);
     expect(await marketsIn(ledger)).toBeGreaterThan(0);
     const value = await ingest(ledger, { csv: lines.join('\n') });
-    expect(value?.unchanged).toBeGreaterThan(BATCH_RECORDS);
+    expect(value?.unchanged).toBeGreaterThan(BATCH_RECORDS_MAX);
     expect(await ledger.get(marketKey('gold-usd'))).not.toBeNull();
   });
 });
