@@ -54,6 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'server/terminal/',
       'server/service/start-error.ts',
       'server/settings/address-file.ts',
+      'server/settings/settings-help.ts',
       'server/backup/control-socket.ts',
     ],
   ],

@@ -100,13 +100,7 @@ export function checkClock(nowMs: number): void {
 
 export type Environment = { readonly [name: string]: string | undefined };
 
-/**
- * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_TO`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_OPERATOR_NAME`, `TIDEMARK_OPERATOR_CONTACT`, `TIDEMARK_DATA_LICENCE`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_READ_BASE_URL`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_LOG_KEY`, `TIDEMARK_LOG_KEY_FILE`, `TIDEMARK_LOG_NEXT_KEY`, `TIDEMARK_WITNESSES`, `TIDEMARK_SOURCE_HOSTS`, `TIDEMARK_SECRET_…`,
- * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
- *
- * @throws SettingError for an invalid value
- */
+/** Reads the settings of `SETTINGS_HELP`. @throws SettingError for an invalid value */
 export function readConfig(environment: Environment): EmbeddedConfig {
   const host = environment.HOST || '127.0.0.1';
   // Other names may be in the DNS soon.

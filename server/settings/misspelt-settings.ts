@@ -1,41 +1,14 @@
 /** Settings in the environment that no part of Tidemark reads, and that look like one that the server does or did. */
 import type { Environment } from './config.ts';
+import { SETTINGS_HELP } from './settings-help.ts';
 import { SECRET_PREFIX } from './source-secrets.ts';
 
 const PREFIX = 'TIDEMARK_';
-/** Of the server. */
+/** Of the server; and of runs, which also keep their state. */
 const SETTINGS = [
-  ...[
-    'AUDIENCE',
-    'DATA',
-    'DATA_LICENCE',
-    'ISSUER',
-    'JWKS_URI',
-    'LOCAL_ISSUER',
-    'LOG',
-    'LOG_KEY',
-    'LOG_KEY_FILE',
-    'LOG_NEXT_KEY',
-    'LOG_ORIGIN',
-  ],
-  ...[
-    'METRICS_HOST',
-    'METRICS_PORT',
-    'OPERATOR_CONTACT',
-    'OPERATOR_NAME',
-    'PROJECTIONS',
-    'PROXIES',
-    'READ_BASE_URL',
-    'SAMPLE',
-    'SCOPE_PREFIX',
-    'SOURCE_HOSTS',
-    'STATE_KEY',
-    'STATE_KEY_FILE',
-    'TO',
-    'UPLOADS_KEPT_DAYS',
-  ],
-  ...['VERIFY_HOURS', 'WAITLIST_EMAIL', 'WITNESSES'],
-];
+  ...(SETTINGS_HELP.match(new RegExp(`(?<=${PREFIX})[A-Z_]+`, 'g')) ?? []),
+  ...['STATE_KEY', 'STATE_KEY_FILE'],
+].sort();
 /** Of the other commands, in the same shell. */
 const OTHERS = ['CONFIG', 'KEY', 'KEY_FILE', 'PROFILE', 'URL', 'WRITE_URL'];
 /** Of a name, from its first letter. Fewer letters in common may be a variable of somebody else. */
