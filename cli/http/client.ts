@@ -75,7 +75,7 @@ function clientOf(profile: Profile, options: GlobalOptions, fetched: typeof fetc
         ...headers,
       },
       ...(body === undefined ? {} : { body }),
-      ...(method === 'GET' ? {} : { idempotencyKey: idempotencyKey ?? newIdempotencyKey() }),
+      ...(method === 'GET' ? {} : { idempotencyKey: idempotencyKey ?? THIS_SYSTEM.newKey() }),
     };
     return await send(request).catch((error: unknown) => toCommandError(error, profile.keySource));
   };
@@ -130,11 +130,6 @@ function checkPage({ pathname, searchParams }: URL, text: string): void {
   if (isCursorOf(cursor, sha256Hex(text))) return;
   const message = `The page ${pathname} is not the one that its cursor ${cursor} names.`;
   throw new CommandError('unreachable', message, 'See what is wrong there: tidemark verify');
-}
-
-/** New for each call. A repeated call has one effect. */
-export function newIdempotencyKey(): string {
-  return THIS_SYSTEM.newKey();
 }
 
 /** @throws CommandError if the body is not JSON */

@@ -79,13 +79,13 @@ export async function runAnnounced(dependencies: AnnouncedDependencies): Promise
 async function settleMarket(dependencies: AnnouncedDependencies, item: Item<null>): Promise<number> {
   const { ledger, newAttemptId, nowMs } = dependencies;
   let effective = 0;
-  for (let tries = 0; tries < TRIES; tries++) {
+  let failures = 0;
+  while (failures < TRIES) {
     const step = await nextStep(ledger, item, new Date(nowMs()).toISOString());
     if (step === null) return effective;
     const { committed } = await ledger.transact(step.changes, { attemptId: newAttemptId() });
-    if (!committed) continue;
-    effective += step.effective;
-    tries = -1;
+    failures = committed ? 0 : failures + 1;
+    if (committed) effective += step.effective;
   }
   throw new Contended(`${item.sort}: other writers changed the market in each try`);
 }

@@ -241,7 +241,7 @@ async function planView(
     isRefresh && record !== null ? await readStoredHeads(objects, view, history.head.nextCursor) : undefined;
   const part = await steps.finish(history);
   if (part === null) return null;
-  const plan = planMarket(view, history, generation, entries?.logged ?? null, stored, part, objects);
+  const plan = planMarket({ view, history, generation, logged: entries?.logged ?? null, stored, part, objects });
   const tooLarge = findTooLarge(dependencies, plan);
   if (tooLarge !== null) return tooLarge;
   return { view, plan, rendered: history.rendered, spool, hasFailed: steps.hasFailed, taken: part.taken };

@@ -22,7 +22,7 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
 /**
  * Bottom-up: the target of a link is put before the body that links to it. So the target of a link is never older than
  * the link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without
- * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so. The checkpoint
+ * a link (sweep.ts). A removed market leaves the list first, and then its bodies say so. The checkpoint
  * leads to the tiles, and the snapshot names the size of the log.
  *
  * Bodies of one line have no links to one another, and are put in any order. The files of a history lead to its years only
@@ -101,8 +101,9 @@ async function putBodies(
   }
 }
 
-async function writeRecords(
-  { ledger, newAttemptId }: PublisherStorage,
+/** @throws Superseded if HEAD has moved on from the generation */
+export async function writeRecords(
+  { ledger, newAttemptId }: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>,
   generation: number,
   lines: readonly BundleLine[],
 ): Promise<void> {

@@ -41,16 +41,20 @@ const FORBIDDEN = {
 /** Excuses a forbidden match in the body of one URL; `json` is the whole body. */
 export type Excuse = (what: keyof typeof FORBIDDEN, found: string, json: Json) => boolean;
 
+export interface ExpectedAnswer {
+  readonly isExcused?: Excuse;
+  readonly status?: 200 | 410;
+}
+
 /** GETs one body and checks it. Null if it could not be read; the findings give the reason. */
 export async function checkBody<Value>(
   reader: PublicReader,
   findings: Findings,
   url: string,
   schema: z.ZodType<Value>,
-  isExcused: Excuse = () => false,
-  contentType = 'application/json',
+  isExcused?: Excuse,
 ): Promise<Checked<Value> | null> {
-  return checkAnswer(findings, url, await reader(url), schema, isExcused, 200, contentType);
+  return checkAnswer(findings, url, await reader(url), schema, isExcused && { isExcused });
 }
 
 /** The same for an answer that was read already. */
@@ -59,15 +63,13 @@ export function checkAnswer<Value>(
   url: string,
   response: PublicResponse,
   schema: z.ZodType<Value>,
-  isExcused: Excuse = () => false,
-  status: 200 | 410 = 200,
-  contentType = 'application/json',
+  { isExcused = () => false, status = 200 }: ExpectedAnswer = {},
 ): Checked<Value> | null {
   if (response.status !== status) {
     findings.add(url, 'status', `answered ${response.status}, expected ${status}`);
     return null;
   }
-  const etag = checkHeaders(findings, url, response, status === 200 ? contentType : PROBLEM_CONTENT_TYPE);
+  const etag = checkHeaders(findings, url, response, status === 200 ? 'application/json' : PROBLEM_CONTENT_TYPE);
 
   const text = Buffer.from(response.body).toString('utf8');
   const read = readJson(text);

@@ -29,7 +29,7 @@ export async function checkRemoved(
 async function checkOne(reader: PublicReader, findings: Findings, slug: string): Promise<void> {
   const bodies: string[] = [];
   for (const url of [marketUrl(slug), historyUrl(slug)]) {
-    const answer = checkAnswer(findings, url, await reader(url), removedMarketSchema, undefined, 410);
+    const answer = checkAnswer(findings, url, await reader(url), removedMarketSchema, { status: 410 });
     if (answer === null) continue;
     bodies.push(answer.text);
     const known = await reader(url, { 'if-none-match': answer.etag });

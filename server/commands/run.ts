@@ -1,4 +1,5 @@
 /** `tidemark start`: runs Tidemark in this process, and tells the person who started it what it serves. */
+
 import { relative, sep } from 'node:path';
 import { inspect, styleText } from 'node:util';
 import { isLoopback } from '../../lambdas/http/network.ts';
@@ -15,10 +16,10 @@ import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../settings/ad
 import { checkClock, type EmbeddedConfig, type Environment, readConfig, type SampleName } from '../settings/config.ts';
 import { misspeltSettings } from '../settings/misspelt-settings.ts';
 import { printable } from '../terminal/printable.ts';
+import { counted } from '../terminal/words.ts';
 import { onStopSignal } from './stop-signals.ts';
 import { noteTerminal, openTerminal, type Terminal } from './terminal.ts';
 
-const number = new Intl.NumberFormat('en-GB');
 let terminal: Terminal = openTerminal(process.stdout);
 const streams: LogStreams = { output: process.stdout, errors: process.stderr, nowMs: Date.now };
 let format: LogFormat = 'text';
@@ -84,14 +85,10 @@ const progress: StartProgress = {
   ingesting: (records) => terminal.working('Ingesting the sample', { share: null, count: records, unit: 'record' }),
   ingested: (records) =>
     terminal.done(
-      records === null
-        ? 'The sample is in the ledger already'
-        : `Ingested the sample: ${number.format(records)} records`,
+      records === null ? 'The sample is in the ledger already' : `Ingested the sample: ${counted(records, 'record')}`,
     ),
   publishing: () => terminal.working('Publishing'),
 };
-
-const counted = (count: number, noun: string) => `${number.format(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 function summary({ counts, generation }: HeadValue): string {
   const { markets, observations, unknownValues } = counts;

@@ -52,7 +52,12 @@ export async function endRun(
     const finishedAt = new Date(nowMs()).toISOString();
     const isOwn = state?.value.run === id && source !== null;
     const next = isOwn
-      ? stateAfter(dependencies, id, source.value, state.value, { ...run.value, ...end }, finishedAt, after)
+      ? stateAfter(dependencies, {
+          source: source.value,
+          before: state.value,
+          run: { id, ...run.value, ...end, finishedAt },
+          after,
+        })
       : null;
     const ended: RunValue = {
       ...run.value,
@@ -81,17 +86,18 @@ export async function endRun(
   return false;
 }
 
-function stateAfter(
-  { nowMs, random }: SourceDependencies,
-  id: string,
-  { recipe, paused }: SourceValue,
-  before: SourceStateValue,
-  { outcome, cause, sha256, bytes, startedAt, counts }: RunEnd & Pick<RunValue, EndFields>,
-  finishedAt: string,
-  { takenIn, listed = before.listed, failure = FAILED_HERE }: AfterRun,
-): SourceStateValue {
+interface EndedRun {
+  readonly source: SourceValue;
+  readonly before: SourceStateValue;
+  readonly run: RunEnd & Pick<RunValue, EndFields> & { readonly id: string; readonly finishedAt: string };
+  readonly after: AfterRun;
+}
+
+function stateAfter({ nowMs, random }: SourceDependencies, { source, before, run, after }: EndedRun): SourceStateValue {
+  const { id, outcome, cause, sha256, bytes, startedAt, counts, finishedAt } = run;
+  const { takenIn, listed = before.listed, failure = FAILED_HERE } = after;
   const failures = outcome === 'failed' ? before.failures + 1 : 0;
-  const parsed = parseRecipe(recipe);
+  const parsed = parseRecipe(source.recipe);
   const nextMs = (): number => {
     // Only a later version takes such a recipe. The schedule is not known, so the source is tried again each day.
     if ('faults' in parsed) return nowMs() + DAY_MS;
@@ -108,7 +114,7 @@ function stateAfter(
       ? { at: startedAt, labels: labelsOf(parsed.recipe) }
       : before.fetched;
   return {
-    nextRunAt: paused ? null : new Date(nextMs()).toISOString(),
+    nextRunAt: source.paused ? null : new Date(nextMs()).toISOString(),
     run: null,
     failures,
     lastRun: { id, outcome, finishedAt },

@@ -14,7 +14,7 @@ import { etagsOf } from '../../kernel/body-etags.ts';
 import type { BundleLine, HeadPut } from '../../kernel/bundle.ts';
 import type { HistoryPlan } from '../../kernel/history-plan.ts';
 import type { MarketView } from '../../kernel/market-view.ts';
-import { type MarketPart, NO_PART } from '../../kernel/projection.ts';
+import type { MarketPart } from '../../kernel/projection.ts';
 import { rendered } from '../../kernel/rendered.ts';
 import { marketBody } from './render.ts';
 
@@ -42,23 +42,25 @@ export interface MarketPlan {
 /** The fields of {@link PublishedHeads} that are about the log. */
 export type LoggedFields = Pick<PublishedHeads, 'logged' | 'loggedParts'>;
 
-/**
- * Renders the market. Leaves out bodies and pages that are byte-identical to the published ones.
- *
- * @param logged what the log says of the market after this generation; null: there is no log
- */
-export function planMarket(
-  view: MarketView,
-  history: HistoryPlan,
-  generation: number,
-  logged: LoggedFields | null,
-  shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
-  part: MarketPart = NO_PART,
-  objects: Pick<ObjectStore, 'etagOf'> = {},
-): MarketPlan {
+export interface MarketPlanInput {
+  readonly view: MarketView;
+  readonly history: HistoryPlan;
+  readonly generation: number;
+  /** What the log says of the market after this generation; null: there is no log. */
+  readonly logged: LoggedFields | null;
+  /** Undefined: as recorded. */
+  readonly stored: ShownHeads | undefined;
+  readonly part: MarketPart;
+  readonly objects: Pick<ObjectStore, 'etagOf'>;
+}
+
+/** Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. */
+export function planMarket(input: MarketPlanInput): MarketPlan {
+  const { view, history, generation, logged, part, objects } = input;
   const { slug, record, published } = view;
   if (record === null) return planLoss(view, generation, part);
-  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown, part);
+  if (record.value.removal !== undefined) return planRemoval(input);
+  const shown = shownHeads(input);
   const market = rendered(marketBody(slug, record.revision, record.value));
   const isPut = market.digest !== shown.market;
   const lines: BundleLine[] = [...part.lines];
@@ -88,7 +90,7 @@ export function planMarket(
     ...filesOf(part),
     ...(logged ?? loggedBefore(published)),
   };
-  if (lines.length > 0 || view.isReset || !saysTheSame(heads, published)) {
+  if (lines.length > 0 || view.isReset || !isDeepStrictEqual(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
@@ -113,8 +115,8 @@ function loggedBefore(published: PublishedHeads | null): LoggedFields {
   return loggedParts === undefined ? { logged } : { logged, loggedParts };
 }
 
-function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): boolean {
-  return isDeepStrictEqual(heads, published);
+function shownHeads({ view: { published }, stored }: MarketPlanInput): ShownHeads {
+  return stored ?? { market: published?.marketDigest ?? null, history: published?.historyDigest ?? null };
 }
 
 /** Whether the published list may show the market. */
@@ -123,15 +125,10 @@ export function isListed(published: PublishedHeads | null): boolean {
 }
 
 /** Puts the problem document in the place of both bodies. The pages stay for readers who are on their way through them. */
-function planRemoval(
-  view: MarketView,
-  history: HistoryPlan,
-  generation: number,
-  logged: LoggedFields | null,
-  shown: ShownHeads,
-  part: MarketPart,
-): MarketPlan {
+function planRemoval(input: MarketPlanInput): MarketPlan {
+  const { view, history, generation, logged, part } = input;
   const { slug, record, published, isReset } = view;
+  const shown = shownHeads(input);
   const { revision, value } = record as NonNullable<MarketView['record']>;
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
   const gone: HeadPut[] = [...part.gone];
@@ -153,7 +150,7 @@ function planRemoval(
     ...(logged ?? loggedBefore(published)),
   };
   const lines: BundleLine[] = [...part.lines];
-  if (gone.length > 0 || isReset || !saysTheSame(heads, published)) {
+  if (gone.length > 0 || isReset || !isDeepStrictEqual(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));

@@ -16,9 +16,10 @@ import { ndjsonPath, TILE_WIDTH, tilesOfGrowth } from '../../../contract/log/til
 import { LogTree } from '../../../contract/log/tree.ts';
 import { StorageCorrupt } from '../../../storage/ports/errors.ts';
 import type { Change } from '../../../storage/ports/ledger.ts';
-import { HEAD_KEY, type HeadValue, type LogState, refreshMarkKey } from '../../../storage/records/publication.ts';
+import { type HeadValue, type LogState, refreshMarkKey } from '../../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from '../../dependencies.ts';
-import { LogForked, Superseded } from '../../errors.ts';
+import { LogForked } from '../../errors.ts';
+import { writeRecords } from '../../kernel/apply.ts';
 import type { BundleLine } from '../../kernel/bundle.ts';
 import { changeMany } from '../../kernel/change-many.ts';
 import { putTile } from '../../kernel/put-tile.ts';
@@ -91,10 +92,10 @@ async function adopt(
     }
     lines.push(...chunkRecords(n, entries, kept.length));
     kept = [];
-    await writeRecords(dependencies, head, lines.splice(0));
+    await writeRecords(dependencies, head.generation, lines.splice(0));
   }
   if (!tree.root().equals(root)) throw forked(`the tiles in the store do not give the root of its checkpoint`);
-  await writeRecords(dependencies, head, hashRecords(tree.partialTiles(from)));
+  await writeRecords(dependencies, head.generation, hashRecords(tree.partialTiles(from)));
   await changeMany(
     dependencies,
     [...slugs].map((slug): Change => {
@@ -119,22 +120,6 @@ async function readShownEntries(
   } catch (error) {
     throw forked(`${path} is damaged`, error);
   }
-}
-
-/** Each transaction checks HEAD, because the next generation may write the same records. */
-async function writeRecords(
-  { ledger, newAttemptId }: PublisherDependencies,
-  { generation }: HeadValue,
-  lines: readonly BundleLine[],
-): Promise<void> {
-  const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
-  const any = { kind: 'any' } as const;
-  const puts = lines.flatMap((line): Change[] =>
-    line.kind === 'record' ? [{ kind: 'put', key: line.key, revision: generation, value: line.value, if: any }] : [],
-  );
-  if (puts.length === 0) return;
-  const { committed } = await ledger.transact([guard, ...puts], { attemptId: newAttemptId() });
-  if (!committed) throw new Superseded(`HEAD has moved on from generation ${generation}`);
 }
 
 /** Puts the tiles of the log that the store does not list. */

@@ -260,7 +260,7 @@ class FeedWalk {
       const now = checkAnswer(new Findings(), url, answer, marketSchema)?.value.updatedAt ?? null;
       return kind !== 'removal' && now !== null && millisecondInstant(recordedAt) <= millisecondInstant(now);
     }
-    const removal = checkAnswer(new Findings(), url, answer, removedMarketSchema, undefined, 410)?.value;
+    const removal = checkAnswer(new Findings(), url, answer, removedMarketSchema, { status: 410 })?.value;
     if (removal === undefined) return false;
     return kind !== 'removal' || entryOf(eventOf({ slug, removal }), origin).line === line;
   }

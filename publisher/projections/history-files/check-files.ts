@@ -86,7 +86,7 @@ export async function checkTooLong(
   { slug, format, year, years }: Omit<CheckedFile, 'isDue'>,
 ): Promise<void> {
   const url = historyFileUrl(slug, format, year);
-  const answer = checkAnswer(findings, url, await reader(url), historyTooLongSchema, undefined, 410);
+  const answer = checkAnswer(findings, url, await reader(url), historyTooLongSchema, { status: 410 });
   if (answer === null) return;
   const named = answer.value.instead.join(' ');
   const expected = historyTooLongSchema.parse(historyTooLongDocument(slug, format, year, years)).instead.join(' ');
