@@ -1,7 +1,7 @@
 /** Rules that no compiler checks: allowed imports, unique names, and allowed packages. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { transformSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { installedPackages, isAllowed, LICENCES_OF_TOOLS, LICENCES_TO_SHIP, licenceOf } from './licences.ts';
@@ -326,6 +326,16 @@ describe('imports', () => {
     expect([...loose, ...own].filter((file) => name.test(read(file)))).toEqual([]);
   });
 
+  it('and comments name files that exist', () => {
+    const known = new Set(files.map((file) => basename(file)));
+    const named = files.flatMap((file) =>
+      [...read(file).matchAll(/^ *(?:\/?\*|\/\/).*/gm)].flatMap(([comment]) =>
+        [...comment.matchAll(/[\w-]+\.ts\b/g)].flatMap(([name]) => (known.has(name) ? [] : `${file} → ${name}`)),
+      ),
+    );
+    expect(named).toEqual([]);
+  });
+
   it('make no circle, those of types included', () => {
     expect(circlesOf(imports)).toEqual([]);
     const circle = ['a.ts', 'b.ts', 'c.ts'];
@@ -493,9 +503,10 @@ describe('dependencies', () => {
 
 /** Every file that people write code in, relative to the root. */
 function sourceFiles(): string[] {
-  const skipped = ['node_modules', 'cdk.out', 'build', 'dist'];
+  const skipped = ['node_modules', 'cdk.out', 'dist'];
   return globSync('**/*.{ts,mjs}', { cwd: ROOT, exclude: (name) => skipped.includes(name) || name.startsWith('.') })
     .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !/^(?:infra|clients\/python)\/build\//.test(file))
     .sort();
 }
 

@@ -29,7 +29,6 @@ export interface Client {
   readonly profile: Profile;
   /** GETs a public path, such as `/api/v1/markets/gold-usd/history.csv`. No key is sent. */
   read(path: string, accepts?: readonly number[]): Promise<HttpAnswer>;
-  /** Calls the write API. */
   call(call: Call): Promise<HttpAnswer>;
   /** Calls the write API, which answers with a resource: JSON. */
   resource<Resource>(call: Call): Promise<Resource>;

@@ -20,7 +20,7 @@ export function endOf(moment: Moment, name: string): number {
 }
 
 /** A moment with its time: a date alone would not say whether the values of that day were known. @throws RangeError */
-export function preciseMs(moment: Moment, name: string): number {
+function preciseMs(moment: Moment, name: string): number {
   if (!isDay(moment)) return beginOf(moment, name);
   throw new RangeError(`${name} needs a time: ${moment}T00:00:00Z is the beginning of that day`);
 }

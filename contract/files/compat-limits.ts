@@ -25,7 +25,6 @@ export const MODEL_KIND = 'language-model';
 /** A deployment with more of them makes no files of model prices: all their changes are in memory. */
 export const MODELS_MAX = 20_000;
 
-/** Rates of a day are kept for this many days. */
 export const RATES_KEPT_DAYS = 35;
 
 export const QUOTES_NOTE =

@@ -6,7 +6,6 @@
 import { laterInstant } from '../values/instants.ts';
 import type { Cadence } from './cadence.ts';
 
-/** A cadence of periods of the calendar. */
 export type CalendarCadence = Exclude<Cadence, { readonly period: 'minutes' }>;
 
 const DAY_MS = 86_400_000;

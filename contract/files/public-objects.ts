@@ -198,7 +198,6 @@ const FOREVER: { readonly [Kind in PublicObjectKind]?: (name: Extract<PublicObje
     'export-schema': () => true,
   };
 
-/** The `Cache-Control` of an object. */
 export function cacheControlOf(name: PublicObjectName): string {
   const isForEver = FOREVER[name.kind] as ((name: PublicObjectName) => boolean) | undefined;
   return isForEver?.(name) ? IMMUTABLE_CACHE_CONTROL : PUBLIC_CACHE_CONTROL;

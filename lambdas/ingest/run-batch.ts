@@ -50,8 +50,7 @@ type Outcome = 'done' | 'later' | 'overtaken';
  * @param lane of its work item, which is removed if the batch does not exist
  * @param atEnd default: takes the batch's work off the queue
  * @throws StorageUnavailable if storage fails, Contended if other writers kept changing the same items: run it again
- * @throws any other error, such as StorageCorrupt if the stored batch is not the one that came. It would come again
- *   each
+ * @throws any other error, such as StorageCorrupt if the stored batch is not the one that came. It would come again each
  *   time, so the rest of the batch is refused.
  */
 export async function runBatch(

@@ -42,7 +42,7 @@ export interface MarketInput {
   readonly mode: IngestMode;
   /** RFC 3339; becomes `recordedAt`, unless the market was changed at a later time: then that one. */
   readonly recordedAt: string;
-  /** See `other-values.ts`. Default: every observation of the market is known. */
+  /** By metric: see `readOtherValues`. Default: every observation of the market is known. */
   readonly otherValues?: ReadonlyMap<string, readonly PlacedMetric[]> | undefined;
   /** The neighbours in the ledger of new values, for finding outliers. Without it, no value is an outlier. */
   readonly neighbours?: NeighboursRead;

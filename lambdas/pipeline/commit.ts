@@ -53,7 +53,7 @@ import {
 import type { RequestFactory } from './request.ts';
 import { pseudonymised, SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
-export const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
+const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
 
 /** How often a write is decided again because other writers changed items that the decision depends on. */
 const MAX_DECISIONS = 8;

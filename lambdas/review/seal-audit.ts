@@ -32,7 +32,7 @@ const DAY_MS = 24 * HOUR_MS;
 const OVER_AFTER_MS = HOUR_MS;
 
 /** The first day that is not over: it cannot be sealed yet. */
-export const firstOpenDay = (nowMs: number): string => dayOf(new Date(nowMs - OVER_AFTER_MS).toISOString());
+const firstOpenDay = (nowMs: number): string => dayOf(new Date(nowMs - OVER_AFTER_MS).toISOString());
 
 export const dayAfter = (day: string, days = 1): string =>
   dayOf(new Date(Date.parse(day) + days * DAY_MS).toISOString());

@@ -41,7 +41,6 @@ const MONTHS = [
 ];
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** A date as it is written. */
 export interface WrittenDate {
   /** `YYYY-MM-DD`: the first day of the month, quarter or year if the format has no other. */
   readonly date: string;

@@ -6,7 +6,7 @@ import { GetPublicKeyCommand, KMSClient, type KMSClientConfig, SignCommand } fro
 import { type NoteSigner, verifierKey, vkeyOf } from '../../contract/log/notes.ts';
 
 /** A generation waits for each signature. */
-export const KMS_CLIENT: KMSClientConfig = {
+const KMS_CLIENT: KMSClientConfig = {
   maxAttempts: 4,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
 };

@@ -10,7 +10,7 @@
  *
  * One exception is a market that is removed and then defined again exactly as before. A publisher's request from before
  * could then put the body from before the removal. A delete request of the sweep from before could remove the new body
- * (collect-garbage.ts). The market's next change or a rebuild puts the right body back. Files of histories that are
+ * (sweep.ts). The market's next change or a rebuild puts the right body back. Files of histories that are
  * switched off and on again are such bodies too.
  *
  * Another exception is a static body that comes back when a deployment is undone, and a file that shows the same as
@@ -20,7 +20,7 @@
  *
  * One case cannot be fenced. A newer generation removes a market, and the sweep deletes its body. A late request then
  * creates the body again, because there is no object to compare with. No link leads to such a body, and the next sweep
- * removes it (collect-garbage.ts).
+ * removes it (sweep.ts).
  */
 import { parsePublicKey } from '../../contract/files/public-objects.ts';
 import type { ETag, ObjectStore, PutCondition } from '../../storage/ports/object-store.ts';

@@ -16,7 +16,6 @@ export interface OrderedObservation {
   readonly observation: ObservationValue;
 }
 
-/** A page that is cut. */
 export interface CutPage extends IndexedPage {
   /** Whether the published page at this index has other bytes, or there is no such page. */
   readonly isNew: boolean;

@@ -24,7 +24,7 @@ export interface ListLayout {
   readonly superseded: readonly string[];
 }
 
-export const EMPTY_LAYOUT: ListLayout = { markets: 0, pages: [], superseded: [] };
+const EMPTY_LAYOUT: ListLayout = { markets: 0, pages: [], superseded: [] };
 
 export const LAYOUT_PREFIX = 'layout/';
 

@@ -59,7 +59,6 @@ export async function readPacked(objects: ObjectStore, { key, digest }: ObjectRe
   }
 }
 
-/** Of the packed object with this key. */
 export function packedMetadata(key: string): ObjectMetadata {
   const generation = packedGeneration(key) ?? 0;
   return { contentType: 'application/zstd', cacheControl: 'no-store', cacheTag: null, generation, nextCursor: null };

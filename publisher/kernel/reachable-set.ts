@@ -1,5 +1,5 @@
 /**
- * Decides which objects readers may still ask for: the mark phase of garbage collection. collect-garbage.ts explains
+ * Decides which objects readers may still ask for: the mark phase of garbage collection. sweep.ts explains
  * its safety. Look-ups are made in batches. Objects that they show to be in use are kept; only the others are examined
  * further.
  */

@@ -127,7 +127,7 @@ async function ask(
  *
  * @param what names the request in errors
  */
-export async function readBounded(response: Response, what: string, maxBytes: number): Promise<Uint8Array> {
+async function readBounded(response: Response, what: string, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {

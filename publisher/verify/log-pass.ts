@@ -209,6 +209,6 @@ function checkSnapshot(
 }
 
 /** The market that a URL is about; the URL itself for any other. */
-export function marketOfUrl(url: string): string {
+function marketOfUrl(url: string): string {
   return /^\/api\/v1\/markets\/([^/?]+)/.exec(url)?.[1] ?? url;
 }

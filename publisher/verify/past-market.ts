@@ -113,7 +113,7 @@ export class PastMarket {
  *
  * @throws LogFaultError if its entries contradict each other
  */
-export function foldedUpTo(slug: string, span: readonly PlacedEntry[], revision: number): FoldedMarket | null {
+function foldedUpTo(slug: string, span: readonly PlacedEntry[], revision: number): FoldedMarket | null {
   const entries = span.filter(({ entry }) => entry.revision <= revision);
   const facts = noFacts();
   for (const { entry } of entries) addFact(facts, entry);

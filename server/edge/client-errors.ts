@@ -60,7 +60,6 @@ function isLongRequestLine(packet: Buffer | undefined): boolean {
   return end < 0 || end > URL_MAX_LENGTH * 2;
 }
 
-/** Writes a problem as the last answer of a connection. */
 export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldList): void {
   const last = ['Date', new Date().toUTCString(), 'Connection', 'close'];
   const { status, fields, body } = problemReply(document, [...more, ...last]);

@@ -5,14 +5,14 @@ import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 
 /** The codings of the edge, the best first if the client likes several equally. */
-export const CODINGS = ['br', 'gzip', 'identity'] as const;
+const CODINGS = ['br', 'gzip', 'identity'] as const;
 
 export type Coding = (typeof CODINGS)[number];
 export type CompressedCoding = Exclude<Coding, 'identity'>;
 
 /** Outside these sizes, compression costs more than it saves. The same bounds as CloudFront's, in bytes. */
-export const COMPRESSIBLE_MIN_BYTES = 1_000;
-export const COMPRESSIBLE_MAX_BYTES = 10_000_000;
+const COMPRESSIBLE_MIN_BYTES = 1_000;
+const COMPRESSIBLE_MAX_BYTES = 10_000_000;
 
 /** Texts. Everything else that is published is compressed already, or is hashes, which no compression makes smaller. */
 const COMPRESSIBLE_TYPE = /^(text\/|application\/([a-z.-]+\+)?(json|xml)|application\/x-ndjson|image\/svg)/;

@@ -38,7 +38,7 @@ export function wantedRange(
 }
 
 /** See {@link wantedRange}. A number that is too long for an exact integer lies far beyond every end. */
-export function parseRange(field: string, sizeBytes: number): ByteRange | 'unsatisfiable' | null {
+function parseRange(field: string, sizeBytes: number): ByteRange | 'unsatisfiable' | null {
   const match = ONE_RANGE.exec(field);
   if (match === null) return null;
   const [, from, to, suffix] = match;

@@ -17,7 +17,7 @@ import {
 } from './representation.ts';
 
 /** `Cache-Status` of an answer (RFC 9211, section 2). */
-export function cacheStatus(provenance: Provenance, ageSeconds: number): string {
+function cacheStatus(provenance: Provenance, ageSeconds: number): string {
   if (provenance !== 'hit' && provenance !== 'stale-if-error') return `Tidemark; fwd=${provenance}`;
   const detail = provenance === 'hit' ? '' : `; detail=${provenance}`;
   return `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}${detail}`;

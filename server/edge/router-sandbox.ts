@@ -28,7 +28,7 @@ export type Route = (method: string, url: string) => EdgeRouted;
 const REMEMBERED_URLS = 10_000;
 
 /** The handler of a built router, evaluated in a context that has only ECMAScript's builtins. */
-export function evaluateRouter(source: string): (event: ViewerRequestEvent) => ViewerRequest | RouterResponse {
+function evaluateRouter(source: string): (event: ViewerRequestEvent) => ViewerRequest | RouterResponse {
   const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
   return new Script(`${source}\nhandler;`, { filename: 'router.generated.js' }).runInContext(context);
 }

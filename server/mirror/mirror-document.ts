@@ -5,7 +5,7 @@ import type { DivertedHandler } from '../edge/divert.ts';
 import { CORS_FIELDS } from '../edge/representation.ts';
 import { sendReply } from '../edge/respond.ts';
 
-export const MIRROR_URL = '/api/v1/mirror';
+const MIRROR_URL = '/api/v1/mirror';
 
 export interface MirrorDocument {
   /** The base URL of the service. */

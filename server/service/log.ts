@@ -7,7 +7,7 @@ import type { Environment } from '../settings/config.ts';
 import { printable } from '../terminal/printable.ts';
 import { SettingError } from './start-error.ts';
 
-export const LOG_FORMATS = ['text', 'json', 'quiet'] as const;
+const LOG_FORMATS = ['text', 'json', 'quiet'] as const;
 
 /** `quiet`: faults only, as text. */
 export type LogFormat = (typeof LOG_FORMATS)[number];

@@ -75,7 +75,7 @@ export async function bucketReader(memory: BucketMemory): Promise<Pick<ObjectSto
   return objects;
 }
 
-export const arePutsConditional = ({ create, replace }: Conditions): boolean => create && replace;
+const arePutsConditional = ({ create, replace }: Conditions): boolean => create && replace;
 
 /** Only here the SDK is loaded: it is large, and most services have no bucket. */
 async function openBucket(place: BucketPlace, conditions: () => Promise<Conditions>): Promise<BucketTarget> {

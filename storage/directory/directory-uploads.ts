@@ -32,10 +32,9 @@ export interface DirectoryUploads extends UploadStore {
    * - `content-differs`: the body has not the announced length and digest.
    * - `being-received`: another call is receiving this upload. Nothing of the body is read.
    *
-   * Except after `stored`, the call leaves nothing behind. Several calls may run at once, but one for
-   * each upload: the disk holds no file twice. Memory
-   * holds at most one chunk of the body. Rejects with the body's own error, and with `StorageUnavailable` if the file
-   * cannot be stored. If there is no room for it, it rejects before the first byte is read.
+   * Except after `stored`, the call leaves nothing behind. Several calls may run at once, but one for each upload:
+   * the disk holds no file twice. Memory holds at most one chunk of the body. Rejects with the body's own error, and with
+   * `StorageUnavailable` if the file cannot be stored. If there is no room for it, it rejects before the first byte is read.
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
   /**

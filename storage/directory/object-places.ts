@@ -41,9 +41,8 @@ export function isPublic(key: string): boolean {
 }
 
 /**
- * The inverse of {@link objectFile}, for a path below the folder of public or of internal objects. Null: not ours.
- *
- * @param keys of public objects that there can be
+ * The inverse of {@link objectFile}, for a path below the folder of public or of internal objects. Several: one of them is
+ * there. Empty: no object has this path.
  */
 export function keysAt(path: string, isInternal: boolean): readonly string[] {
   if (isInternal) return path.endsWith(INTERNAL_SUFFIX) ? [path.slice(0, -INTERNAL_SUFFIX.length)] : [];

@@ -20,7 +20,6 @@ import { queryPages } from './paging.ts';
 export interface ImportOptions {
   /** Nobody writes to it meanwhile. */
   readonly source: LedgerReader;
-  /** All partitions of the source. */
   readonly partitions: readonly string[];
   /** The SHA-256 of the source, in hex. */
   readonly digest: string;

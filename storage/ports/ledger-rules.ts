@@ -17,12 +17,12 @@ import {
 } from './ledger.ts';
 
 /** DynamoDB's limits in bytes: a partition key, a sort key, one item, one transaction. */
-export const MAX_PARTITION_BYTES = 2048;
-export const MAX_SORT_BYTES = 1024;
+const MAX_PARTITION_BYTES = 2048;
+const MAX_SORT_BYTES = 1024;
 export const MAX_ITEM_BYTES = 400 * 1024;
 export const MAX_TRANSACT_BYTES = 4 * 1024 * 1024;
 
-export const MAX_QUERY_LIMIT = 1000;
+const MAX_QUERY_LIMIT = 1000;
 
 /** DynamoDB also counts the names of attributes and its numbers. Ours never add up to more than this. */
 const ITEM_OVERHEAD_BYTES = 128;

@@ -43,7 +43,6 @@ export type Condition =
   | { readonly kind: 'any' }
   /** The item does not exist. */
   | { readonly kind: 'absent' }
-  /** The item exists. */
   | { readonly kind: 'present' }
   /** The item exists and has exactly this revision. */
   | { readonly kind: 'revision-is'; readonly revision: number }

@@ -42,7 +42,6 @@ function isNewer(value: PlacedMetric, than: PlacedMetric): boolean {
   return value.metric.sourceLabel === than.metric.sourceLabel && value.order > than.order;
 }
 
-/** The metric of an observation. */
 export function metricPart(observation: ObservationValue): Metric {
   const { announced, firstRevision, id, metric, recordedAt, retraction, ...rest } = observation;
   const { supersededAt, supersededBy, supersedes, ...part } = rest;

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import type { ETag } from './object-store.ts';
 
 /** S3's limit on a key, in bytes. */
-export const MAX_KEY_BYTES = 1024;
+const MAX_KEY_BYTES = 1024;
 /** Leaves room for a suffix in a file name of 255 bytes. */
-export const MAX_SEGMENT_BYTES = 200;
+const MAX_SEGMENT_BYTES = 200;
 
 /** A body is held in memory as a whole, so its size is bounded, in every store alike. */
 export const MAX_OBJECT_BYTES = 64 * 1024 * 1024;

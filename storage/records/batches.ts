@@ -136,7 +136,7 @@ export type WorkValue = Task & {
    */
   lane: string;
   lease: Lease | null;
-  /** Slugs of the markets that the work writes to in many transactions: see `touches.ts`. Absent for other work. */
+  /** Slugs of the markets that the work writes to in many transactions: see `affected-markets.ts`. Absent for other work. */
   touches?: string[];
 };
 
@@ -156,8 +156,10 @@ export type Task =
  */
 export type Lease = { owner: string | null; untilMs: number };
 
-/** A file that was taken in completely, by the digest of its bytes and its mapping. */
-/** `name` is that of the sample; earlier versions, which had one, left it out. */
+/**
+ * A file that was taken in completely, by the digest of its bytes and its mapping. `name` is that of the sample; earlier
+ * versions, which had one, left it out.
+ */
 export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number; name?: string };
 
 const PART_DIGITS = 4;

@@ -28,5 +28,4 @@ export const COMPAT_DAY_KEY = keyOf<CompatDayValue>(COMPAT, 'day');
 export const COMPAT_AGAIN_KEY = keyOf<Json>(COMPAT, 'again');
 export const COMPAT_PARTS: PrefixRange<CompatPartValue> = { partition: COMPAT, prefix: 'part/' };
 export const compatPartKey = (part: string) => keyIn(COMPAT_PARTS, part);
-/** The part of a record. */
 export const partOfRecord = ({ sort }: { readonly sort: string }): string => sort.slice('part/'.length);

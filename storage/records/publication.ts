@@ -40,7 +40,6 @@ export type ListState = {
   shows: number;
   /** SHA-256 of its first page, in hex; null if there is no published list. */
   digest: string | null;
-  /** The number of markets in it. */
   markets: number;
   /** The number of markets on a full page. Absent if it is not known. */
   pageSize?: number;

@@ -4,16 +4,16 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 /** Tries of one request, the first included. The SDK waits longer before each try, and honours throttling. */
 export const S3_ATTEMPTS = 4;
 
-export const S3_CONNECT_TIMEOUT_MS = 2_000;
+const S3_CONNECT_TIMEOUT_MS = 2_000;
 
 /** Until the answer begins; includes sending the body. */
-export const S3_REQUEST_TIMEOUT_MS = 30_000;
+const S3_REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * Without a byte in either direction. It ends a stalled body, and also a body whose reader stalls. So a reader that
  * does more than keep the bytes must read the body to its end first.
  */
-export const S3_IDLE_TIMEOUT_MS = 5_000;
+const S3_IDLE_TIMEOUT_MS = 5_000;
 
 /** By default. Also the limit on the store's requests at once: waiting for a socket would count as connecting. */
 export const S3_MAX_SOCKETS = 64;

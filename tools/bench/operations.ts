@@ -7,7 +7,7 @@ const NONE = {
   /** Calls of `get`, `getMany` and `query` together. */
   ledgerReads: 0,
   itemsRead: 0,
-  /** As DynamoDB bills them: see `dynamodb-units.ts`. */
+  /** As DynamoDB bills them. */
   readUnits: 0,
   /** A call that changes only records of the list counts for the list, any other does not. */
   transactions: 0,

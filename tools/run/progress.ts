@@ -6,7 +6,6 @@ export const LINE_EVERY_MS = 15_000;
 export interface Progress {
   /** The progress of a running step. */
   at(step: string, how: string): void;
-  /** A step has ended. */
   end(step: string): void;
   /** Prints lines at once. */
   say(text: string): void;

@@ -9,7 +9,7 @@ import { type RunValue, type RunWorkValue, runKey, runWorkKey } from '../../../s
 import type { SourceDependencies } from './dependencies.ts';
 
 /** Longer than the longest invocation of a function: a process that holds a lease is running, or dead. */
-export const RUN_LEASE_MS = 16 * 60 * 1000;
+const RUN_LEASE_MS = 16 * 60 * 1000;
 
 export interface ClaimedRun {
   readonly id: string;

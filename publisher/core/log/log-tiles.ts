@@ -37,7 +37,7 @@ export function entryTiles(n: number, width: number, entries: () => Promise<read
 }
 
 /** The entry bundle; the answer in its place if an entry was taken down. @param lines the path of its NDJSON */
-export function entryBundle(entries: readonly string[], lines: string): TileBody {
+function entryBundle(entries: readonly string[], lines: string): TileBody {
   if (entries.every((text) => takenDownHash(text) === null)) return { body: encodeEntryBundle(entries) };
   return { body: takenDownAnswer(lines), isGone: true };
 }

@@ -34,9 +34,6 @@ export interface ShownMarket {
   readonly observations: readonly PublicObservation[];
 }
 
-/** `commodity`: whether the section calls it by the code of its pair. */
-export type SectionFit = { readonly isFirst: boolean };
-
 export class PartReader {
   /** The part of each market that has files. Null: none have been made yet. */
   readonly index: ReadonlyMap<string, string> | null;

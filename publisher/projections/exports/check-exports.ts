@@ -59,7 +59,7 @@ async function checkDay(reader: PublicReader, findings: Findings, latest: Checke
 }
 
 /** Whether a file is the one that the manifest promises. */
-export async function checkExportFile(
+async function checkExportFile(
   findings: Findings,
   url: string,
   { status, body }: PublicResponse,

@@ -134,7 +134,7 @@ export class ExportWriter {
   }
 
   #fileChanges(before: ExportFiles | null, after: ExportFiles | null): Change[] {
-    // Nothing but its manifest says which files a kept export has: see expired-exports.ts.
+    // Nothing but its manifest says which files a kept export has: see reachable.ts.
     if (this.#again !== null || before?.file === after?.file) return [];
     const put = (file: string, unusedFrom: string | null): Change =>
       ({ kind: 'put', key: exportFileKey(file), revision: 0, value: { unusedFrom }, if: { kind: 'any' } }) as Change;

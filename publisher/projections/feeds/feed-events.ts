@@ -9,7 +9,6 @@ import { isUnknown, type Observation } from '../../../contract/values/metric.ts'
 import { moneyTexts } from '../../../contract/values/money-texts.ts';
 import { Newest } from './newest.ts';
 
-/** Entries of a feed. */
 export const FEED_ENTRIES_MAX = 100;
 
 export type EventKind = 'new-value' | 'announced' | 'effective' | 'correction' | 'retraction' | 'removal';

@@ -7,7 +7,6 @@ import { sha256Hex } from '../../../storage/ports/sha256.ts';
 import type { FileSize, FilesPosition, PublishedFile } from '../../../storage/records/publication.ts';
 import { type FilePrefixes, type InFormats, isFileTooLong, NO_PREFIXES } from './history-files.ts';
 
-/** The object of a file. */
 export function historyFileName(slug: string, format: HistoryFormat, year: string | null): PublicObjectName {
   return year === null
     ? { kind: `history-${format}` as const, slug }

@@ -20,14 +20,14 @@ import { storedDigest } from '../../kernel/stored-digest.ts';
 type Wanted = Pick<PublisherStorage, 'projections'>;
 
 /** Whether a list of this many markets is published as these files too. */
-export const hasLatest = ({ projections }: Wanted, markets: number): boolean =>
+const hasLatest = ({ projections }: Wanted, markets: number): boolean =>
   projections?.has('latest') === true && markets <= LATEST_MARKETS_MAX;
 
 export const hasRecent = ({ projections }: Wanted, markets: number): boolean =>
   projections?.has('recent') === true && markets <= RECENT_MARKETS_MAX;
 
 /** The entries of a page of the list, without what only the histories have. */
-export function latestOfPage(body: string): readonly LatestEntry[] {
+function latestOfPage(body: string): readonly LatestEntry[] {
   const { data } = JSON.parse(body) as { readonly data: readonly Market[] };
   return data.map((market) => latestEntry(market, null));
 }
@@ -65,7 +65,7 @@ interface LatestPlan {
  * Adds the files that have changed. The histories of markets with a change are read; those of all markets only if the
  * files before are not known.
  */
-export async function addLatest(
+async function addLatest(
   storage: PublisherStorage,
   files: Pick<PlannedFiles, 'add'>,
   { generation, entries, changed, newest, before, isTrusted }: LatestPlan,
